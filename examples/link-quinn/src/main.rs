@@ -1,6 +1,6 @@
 //! QUIC of quinn-proto shares a link, with CUBIC and with BBR: `cargo run -p link-quinn`.
 
-use fairwire_link::{Arrival, BadLink, Duplex, Ecn, Link, Report};
+use fairwire_link::{Arrival, BadLink, Duplex, Ecn, Link, LinkReport};
 use quinn_proto::congestion::BbrConfig;
 use quinn_proto::rustls::{RootCertStore, pki_types::CertificateDer, pki_types::PrivatePkcs8KeyDer};
 use quinn_proto::{ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint};
@@ -89,7 +89,7 @@ impl Host {
 }
 
 /// Shares of two flows with these controllers: 20 Mbit/s, round trip 40 ms, over 15 s after 5 s.
-fn share(queue: &str, [zero, one]: [&str; 2]) -> Result<Report, BadLink> {
+fn share(queue: &str, [zero, one]: [&str; 2]) -> Result<LinkReport, BadLink> {
     let link = || Link::new("20 Mbit/s", "20 ms").queue(queue).buffer("1 bdp");
     #[expect(clippy::disallowed_methods, reason = "quinn takes instants; what counts is their differences")]
     let (start, mut path) = (Instant::now(), Duplex::alike(link)?);

@@ -1,6 +1,6 @@
 //! A TCP of smoltcp shares a link with a flood of datagrams: `cargo run -p link-smoltcp`.
 
-use fairwire_link::{BadLink, Duplex, Ecn, Link, Report};
+use fairwire_link::{BadLink, Duplex, Ecn, Link, LinkReport};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer};
@@ -93,7 +93,7 @@ impl Host {
 }
 
 /// What both get of 10 Mbit/s in 30 s, where the flood sends 15 Mbit/s.
-fn share(queue: &str) -> Result<Report, BadLink> {
+fn share(queue: &str) -> Result<LinkReport, BadLink> {
     let mut path = Duplex::alike(|| Link::new("10 Mbit/s", "10 ms").queue(queue).buffer("100 packets"))?;
     let (mut client, mut server) = (Host::new(1), Host::new(2));
     let (mut now, mut flood_at, end) = (Duration::ZERO, Duration::ZERO, Duration::from_secs(30));

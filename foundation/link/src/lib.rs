@@ -25,4 +25,4 @@ pub use message::{Joiner, Piece, Pieces, cut};
 pub use moment::Moment;
 pub use packet::{LostPacket, PacketInfo};
 pub use quantity::Quantity;
-pub use report::{Delays, FlowReport, Report};
+pub use report::{Delays, FlowReport, LinkReport};

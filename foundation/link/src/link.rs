@@ -5,7 +5,7 @@ use crate::error::{Mistake, NotSent};
 use crate::moment::{Clock, Moment};
 use crate::packet::{LostPacket, PacketInfo};
 use crate::quantity::Quantity;
-use crate::report::{Flows, Report, Sent, jain};
+use crate::report::{Flows, LinkReport, Sent, jain};
 use fairwire_core::{
     Backlog, Cause, Discipline, Duration as Span, Ecn, Fate, Loss, Packet, Rate, RateLaw, Server, Service,
     Signals, Step, Time, Transmitter, Wire,
@@ -23,7 +23,7 @@ use std::time::Duration;
 ///
 /// # Time
 /// Time is an argument. A time before the latest given counts as the latest, and
-/// [`Report::backward_calls`] counts such calls. Work due at an instant is done before a packet
+/// [`LinkReport::backward_calls`] counts such calls. Work due at an instant is done before a packet
 /// sent at that instant.
 ///
 /// # Memory
@@ -284,11 +284,11 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// The report up to the latest given time.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> LinkReport {
         let now = self.clock.now();
         let time = now.since(self.sent.from);
         let flows = self.flows.reports(time);
-        Report {
+        LinkReport {
             time: time.into(),
             utilization: self.utilization(now),
             jain: jain(&flows),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// The counts of a link since its start, or since [`restart_report`](crate::Link::restart_report).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct LinkReport {
     /// The length of the report, up to the latest given time.
     pub time: Duration,
     /// Per flow, sorted by number.
@@ -65,14 +65,14 @@ pub struct Delays {
     pub max: Duration,
 }
 
-impl Report {
+impl LinkReport {
     /// The counts of `flow`; `None` if it sent nothing.
     pub fn flow(&self, flow: u64) -> Option<&FlowReport> {
         self.flows.iter().find(|report| report.flow == flow)
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for LinkReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let heads = ["flow", "Mbit/s", "sent", "delivered", "dropped", "lost", "marked"];
         for head in heads {
@@ -219,7 +219,7 @@ mod tests {
         let delay = Delays::of(vec![3_600_000_000_000_000]); // 1000 h
         let counts = Counts { sent: 10_000_000_000, ..Counts::default() };
         let flow = FlowReport { delay, ..counts.report(u64::MAX, fairwire_core::Duration::ZERO) };
-        let report = Report {
+        let report = LinkReport {
             time: Duration::ZERO,
             flows: vec![flow],
             utilization: 0.0,

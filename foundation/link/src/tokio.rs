@@ -24,7 +24,7 @@
 use crate::duplex::Duplex;
 use crate::error::NotSent;
 use crate::link::{Arrival, Link};
-use crate::report::Report;
+use crate::report::LinkReport;
 use fairwire_core::Ecn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -106,7 +106,7 @@ impl<T> End<T> {
     }
 
     /// The report of the link from this end to the other, up to now.
-    pub fn report(&self) -> Report {
+    pub fn report(&self) -> LinkReport {
         let mut state = self.outward().lock();
         state.link.advance_to(Instant::now());
         state.link.report()

@@ -39,7 +39,7 @@ pub struct Hook<'a> {
 
 /// The fate of a table when its owner's socket is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Persistence {
     /// It is deleted. Until then, no other process can change it.
     Goes,
     /// It remains. Until then, no other process can change it.
@@ -52,12 +52,12 @@ pub enum Fate {
 const OWNER: u32 = 2;
 const PERSIST: u32 = 4;
 
-impl Fate {
+impl Persistence {
     fn flags(self) -> u32 {
         match self {
-            Fate::Goes => OWNER,
-            Fate::Stays => OWNER | PERSIST,
-            Fate::StaysOpenToAll => 0,
+            Persistence::Goes => OWNER,
+            Persistence::Stays => OWNER | PERSIST,
+            Persistence::StaysOpenToAll => 0,
         }
     }
 }
@@ -143,7 +143,7 @@ impl Batch {
 
     /// Recreates the table: an earlier table of its name is removed.
     #[must_use]
-    pub fn renew(self, fate: Fate) -> Self {
+    pub fn renew(self, fate: Persistence) -> Self {
         // A table must exist to be deleted.
         self.add_table(0).delete().add_table(fate.flags())
     }
@@ -438,8 +438,10 @@ mod tests {
     #[test]
     fn a_batch_is_framed_and_its_messages_are_of_the_packet_filter() {
         let hook = Hook { chain: "c", kind: "filter", number: 2, priority: -1, device: Some("lan0") };
-        let batch =
-            Batch::of(Family::Netdev, "t").renew(Fate::Goes).chain(hook).rule("c", &[Expression::Accept]);
+        let batch = Batch::of(Family::Netdev, "t")
+            .renew(Persistence::Goes)
+            .chain(hook)
+            .rule("c", &[Expression::Accept]);
         let bytes = batch.finish();
         let (mut at, mut kinds) = (0, Vec::new());
         while at < bytes.len() {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A packet of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct TracePacket {
     /// The time since the start of the trace.
     pub at: Duration,
     /// Its flow.
@@ -32,7 +32,7 @@ impl FlowRates {
     ///
     /// # Panics
     /// When the interval is zero.
-    pub fn of(packets: &[Seen], interval: Duration) -> Self {
+    pub fn of(packets: &[TracePacket], interval: Duration) -> Self {
         assert!(interval > Duration::ZERO, "an interval of no length");
         let mut bytes: BTreeMap<(u64, u32), u64> = BTreeMap::new();
         for packet in packets {
@@ -105,8 +105,8 @@ impl FlowRates {
 mod tests {
     use super::*;
 
-    fn seen(ms: u64, flow: u32, bytes: u32) -> Seen {
-        Seen { at: Duration::from_ms(ms), flow, bytes }
+    fn seen(ms: u64, flow: u32, bytes: u32) -> TracePacket {
+        TracePacket { at: Duration::from_ms(ms), flow, bytes }
     }
 
     #[test]
@@ -121,14 +121,15 @@ mod tests {
     #[test]
     fn the_order_of_packets_does_not_matter() {
         let packets = [seen(0, 1, 1000), seen(10, 2, 500), seen(1500, 1, 250)];
-        let reversed: Vec<Seen> = packets.iter().rev().copied().collect();
+        let reversed: Vec<TracePacket> = packets.iter().rev().copied().collect();
         let second = Duration::from_secs(1);
         assert_eq!(FlowRates::of(&packets, second), FlowRates::of(&reversed, second));
     }
 
     #[test]
     fn the_share_of_the_fastest_counts_a_flow_in_part() {
-        let packets: Vec<Seen> = [600, 200, 100, 100].iter().zip(0..).map(|(b, f)| seen(0, f, *b)).collect();
+        let packets: Vec<TracePacket> =
+            [600, 200, 100, 100].iter().zip(0..).map(|(b, f)| seen(0, f, *b)).collect();
         let rates = FlowRates::of(&packets, Duration::from_secs(1));
         for (part, share) in [(0.0, 0.0), (0.25, 0.6), (0.375, 0.7), (0.5, 0.8), (1.0, 1.0)] {
             let found = rates.share_of_fastest(part);
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_complementary_distribution_falls_from_one() {
-        let packets: Vec<Seen> = (0..5000).map(|flow| seen(0, flow, flow + 1)).collect();
+        let packets: Vec<TracePacket> = (0..5000).map(|flow| seen(0, flow, flow + 1)).collect();
         let rates = FlowRates::of(&packets, Duration::from_secs(1));
         let curve = rates.complementary();
         assert!(curve.len() > 50 && curve.len() < 200, "{}", curve.len());
@@ -151,7 +152,8 @@ mod tests {
 
     #[test]
     fn flows_of_one_rate_are_one_point() {
-        let packets: Vec<Seen> = [100, 100, 100, 200].iter().zip(0..).map(|(b, f)| seen(0, f, *b)).collect();
+        let packets: Vec<TracePacket> =
+            [100, 100, 100, 200].iter().zip(0..).map(|(b, f)| seen(0, f, *b)).collect();
         let rates = FlowRates::of(&packets, Duration::from_secs(1));
         assert_eq!(rates.complementary(), [(800.0, 1.0), (1600.0, 0.25)]);
     }

@@ -5,7 +5,7 @@ use super::bed::Side;
 use super::error::{During, TestbedError, Trouble};
 use super::host::Host;
 use super::message::{Answer, Instruction, Role, read_line, to_line};
-use super::traffic::{Seen, Traffic};
+use super::traffic::{HostCounts, Traffic};
 use fairwire_core::Time;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, BufReader, Write};
@@ -59,10 +59,10 @@ impl Agents {
     }
 
     /// Waits for the end, and returns the counts of both hosts.
-    pub fn finish(&mut self) -> Result<Seen, Failed> {
-        let mut all = Seen::default();
+    pub fn finish(&mut self) -> Result<HostCounts, Failed> {
+        let mut all = HostCounts::default();
         self.hear(&mut |answer| {
-            let Answer::Seen(seen) = answer else { return false };
+            let Answer::Counted(seen) = answer else { return false };
             all.add(std::mem::take(seen));
             true
         })?;

@@ -6,7 +6,7 @@ use super::bed::Side;
 use super::error::Trouble;
 use super::path::Path;
 use super::shaping::Shaping;
-use super::traffic::{Seen, Traffic};
+use super::traffic::{HostCounts, Traffic};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::Errno;
 use rustix::net::{
@@ -124,14 +124,14 @@ pub(crate) enum Answer {
     /// All connections that it must open are established.
     Connected,
     /// The run has ended.
-    Seen(Seen),
+    Counted(HostCounts),
     /// It cannot continue.
     Failed(Trouble),
 }
 
 /// A message from the process that builds a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Report {
+pub enum BuilderMessage {
     /// The namespaces exist and are connected. If [this process forwards](AtGateway::Maker), two
     /// descriptors are attached: the packet sockets at the gateway, from left to right. If [the
     /// kernel forwards](AtGateway::Kernel), three are attached: packet sockets for frames from the
@@ -140,7 +140,7 @@ pub enum Report {
     /// All TCP connections are established.
     Connected,
     /// The counts of both hosts.
-    Seen(Seen),
+    Counted(HostCounts),
     /// A helper cannot continue.
     Failed {
         /// The helper.
@@ -174,7 +174,11 @@ const MAX_DESCRIPTORS: usize = 3;
 
 /// Sends a report with `descriptors` attached. A report may exceed a datagram, so it is in a memory
 /// file, whose descriptor comes last.
-pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(crate) fn send(
+    socket: impl AsFd,
+    report: &BuilderMessage,
+    descriptors: &[BorrowedFd<'_>],
+) -> io::Result<()> {
     let mut text = File::from(memfd_create("report", MemfdFlags::CLOEXEC)?);
     text.write_all(&serde_json::to_vec(report)?)?;
     text.rewind()?;
@@ -191,7 +195,7 @@ pub(crate) fn send(socket: impl AsFd, report: &Report, descriptors: &[BorrowedFd
 }
 
 /// The next report, if any, with its descriptors. Never blocks.
-pub(crate) fn receive(socket: &UnixDatagram) -> io::Result<Option<(Report, Vec<OwnedFd>)>> {
+pub(crate) fn receive(socket: &UnixDatagram) -> io::Result<Option<(BuilderMessage, Vec<OwnedFd>)>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS + 1))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
@@ -213,7 +217,7 @@ pub(crate) fn receive(socket: &UnixDatagram) -> io::Result<Option<(Report, Vec<O
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::{FlowSeen, TcpSample};
+    use crate::traffic::{FlowCounts, TcpSample};
     use std::io::Read;
 
     #[test]
@@ -221,10 +225,10 @@ mod tests {
         let (up, down) = UnixDatagram::pair().unwrap();
         let (mut reader, writer) = io::pipe().unwrap();
         assert!(receive(&up).unwrap().is_none());
-        send(&down, &Report::Wired, &[writer.as_fd()]).unwrap();
+        send(&down, &BuilderMessage::Wired, &[writer.as_fd()]).unwrap();
         drop(writer);
         let (report, mut descriptors) = receive(&up).unwrap().unwrap();
-        assert!(matches!(report, Report::Wired));
+        assert!(matches!(report, BuilderMessage::Wired));
         assert_eq!(descriptors.len(), 1);
         std::fs::File::from(descriptors.remove(0)).write_all(b"through").unwrap();
         let mut text = String::new();
@@ -242,11 +246,13 @@ mod tests {
             retransmissions: 0,
             delivery_rate_bps: Some(u64::MAX),
         };
-        let flow = FlowSeen { sent: u64::MAX, tcp: vec![sample; 10_000], ..FlowSeen::default() };
-        let seen = Seen { flows: vec![flow; 20], ..Seen::default() };
+        let flow = FlowCounts { sent: u64::MAX, tcp: vec![sample; 10_000], ..FlowCounts::default() };
+        let seen = HostCounts { flows: vec![flow; 20], ..HostCounts::default() };
         let (up, down) = UnixDatagram::pair().unwrap();
-        send(&down, &Report::Seen(seen), &[]).unwrap();
-        let Some((Report::Seen(seen), descriptors)) = receive(&up).unwrap() else { panic!("it was sent") };
+        send(&down, &BuilderMessage::Counted(seen), &[]).unwrap();
+        let Some((BuilderMessage::Counted(seen), descriptors)) = receive(&up).unwrap() else {
+            panic!("it was sent")
+        };
         assert_eq!((seen.flows.len(), descriptors.len()), (20, 0));
         assert!(seen.flows.iter().all(|flow| flow.tcp == vec![sample; 10_000]));
     }

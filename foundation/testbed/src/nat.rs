@@ -1,7 +1,9 @@
 //! Source NAT, as in a home's router, and the redirection of all connections to a port.
 
 use super::error::{During, Trouble};
-use fairwire_linux::nftables::{Batch, Expression, Family, Fate, Hook, Nftables, hook, interface_name, meta};
+use fairwire_linux::nftables::{
+    Batch, Expression, Family, Hook, Nftables, Persistence, hook, interface_name, meta,
+};
 use fairwire_wire::headers::TCP;
 use std::net::Ipv4Addr;
 
@@ -17,7 +19,8 @@ pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     };
     let name = interface_name(outside);
     let rule = [Expression::Meta(meta::OUTPUT), Expression::Is(&name), Expression::Masquerade];
-    let batch = Batch::of(Family::Ipv4, "nat").renew(Fate::StaysOpenToAll).chain(hook).rule("leaving", &rule);
+    let batch =
+        Batch::of(Family::Ipv4, "nat").renew(Persistence::StaysOpenToAll).chain(hook).rule("leaving", &rule);
     Nftables::open().and_then(|nftables| nftables.commit(batch)).during("setting up NAT (nftables)")
 }
 
@@ -33,7 +36,7 @@ pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trou
     };
     let address = source.octets();
     let rule = [Expression::Ipv4Source, Expression::Is(&address), Expression::Masquerade];
-    committed(Batch::of(Family::Ipv4, table).renew(Fate::Goes).chain(hook).rule("leaving", &rule))
+    committed(Batch::of(Family::Ipv4, table).renew(Persistence::Goes).chain(hook).rule("leaving", &rule))
 }
 
 /// Redirects each TCP connection that arrives here, for any address and port, to `port` of this
@@ -52,7 +55,7 @@ pub fn redirect_connections(table: &str, port: u16) -> Result<Nftables, Trouble>
         Expression::Port(port),
         Expression::Redirect,
     ];
-    committed(Batch::of(Family::Ipv4, table).renew(Fate::Goes).chain(hook).rule("arriving", &rule))
+    committed(Batch::of(Family::Ipv4, table).renew(Persistence::Goes).chain(hook).rule("arriving", &rule))
 }
 
 fn committed(batch: Batch) -> Result<Nftables, Trouble> {

@@ -6,7 +6,7 @@ use super::agents::{Agents, Failed};
 use super::bed::{Bed, Side};
 use super::error::{During, TestbedError, Trouble};
 use super::message::{
-    AtGateway, Instruction, Program, Report, Role, next_instruction, receive, send, to_line,
+    AtGateway, BuilderMessage, Instruction, Program, Role, next_instruction, receive, send, to_line,
 };
 use super::path::Path;
 use super::program::command;
@@ -60,9 +60,9 @@ impl BedProcesses {
     }
 
     /// The next report, if any, with its descriptors. Never blocks. A helper's failure is an error.
-    pub fn next_report(&mut self) -> Result<Option<(Report, Vec<OwnedFd>)>, TestbedError> {
+    pub fn next_report(&mut self) -> Result<Option<(BuilderMessage, Vec<OwnedFd>)>, TestbedError> {
         match receive(&self.reports).map_err(failed("listening to the lab's helpers"))? {
-            Some((Report::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
+            Some((BuilderMessage::Failed { role, trouble }, _)) => Err(trouble.into_error(&role)),
             Some(report) => Ok(Some(report)),
             None => self.check_alive().map(|()| None),
         }
@@ -89,7 +89,7 @@ impl BedProcesses {
         match self.child.try_wait().map_err(failed("looking after the lab's helpers"))? {
             None => Ok(()),
             Some(status) => match receive(&self.reports) {
-                Ok(Some((Report::Failed { role, trouble }, _))) => Err(trouble.into_error(&role)),
+                Ok(Some((BuilderMessage::Failed { role, trouble }, _))) => Err(trouble.into_error(&role)),
                 _ => Err(TestbedError::HelperEnded { status: status.to_string() }),
             },
         }
@@ -128,7 +128,7 @@ fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
 pub(crate) fn network() -> Result<(), Trouble> {
     let outcome = make_network();
     if let Err(Failed { role, trouble }) = &outcome {
-        report(&Report::Failed { role: (*role).to_owned(), trouble: trouble.clone() }, &[])?;
+        report(&BuilderMessage::Failed { role: (*role).to_owned(), trouble: trouble.clone() }, &[])?;
     }
     outcome.map_err(|failed| failed.trouble)
 }
@@ -146,17 +146,17 @@ fn make_network() -> Result<(), Failed> {
         AtGateway::Maker => {
             let sockets = Side::BOTH.map(|side| open_socket(side.name()));
             let [left, right] = sockets.map(|socket| socket.map_err(|error| own(error.into())));
-            report(&Report::Wired, &[left?.as_fd(), right?.as_fd()]).map_err(own)?;
+            report(&BuilderMessage::Wired, &[left?.as_fd(), right?.as_fd()]).map_err(own)?;
         }
         AtGateway::Program(program) => {
             start(program).map_err(|trouble| Failed { role: Role::Gateway.name(), trouble })?;
-            report(&Report::Wired, &[]).map_err(own)?;
+            report(&BuilderMessage::Wired, &[]).map_err(own)?;
         }
         AtGateway::Kernel(shaping) => {
             let handed = bed
                 .let_kernel_forward(shaping)
                 .map_err(|trouble| Failed { role: Role::Gateway.name(), trouble })?;
-            report(&Report::Wired, &handed.each_ref().map(OwnedFd::as_fd)).map_err(own)?;
+            report(&BuilderMessage::Wired, &handed.each_ref().map(OwnedFd::as_fd)).map_err(own)?;
         }
     }
     let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions").map_err(own)?
@@ -166,7 +166,7 @@ fn make_network() -> Result<(), Failed> {
     let instructions = instructions();
     let mut agents = Agents::start([&bed.source, &bed.sink], &traffic)?;
     bed.gateway.enter().map_err(own)?;
-    report(&Report::Connected, &[]).map_err(own)?;
+    report(&BuilderMessage::Connected, &[]).map_err(own)?;
     let Ok(Instruction::Start { at_ns }) = instructions.recv() else { return Ok(()) };
     if let AtGateway::Kernel(shaping) = at_gateway {
         thread::spawn(move || change_rates(&shaping, Time::from_ns(at_ns)));
@@ -175,7 +175,7 @@ fn make_network() -> Result<(), Failed> {
     agents.begin(Time::from_ns(at_ns))?;
     let mut seen = agents.finish()?;
     seen.path = bed.finish_path().map_err(own)?;
-    report(&Report::Seen(seen), &[]).map_err(own)?;
+    report(&BuilderMessage::Counted(seen), &[]).map_err(own)?;
     // The run has ended; the process ends with the instructions.
     while instructions.recv().is_ok() {}
     Ok(())
@@ -187,7 +187,7 @@ fn change_rates(shaping: &Shaping, start: Time) {
     for (at_ns, rate_bps) in &shaping.changes {
         clock::sleep_until(start + Duration::from_ns(*at_ns));
         if let Err(trouble) = command(&format!("tc {}", shaping.change(Side::Right.name(), *rate_bps))) {
-            let _ = report(&Report::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
+            let _ = report(&BuilderMessage::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
         }
     }
 }
@@ -208,7 +208,7 @@ fn start(program: &Program) -> Result<(), Trouble> {
         let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let trouble = Trouble::new("ended before its time", &io::Error::other(how));
         // Without a listener, the run has ended.
-        let _ = report(&Report::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
+        let _ = report(&BuilderMessage::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
     });
     Ok(())
 }
@@ -221,7 +221,7 @@ pub(crate) fn become_program(words: impl IntoIterator<Item = String>) -> Result<
     Err(Command::new(file).args(words).exec()).during("becoming the program at the gateway")
 }
 
-fn report(report: &Report, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble> {
+fn report(report: &BuilderMessage, descriptors: &[BorrowedFd<'_>]) -> Result<(), Trouble> {
     send(io::stdout(), report, descriptors).during("reporting")
 }
 

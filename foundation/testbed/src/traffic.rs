@@ -197,9 +197,9 @@ impl Traffic {
 
 /// The counts of one host in a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Seen {
+pub struct HostCounts {
     /// Per flow.
-    pub flows: Vec<FlowSeen>,
+    pub flows: Vec<FlowCounts>,
     /// Bytes on the link, per slot, of IP packets that belong to no flow.
     pub strange_bytes: Vec<u64>,
     /// Frames that the watching socket missed.
@@ -212,7 +212,7 @@ pub struct Seen {
 
 /// One host's counts of one flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct FlowSeen {
+pub struct FlowCounts {
     /// Bytes on the link that arrived for it, per slot.
     pub link_bytes: Vec<u64>,
     /// Bytes on the link that returned for it (acknowledgements), per slot, at its sending host.
@@ -258,9 +258,9 @@ impl TcpSample {
     }
 }
 
-impl Seen {
+impl HostCounts {
     /// Adds the counts of the other host.
-    pub(crate) fn add(&mut self, other: Seen) {
+    pub(crate) fn add(&mut self, other: HostCounts) {
         fn sum(own: &mut Vec<u64>, other: Vec<u64>) {
             own.resize(own.len().max(other.len()), 0);
             own.iter_mut().zip(other).for_each(|(own, other)| *own += other);
@@ -309,11 +309,21 @@ mod tests {
 
     #[test]
     fn what_two_hosts_saw_of_a_flow_is_combined() {
-        let mut all = Seen::default();
-        let receiver = FlowSeen { link_bytes: vec![1, 2], ..FlowSeen::default() };
-        let sender = FlowSeen { link_bytes: vec![0, 0], sent: 3, ..FlowSeen::default() };
-        all.add(Seen { flows: vec![receiver], strange_bytes: vec![5], missed: 1, ..Seen::default() });
-        all.add(Seen { flows: vec![sender], strange_bytes: vec![1], missed: 1, ..Seen::default() });
+        let mut all = HostCounts::default();
+        let receiver = FlowCounts { link_bytes: vec![1, 2], ..FlowCounts::default() };
+        let sender = FlowCounts { link_bytes: vec![0, 0], sent: 3, ..FlowCounts::default() };
+        all.add(HostCounts {
+            flows: vec![receiver],
+            strange_bytes: vec![5],
+            missed: 1,
+            ..HostCounts::default()
+        });
+        all.add(HostCounts {
+            flows: vec![sender],
+            strange_bytes: vec![1],
+            missed: 1,
+            ..HostCounts::default()
+        });
         assert_eq!((all.flows[0].link_bytes.as_slice(), all.flows[0].sent), (&[1, 2][..], 3));
         assert_eq!((all.strange_bytes, all.missed), (vec![6], 2));
     }

@@ -103,9 +103,9 @@ pub(crate) fn words(failure: Failure) -> String {
 struct LeaseFile {
     path: PathBuf,
     /// Its state at the last look.
-    seen: Option<Seen>,
+    seen: Option<FileStamp>,
     /// Its state at the last read.
-    read: Option<Seen>,
+    read: Option<FileStamp>,
     /// Whether it has changed and no server is writing it.
     is_new: bool,
     /// The last readable text.
@@ -115,7 +115,7 @@ struct LeaseFile {
 }
 
 /// Inode, modification time and size: a different value means different content.
-type Seen = (u64, i64, i64, u64);
+type FileStamp = (u64, i64, i64, u64);
 
 impl LeaseFile {
     fn new(path: &Path) -> Self {

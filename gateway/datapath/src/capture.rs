@@ -24,7 +24,7 @@ pub const MAX_KEPT: usize = 128;
 
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Incident {
     /// The discipline dropped it.
     Dropped(Cause),
     /// The discipline marked it and let it pass.
@@ -33,13 +33,13 @@ pub enum Fate {
     Lost(Loss),
 }
 
-impl Fate {
+impl Incident {
     /// The fate and its reason, in words.
     pub const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Fate::Dropped(cause) => ("dropped", cause.name()),
-            Fate::Marked(cause) => ("marked", cause.name()),
-            Fate::Lost(loss) => ("lost", loss.name()),
+            Incident::Dropped(cause) => ("dropped", cause.name()),
+            Incident::Marked(cause) => ("marked", cause.name()),
+            Incident::Lost(loss) => ("lost", loss.name()),
         }
     }
 }
@@ -50,7 +50,7 @@ pub struct Event {
     /// Its time.
     pub at: Time,
     /// The packet's fate.
-    pub fate: Fate,
+    pub fate: Incident,
     /// Its class.
     pub class: u32,
     /// Its wait in the queue.
@@ -273,14 +273,15 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
     let (what, why) = fate.words();
     let mut text = format!("{what}: ");
     let is_of_now = at >= setting.since;
-    if is_of_now && !matches!(fate, Fate::Lost(_)) && !discipline.is_empty() {
+    if is_of_now && !matches!(fate, Incident::Lost(_)) && !discipline.is_empty() {
         text += discipline;
         text += " ";
     }
     text += why;
     // The class of a packet already sent is no longer known. Packets that are not IP or that loop
     // back have none.
-    let has_class = !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
+    let has_class =
+        !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {
         text += "; class ";
         text += &class_path(setting.book, class);
@@ -344,7 +345,7 @@ mod tests {
         frame
     }
 
-    fn event(ms: u64, fate: Fate, class: u32) -> Event {
+    fn event(ms: u64, fate: Incident, class: u32) -> Event {
         Event { at: Time::ZERO + Duration::from_ms(ms), fate, class, waited: Duration::from_us(12_345) }
     }
 
@@ -354,10 +355,10 @@ mod tests {
 
     fn rings() -> [Ring; 2] {
         let mut rings = [Ring::new(4, LinkType::Ethernet), Ring::new(4, LinkType::Ethernet)];
-        rings[0].push(event(20, Fate::Dropped(Cause::NoTokens), 2), &tcp(4000, 1000));
-        rings[0].push(event(40, Fate::Lost(Loss::NoBuffer), UNCLAIMED), &tcp(4001, 0));
-        rings[1].push(event(5, Fate::Marked(Cause::Early), 1), &tcp(4002, 30));
-        rings[1].push(event(30, Fate::Marked(Cause::Early), 1), &tcp(4003, 30));
+        rings[0].push(event(20, Incident::Dropped(Cause::NoTokens), 2), &tcp(4000, 1000));
+        rings[0].push(event(40, Incident::Lost(Loss::NoBuffer), UNCLAIMED), &tcp(4001, 0));
+        rings[1].push(event(5, Incident::Marked(Cause::Early), 1), &tcp(4002, 30));
+        rings[1].push(event(30, Incident::Marked(Cause::Early), 1), &tcp(4003, 30));
         rings
     }
 
@@ -412,12 +413,12 @@ mod tests {
     #[test]
     fn a_full_ring_forgets_the_oldest_and_one_without_places_keeps_nothing() {
         let mut ring = Ring::new(2, LinkType::Ethernet);
-        (1..=3).for_each(|ms| ring.push(event(ms, Fate::Dropped(Cause::Early), 0), &[0; 300]));
+        (1..=3).for_each(|ms| ring.push(event(ms, Incident::Dropped(Cause::Early), 0), &[0; 300]));
         let times: Vec<u64> = ring.events().map(|kept| kept.event.at.ns() / 1_000_000).collect();
         assert_eq!(times, [2, 3]);
         assert!(ring.events().all(|kept| (kept.whole, kept.kept) == (300, 128)));
         let mut none = Ring::new(0, LinkType::Ethernet);
-        none.push(event(1, Fate::Dropped(Cause::Early), 0), &[]);
+        none.push(event(1, Incident::Dropped(Cause::Early), 0), &[]);
         assert!(none.is_empty());
     }
 
@@ -426,9 +427,9 @@ mod tests {
         let ring: SharedRing = Arc::new(Mutex::new(Ring::new(2, LinkType::Ethernet)));
         let mut recorder = Recorder::into_ring(ring.clone());
         let copying = ring.lock().unwrap();
-        recorder.record(event(1, Fate::Dropped(Cause::Early), 0), &[]);
+        recorder.record(event(1, Incident::Dropped(Cause::Early), 0), &[]);
         drop(copying);
-        recorder.record(event(2, Fate::Dropped(Cause::Early), 0), &[]);
+        recorder.record(event(2, Incident::Dropped(Cause::Early), 0), &[]);
         assert_eq!((recorder.missed(), ring.lock().unwrap().len()), (1, 1));
     }
 

@@ -144,12 +144,12 @@ impl Drops {
 mod tests {
     use super::*;
     use fairwire_core::{Cause, Time};
-    use fairwire_datapath::capture::Fate;
+    use fairwire_datapath::capture::Incident;
 
     fn event(ms: u64, class: &str, flow: &str) -> NamedEvent {
         NamedEvent {
             at: Time::ZERO + Duration::from_ms(ms),
-            fate: Fate::Dropped(Cause::Early),
+            fate: Incident::Dropped(Cause::Early),
             class: class.into(),
             flow: flow.into(),
             packet: String::new(),

@@ -99,7 +99,7 @@ struct ListQuery {
     #[serde(default)]
     search: String,
     #[serde(default)]
-    order: Order,
+    order: ListOrder,
     #[serde(default)]
     offset: usize,
     #[serde(default = "usual_limit")]
@@ -113,7 +113,7 @@ fn usual_limit() -> usize {
 /// The order of a list.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Order {
+enum ListOrder {
     /// Most traffic first.
     #[default]
     Got,
@@ -208,10 +208,10 @@ fn listed<T: Listed>(all: &[T], query: &ListQuery) -> ListAnswer<T> {
     let mut found: Vec<&T> = all.iter().filter(has_it).collect();
     let short = |entry: &T| entry.due_bps() - entry.got_bps();
     match query.order {
-        Order::Got => found.sort_by(|a, b| b.got_bps().total_cmp(&a.got_bps())),
-        Order::Drops => found.sort_by(|a, b| b.drops_per_s().total_cmp(&a.drops_per_s())),
-        Order::Short => found.sort_by(|a, b| short(b).total_cmp(&short(a))),
-        Order::Name => found.sort_by(|a, b| a.name().cmp(b.name())),
+        ListOrder::Got => found.sort_by(|a, b| b.got_bps().total_cmp(&a.got_bps())),
+        ListOrder::Drops => found.sort_by(|a, b| b.drops_per_s().total_cmp(&a.drops_per_s())),
+        ListOrder::Short => found.sort_by(|a, b| short(b).total_cmp(&short(a))),
+        ListOrder::Name => found.sort_by(|a, b| a.name().cmp(b.name())),
     }
     let count = found.len();
     let some = found.into_iter().skip(query.offset).take(query.limit.min(MAX_LISTED)).cloned();

@@ -1,7 +1,7 @@
 //! Adds, changes or removes subscribers in the text of the subscriber file. All other lines stay as
 //! typed.
 
-use crate::sheet::{COLUMNS, Row, Sheet, SheetText, read_names};
+use crate::sheet::{COLUMNS, Sheet, SheetText, SubscriberRow, read_names};
 use fairwire_document::{DocumentError, Problem};
 use std::collections::{BTreeMap, HashMap};
 
@@ -73,7 +73,7 @@ fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a
 }
 
 /// The non-empty values of `row` by column, without the name.
-pub(crate) fn values_of(sheet: &Sheet<'_>, row: &Row) -> BTreeMap<String, String> {
+pub(crate) fn values_of(sheet: &Sheet<'_>, row: &SubscriberRow) -> BTreeMap<String, String> {
     let columns = sheet.columns.iter().map(|column| COLUMNS[*column]);
     let all = columns.zip(fields(&sheet.source.text[row.at.clone()]));
     let typed = all.filter(|(column, value)| *column != "name" && !value.is_empty());

@@ -79,12 +79,12 @@ pub struct Sheet<'a> {
     /// The line of column names, in bytes from the start of the text.
     pub(super) head: Range<usize>,
     /// The subscribers, in the order of the file.
-    pub rows: Vec<Row>,
+    pub rows: Vec<SubscriberRow>,
 }
 
 /// One subscriber.
 #[derive(Debug)]
-pub struct Row {
+pub struct SubscriberRow {
     /// Its line, in bytes from the start of the text.
     pub(super) at: Range<usize>,
     /// Its name.
@@ -262,7 +262,7 @@ impl Sheet<'_> {
         record: &csv::StringRecord,
         at: Range<usize>,
         wants_all: bool,
-    ) -> Result<Row, DocumentError> {
+    ) -> Result<SubscriberRow, DocumentError> {
         if self.rows.len() == MAX_ROWS {
             let allowed = format!("at most {MAX_ROWS} subscribers");
             return Err(self.refuse(at, "file", "longer", "that is above the maximum", allowed));
@@ -278,7 +278,7 @@ impl Sheet<'_> {
                 "a value for each column, empty where there is none",
             ));
         }
-        let mut row = Row {
+        let mut row = SubscriberRow {
             at,
             name: String::new(),
             prefixes: Vec::new(),
@@ -300,7 +300,7 @@ impl Sheet<'_> {
         Ok(row)
     }
 
-    fn read_value(&self, row: &mut Row, column: usize, given: &str) -> Result<(), DocumentError> {
+    fn read_value(&self, row: &mut SubscriberRow, column: usize, given: &str) -> Result<(), DocumentError> {
         let refuse = |why: &str, allowed: &str| {
             Err(self.refuse_value(row, COLUMNS[column], quoted(given), why, allowed))
         };
@@ -366,7 +366,7 @@ impl Sheet<'_> {
     }
 
     /// Makes one key of an outer and an inner VLAN.
-    fn join_vlans(&self, row: &mut Row) -> Result<(), DocumentError> {
+    fn join_vlans(&self, row: &mut SubscriberRow) -> Result<(), DocumentError> {
         let key = match row.vlans {
             [None, None] => return Ok(()),
             [Some(vlan), None] => AccessKey::Vlan(vlan),
@@ -380,7 +380,12 @@ impl Sheet<'_> {
         Ok(())
     }
 
-    fn read_prefixes(&self, row: &Row, column: &str, given: &str) -> Result<Vec<Prefix>, DocumentError> {
+    fn read_prefixes(
+        &self,
+        row: &SubscriberRow,
+        column: &str,
+        given: &str,
+    ) -> Result<Vec<Prefix>, DocumentError> {
         let read = |text: &str| {
             text.parse().map_err(|error: fairwire_datapath::classify::PrefixError| {
                 let allowed = "prefixes such as `10.1.0.0/16` or `2001:db8::/48`, with spaces between";
@@ -391,25 +396,29 @@ impl Sheet<'_> {
     }
 
     /// The text in the column `column` of `row`; empty if absent.
-    pub fn value(&self, row: &Row, column: &str) -> &str {
+    pub fn value(&self, row: &SubscriberRow, column: &str) -> &str {
         let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
         field.map_or("", |field| self.source.text[self.field(&row.at, field)].trim_matches('"'))
     }
 
     /// The prefixes in the column `column` of `row`.
-    pub fn prefixes<'b>(&'b self, row: &Row, column: &str) -> impl Iterator<Item = Prefix> + use<'b> {
+    pub fn prefixes<'b>(
+        &'b self,
+        row: &SubscriberRow,
+        column: &str,
+    ) -> impl Iterator<Item = Prefix> + use<'b> {
         self.value(row, column).split_whitespace().filter_map(|prefix| prefix.parse().ok())
     }
 
     /// The number of a subscriber's line, from 1.
-    pub fn line(&self, row: &Row) -> usize {
+    pub fn line(&self, row: &SubscriberRow) -> usize {
         self.source.text[..row.at.start].matches('\n').count() + 1
     }
 
     /// Refuses the value in the column `column` of `row`.
     pub(crate) fn refuse_value(
         &self,
-        row: &Row,
+        row: &SubscriberRow,
         column: &str,
         given: impl Into<String>,
         why: &str,
@@ -425,7 +434,7 @@ impl Sheet<'_> {
     }
 
     /// A fault in the column `column` of `row`, or in the entire line if there is no such column.
-    pub fn fault_in(&self, row: &Row, column: &str, problem: Problem) -> DocumentError {
+    pub fn fault_in(&self, row: &SubscriberRow, column: &str, problem: Problem) -> DocumentError {
         let field = self.columns.iter().position(|&at| COLUMNS[at] == column);
         self.fault(field.map_or(row.at.clone(), |field| self.field(&row.at, field)), problem)
     }

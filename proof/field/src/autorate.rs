@@ -17,7 +17,7 @@ use fairwire_core::units::Amount;
 use fairwire_laws::spec::Quantity;
 use fairwire_metrics::judge::Allowed;
 use fairwire_service::config::spec::{DirectionSpec, FlowsChoice};
-use fairwire_testbed::traffic::{Flow, Seen, Sends, Traffic};
+use fairwire_testbed::traffic::{Flow, HostCounts, Sends, Traffic};
 use fairwire_wire::Way;
 
 /// The consecutive rates of the line, Mbit/s, and the length of each.
@@ -204,7 +204,7 @@ fn line() -> Document {
     document
 }
 
-fn judge(happened: &mut Happened, traffic: &Traffic, seen: &Seen, follows: bool) {
+fn judge(happened: &mut Happened, traffic: &Traffic, seen: &HostCounts, follows: bool) {
     let phases = (0..).zip(PHASES).map(|(phase, mbps): (u64, u64)| {
         let from = if phase == 0 { WARM_UP_S } else { phase * PHASE_S };
         (from, (phase + 1) * PHASE_S, mbps)
@@ -238,7 +238,7 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &Seen, follows: bool)
 
 /// The median and 95th percentile, in ms, of how long pings sent in this interval took beyond the
 /// path's delay.
-fn waited(traffic: &Traffic, seen: &Seen, from_s: u64, to_s: u64) -> [f64; 2] {
+fn waited(traffic: &Traffic, seen: &HostCounts, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
     let range = from_s * 1_000_000_000..to_s * 1_000_000_000;
     let mut ms: Vec<f64> = own

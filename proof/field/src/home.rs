@@ -18,7 +18,7 @@ use fairwire_laws::spec::Quantity;
 use fairwire_metrics::judge::Allowed;
 use fairwire_service::config::backend::{Backend, RouterSpec};
 use fairwire_service::config::spec::{DirectionSpec, FlowsSpec};
-use fairwire_testbed::traffic::{Seen, Sends, Traffic};
+use fairwire_testbed::traffic::{HostCounts, Sends, Traffic};
 use fairwire_wire::Way;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub struct Home {
     flow: Vec<Group>,
     /// The types of sharing.
     #[serde(rename = "row")]
-    pub rows: Vec<Row>,
+    pub rows: Vec<Method>,
     /// The actions of the heavy host, the idle one first.
     #[serde(rename = "trouble")]
     pub troubles: Vec<Trouble>,
@@ -56,7 +56,7 @@ struct Promised {
 /// A method of sharing the link.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct Method {
     /// A single word.
     pub name: String,
     /// A few words.
@@ -150,7 +150,7 @@ impl Outcome for Cell {
     }
 }
 
-impl Row {
+impl Method {
     /// What this machine lacks for it, if anything.
     pub fn needs(&self) -> Option<String> {
         self.htb.and_then(|_| crate::peers::check().err()).map(|error| error.to_string())
@@ -167,7 +167,7 @@ impl Home {
     }
 
     /// Runs all troubles of `row`, the idle one first, and passes each result to `report`.
-    pub fn hold(&self, row: &Row, seconds: u64, report: &mut dyn FnMut(&Cell)) -> Fallible<Vec<Cell>> {
+    pub fn hold(&self, row: &Method, seconds: u64, report: &mut dyn FnMut(&Cell)) -> Fallible<Vec<Cell>> {
         let mut cells: Vec<Cell> = Vec::new();
         for trouble in &self.troubles {
             let case = self.case(row, trouble, seconds);
@@ -182,7 +182,7 @@ impl Home {
         Ok(cells)
     }
 
-    fn case(&self, row: &Row, trouble: &Trouble, seconds: u64) -> Case {
+    fn case(&self, row: &Method, trouble: &Trouble, seconds: u64) -> Case {
         let shared = |direction: &DirectionSpec| {
             let (discipline, flows) = (row.discipline.clone(), row.flows.clone());
             Some(DirectionSpec { discipline, flows, ..direction.clone() })
@@ -204,7 +204,7 @@ impl Home {
         }
     }
 
-    fn cell(&self, row: &Row, trouble: &Trouble, case: &Case) -> Fallible<Cell> {
+    fn cell(&self, row: &Method, trouble: &Trouble, case: &Case) -> Fallible<Cell> {
         let document = document(row, case);
         let mut traffic = case.traffic();
         let wiring = Wiring { is_router: row.is_router, ..case.wiring() };
@@ -324,7 +324,7 @@ fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
 
 /// Round trips of the pings of `group`: the sum of both one-way delays of pings with the same
 /// number, which are due in both directions at the same time.
-fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
+fn pings(traffic: &Traffic, seen: &HostCounts, group: &str, case: &Case) -> Pings {
     let own = || traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let every_ns = own().find_map(|(flow, _)| match flow.sends {
         Sends::Ping { every_ns } => Some(every_ns),
@@ -349,7 +349,7 @@ fn pings(traffic: &Traffic, seen: &Seen, group: &str, case: &Case) -> Pings {
 }
 
 /// The gateway's configuration.
-fn document(row: &Row, case: &Case) -> Document {
+fn document(row: &Method, case: &Case) -> Document {
     let mut document = case.document();
     let spec = &mut document.spec;
     if row.is_router {
@@ -417,7 +417,7 @@ mod tests {
     use super::*;
     use crate::contest::SUITE;
     use fairwire_service::config::Config;
-    use fairwire_testbed::traffic::FlowSeen;
+    use fairwire_testbed::traffic::FlowCounts;
 
     fn home() -> Home {
         Home::read(Path::new(SUITE)).unwrap_or_else(|error| panic!("{error}"))
@@ -471,14 +471,14 @@ mod tests {
         let case = home.case(&home.rows[0], &home.troubles[0], 3);
         let traffic = case.traffic();
         let ms = 1_000_000;
-        let seen = |flow: &fairwire_testbed::traffic::Flow| FlowSeen {
+        let seen = |flow: &fairwire_testbed::traffic::Flow| FlowCounts {
             delays_ns: vec![(0, 12 * ms); 300],
             numbers: (0..300)
                 .map(|n| if flow.from == side(Way::Upload) && n % 4 == 0 { 1000 } else { n })
                 .collect(),
-            ..FlowSeen::default()
+            ..FlowCounts::default()
         };
-        let seen = Seen { flows: traffic.flows.iter().map(seen).collect(), ..Seen::default() };
+        let seen = HostCounts { flows: traffic.flows.iter().map(seen).collect(), ..HostCounts::default() };
         let found = pings(&traffic, &seen, "ping", &case);
         assert_eq!((found.p50_ms, found.p95_ms), (24.0, 24.0));
         assert!((found.loss - 0.25).abs() < 0.01, "{found:?}");

@@ -10,7 +10,7 @@ use fairwire_linux::clock;
 use fairwire_testbed::agents::Agents;
 use fairwire_testbed::bed::HOST;
 use fairwire_testbed::program::command;
-use fairwire_testbed::traffic::{Seen, Traffic};
+use fairwire_testbed::traffic::{HostCounts, Traffic};
 use fairwire_wire::Way;
 
 /// The middle, between the two hosts.
@@ -97,14 +97,14 @@ impl Run {
     }
 
     /// Waits for the end, and returns the observations of both hosts.
-    pub fn finish(&mut self) -> Fallible<Seen> {
+    pub fn finish(&mut self) -> Fallible<HostCounts> {
         let seen = self.agents.finish()?;
-        Ok(Seen { path: self.world.finish_path()?, ..seen })
+        Ok(HostCounts { path: self.world.finish_path()?, ..seen })
     }
 
     /// Whether the host starved the gateway or the path during the run with the observations
     /// `seen`, and of what.
-    pub fn starved(&mut self, seen: &Seen) -> Fallible<Option<String>> {
+    pub fn starved(&mut self, seen: &HostCounts) -> Fallible<Option<String>> {
         let (path, waited_s) = (&seen.path, self.waited_s(seen));
         let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
         Ok(starved(waited_s, self.traffic.duration_ns as f64 / 1e9, unfetched))
@@ -112,7 +112,7 @@ impl Run {
 
     /// How long the threads of the gateway and of the path were ready without a free processor
     /// since the start, seconds.
-    pub fn waited_s(&self, seen: &Seen) -> f64 {
+    pub fn waited_s(&self, seen: &HostCounts) -> f64 {
         let gateway_s = self.gateway.as_ref().map_or(0.0, Gateway::waited_s) - self.waited_before_s;
         gateway_s + seen.path.waited_ns as f64 / 1e9
     }

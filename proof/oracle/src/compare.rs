@@ -92,7 +92,7 @@ pub struct Pair {
 
 /// One line of the result: a figure, averaged over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct ComparedFigure {
     /// The figure.
     pub figure: Figure,
     /// The flow, if it concerns one.
@@ -107,7 +107,7 @@ pub struct Row {
     pub because: Option<String>,
 }
 
-impl Row {
+impl ComparedFigure {
     /// Is it within its tolerance? `None` without one.
     pub fn verdict(&self) -> Option<Verdict> {
         let difference = Value::exact(self.ours - self.kernel);
@@ -124,7 +124,7 @@ impl Row {
 ///
 /// # Panics
 /// Without a run.
-pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<Row> {
+pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<ComparedFigure> {
     assert!(!pairs.is_empty(), "nothing to compare");
     let flows = pairs[0].arrivals.iter().map(|arrival| arrival.flow + 1).max().unwrap_or(0);
     let row = |figure: Figure| {
@@ -141,11 +141,16 @@ pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<Row> {
 }
 
 /// The fraction of its tolerance that a row takes up; without one, its difference.
-fn excess(row: &Row) -> f64 {
+fn excess(row: &ComparedFigure) -> f64 {
     (row.ours - row.kernel).abs() / row.allowed.unwrap_or(1.0).max(1e-9)
 }
 
-fn row_of(pairs: &[Pair], figure: Figure, flow: Option<usize>, tolerance: Option<&Tolerance>) -> Row {
+fn row_of(
+    pairs: &[Pair],
+    figure: Figure,
+    flow: Option<usize>,
+    tolerance: Option<&Tolerance>,
+) -> ComparedFigure {
     let values: Vec<(f64, f64)> = pairs.iter().map(|pair| pair.values(figure, flow)).collect();
     let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
     let (kernel, ours) = (mean(|v| v.0), mean(|v| v.1));
@@ -154,7 +159,14 @@ fn row_of(pairs: &[Pair], figure: Figure, flow: Option<usize>, tolerance: Option
         let differences: Vec<f64> = values.iter().map(|v| v.1 - v.0).collect();
         tolerance.allowed + tolerance.deviations * standard_error(&differences)
     });
-    Row { figure, flow, kernel, ours, allowed, because: tolerance.map(|tolerance| tolerance.because.clone()) }
+    ComparedFigure {
+        figure,
+        flow,
+        kernel,
+        ours,
+        allowed,
+        because: tolerance.map(|tolerance| tolerance.because.clone()),
+    }
 }
 
 /// The standard error of the mean; 0 for a single value.
@@ -202,7 +214,7 @@ fn mean(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::case::{RATE, find};
-    use crate::outcome::Fate;
+    use crate::outcome::PacketOutcome;
     use crate::replay::replay;
     use fairwire_catalogue::{Parameters, Site, build};
     use fairwire_core::Seed;
@@ -248,8 +260,9 @@ mod tests {
     #[test]
     fn one_packet_dropped_instead_of_sent_is_noticed_in_every_figure_but_marks() {
         let mut pair = twins("tail-drop", (1, 1));
-        let sent = pair.ours.fates.iter().rposition(|fate| *fate != Fate::Dropped).expect("some are sent");
-        pair.ours.fates[sent] = Fate::Dropped;
+        let sent =
+            pair.ours.fates.iter().rposition(|fate| *fate != PacketOutcome::Dropped).expect("some are sent");
+        pair.ours.fates[sent] = PacketOutcome::Dropped;
         for row in compare(&[pair], &every_figure_exactly()) {
             let should_hold = matches!(row.figure, Figure::Marked | Figure::Departure);
             assert_eq!(row.holds(), should_hold, "{row:?}");
@@ -259,8 +272,10 @@ mod tests {
     #[test]
     fn a_mark_instead_of_no_mark_and_a_late_packet_are_noticed() {
         let mut pair = twins("tail-drop", (1, 1));
-        let Fate::Sent(at) = pair.ours.fates[0] else { panic!("the first packet finds an empty queue") };
-        pair.ours.fates[0] = Fate::Marked(at + 1_000_000);
+        let PacketOutcome::Sent(at) = pair.ours.fates[0] else {
+            panic!("the first packet finds an empty queue")
+        };
+        pair.ours.fates[0] = PacketOutcome::Marked(at + 1_000_000);
         let broken: Vec<Figure> = compare(&[pair], &every_figure_exactly())
             .into_iter()
             .filter(|row| !row.holds())
@@ -280,9 +295,9 @@ mod tests {
             pair.ours
                 .fates
                 .iter_mut()
-                .filter(|fate| **fate != Fate::Dropped)
+                .filter(|fate| **fate != PacketOutcome::Dropped)
                 .take(more)
-                .for_each(|fate| *fate = Fate::Dropped);
+                .for_each(|fate| *fate = PacketOutcome::Dropped);
         }
         assert!(!dropped(&pairs).holds(), "{:?}", dropped(&pairs));
     }

@@ -2,7 +2,7 @@
 //! the trace into it, and records the departures.
 
 use crate::frame;
-use crate::outcome::{Fate, Outcome};
+use crate::outcome::{Outcome, PacketOutcome};
 use crate::trace::{Arrival, Traffic};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
@@ -117,7 +117,7 @@ fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     let mut receiving = AfPacket::open(RECEIVING)?;
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
     let start_ns = (clock::now().ns() + PAUSE_NS).next_multiple_of(PAUSE_NS);
-    let mut outcome = Outcome { came_ns: Vec::new(), fates: vec![Fate::Dropped; arrivals.len()] };
+    let mut outcome = Outcome { came_ns: Vec::new(), fates: vec![PacketOutcome::Dropped; arrivals.len()] };
     for (number, arrival) in arrivals.iter().enumerate() {
         receive_until(start_ns + arrival.at_ns, start_ns, &timer, &mut receiving, arrivals, &mut outcome)?;
         outcome.came_ns.push(clock::now().ns() - start_ns);
@@ -157,7 +157,7 @@ fn receive_until(
                 if let Some((number, left)) = frame::read(bytes)
                     && let Some(arrival) = arrivals.get(number as usize)
                 {
-                    outcome.fates[number as usize] = Fate::of(arrival.ecn, left, now_ns);
+                    outcome.fates[number as usize] = PacketOutcome::of(arrival.ecn, left, now_ns);
                 }
             })?;
         } else if is_time {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The fate of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fate {
+pub enum PacketOutcome {
     /// It never left.
     #[serde(rename = "d")]
     Dropped,
@@ -19,22 +19,26 @@ pub enum Fate {
     Marked(u64),
 }
 
-impl Fate {
+impl PacketOutcome {
     /// The fate of a packet that arrived with the codepoint `came` and left at `at_ns` with `left`.
-    pub fn of(came: Ecn, left: Ecn, at_ns: u64) -> Fate {
-        if left == Ecn::Ce && came != Ecn::Ce { Fate::Marked(at_ns) } else { Fate::Sent(at_ns) }
+    pub fn of(came: Ecn, left: Ecn, at_ns: u64) -> PacketOutcome {
+        if left == Ecn::Ce && came != Ecn::Ce {
+            PacketOutcome::Marked(at_ns)
+        } else {
+            PacketOutcome::Sent(at_ns)
+        }
     }
 
     /// When its transmission started; `None` if it was dropped.
     pub fn left_ns(self) -> Option<u64> {
         match self {
-            Fate::Dropped => None,
-            Fate::Sent(at) | Fate::Marked(at) => Some(at),
+            PacketOutcome::Dropped => None,
+            PacketOutcome::Sent(at) | PacketOutcome::Marked(at) => Some(at),
         }
     }
 
     /// Was the same decision made, at any time?
-    pub fn is_decided_as(self, other: Fate) -> bool {
+    pub fn is_decided_as(self, other: PacketOutcome) -> bool {
         core::mem::discriminant(&self) == core::mem::discriminant(&other)
     }
 }
@@ -45,18 +49,18 @@ pub struct Outcome {
     /// The arrival time of each packet, in nanoseconds since the start of the trace.
     pub came_ns: Vec<u64>,
     /// The fate of each packet.
-    pub fates: Vec<Fate>,
+    pub fates: Vec<PacketOutcome>,
 }
 
 impl Outcome {
     /// Packets dropped.
     pub fn dropped(&self) -> usize {
-        self.fates.iter().filter(|fate| **fate == Fate::Dropped).count()
+        self.fates.iter().filter(|fate| **fate == PacketOutcome::Dropped).count()
     }
 
     /// Packets marked.
     pub fn marked(&self) -> usize {
-        self.fates.iter().filter(|fate| matches!(fate, Fate::Marked(_))).count()
+        self.fates.iter().filter(|fate| matches!(fate, PacketOutcome::Marked(_))).count()
     }
 
     /// The waits of the packets that left, in milliseconds.
@@ -71,7 +75,7 @@ impl Outcome {
             let pairs = self.fates.iter().zip(arrivals);
             pairs
                 .filter(|(fate, arrival)| {
-                    **fate != Fate::Dropped && wanted.is_none_or(|flow| flow == arrival.flow)
+                    **fate != PacketOutcome::Dropped && wanted.is_none_or(|flow| flow == arrival.flow)
                 })
                 .map(|(_, arrival)| u64::from(arrival.bytes))
                 .sum()

@@ -1,7 +1,7 @@
 //! Our side: the same arrivals through our discipline, behind a server like the kernel's.
 
 use crate::case::RATE;
-use crate::outcome::{Fate, Outcome};
+use crate::outcome::{Outcome, PacketOutcome};
 use crate::trace::Arrival;
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
@@ -20,12 +20,12 @@ struct Shaper<'a> {
 
 struct Ledger<'a> {
     arrivals: &'a [Arrival],
-    fates: Vec<Fate>,
+    fates: Vec<PacketOutcome>,
 }
 
 impl Signals for Ledger<'_> {
     fn dropped(&mut self, packet: Packet, _: Cause) {
-        self.fates[packet.frame as usize] = Fate::Dropped;
+        self.fates[packet.frame as usize] = PacketOutcome::Dropped;
     }
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
@@ -52,7 +52,7 @@ impl Shaper<'_> {
         let Some(packet) = self.discipline.dequeue(now, &mut self.ledger) else { return false };
         self.transmitter.start(packet.len, now);
         let number = packet.frame as usize;
-        self.ledger.fates[number] = Fate::of(self.ledger.arrivals[number].ecn, packet.ecn, now.ns());
+        self.ledger.fates[number] = PacketOutcome::of(self.ledger.arrivals[number].ecn, packet.ecn, now.ns());
         true
     }
 }
@@ -68,7 +68,7 @@ pub fn replay(
     arrivals: &[Arrival],
     came_ns: &[u64],
 ) -> Outcome {
-    let ledger = Ledger { arrivals, fates: vec![Fate::Dropped; arrivals.len()] };
+    let ledger = Ledger { arrivals, fates: vec![PacketOutcome::Dropped; arrivals.len()] };
     let transmitter = Transmitter::with_catch_up(RATE, credit);
     let mut shaper = Shaper { discipline, transmitter, ledger };
     for (number, (arrival, &came)) in arrivals.iter().zip(came_ns).enumerate() {
@@ -107,7 +107,12 @@ mod tests {
         let (arrivals, came) = arrivals(&[0, 1, 2, 3]);
         let mut queue = Queue::new(Limit::packets(2), Fcfs, TailDrop);
         let outcome = replay(&mut queue, CREDIT, &arrivals, &came); // 1 byte = 1 us
-        let expected = [Fate::Sent(0), Fate::Sent(128_000), Fate::Sent(256_000), Fate::Dropped];
+        let expected = [
+            PacketOutcome::Sent(0),
+            PacketOutcome::Sent(128_000),
+            PacketOutcome::Sent(256_000),
+            PacketOutcome::Dropped,
+        ];
         assert_eq!(outcome.fates, expected);
     }
 
@@ -116,6 +121,6 @@ mod tests {
         let (arrivals, came) = arrivals(&[0, 10_000, 10_001]);
         let mut queue = Queue::new(Limit::packets(2), Fcfs, TailDrop);
         let outcome = replay(&mut queue, CREDIT, &arrivals, &came);
-        assert_eq!(outcome.fates[2], Fate::Sent(10_128_000 - CREDIT.ns()));
+        assert_eq!(outcome.fates[2], PacketOutcome::Sent(10_128_000 - CREDIT.ns()));
     }
 }

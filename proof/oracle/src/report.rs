@@ -1,7 +1,7 @@
 //! The output of the comparison.
 
 use crate::case::Case;
-use crate::compare::{Pair, Row, compare};
+use crate::compare::{ComparedFigure, Pair, compare};
 use fairwire_metrics::judge::Verdict;
 use serde::Serialize;
 use std::fmt::Write;
@@ -26,7 +26,7 @@ pub struct Finding {
     /// In the first run: the number of the first packet whose fate differs.
     pub first_apart: Option<usize>,
     /// The figures; empty if ours is missing.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ComparedFigure>,
 }
 
 impl Finding {
@@ -35,7 +35,7 @@ impl Finding {
         let rows = compare(pairs, &case.tolerances);
         Finding {
             arrivals: pairs.iter().map(|pair| pair.arrivals.len()).sum(),
-            verdict: Verdict::of_all(rows.iter().filter_map(Row::verdict)),
+            verdict: Verdict::of_all(rows.iter().filter_map(ComparedFigure::verdict)),
             first_apart: pairs.first().and_then(Pair::first_apart),
             rows,
             ..Self::without(case)
@@ -122,22 +122,25 @@ impl Finding {
 mod tests {
     use super::*;
     use crate::case::find;
-    use crate::outcome::{Fate, Outcome};
+    use crate::outcome::{Outcome, PacketOutcome};
 
-    fn finding(name: &str, kernel: Fate) -> Finding {
+    fn finding(name: &str, kernel: PacketOutcome) -> Finding {
         let case = find(name);
         let arrivals = case.traffic.arrivals(1)[..1].to_vec();
         let outcome = |fate| Outcome { came_ns: vec![0], fates: vec![fate] };
-        Finding::new(&case, &[Pair { arrivals, kernel: outcome(kernel), ours: outcome(Fate::Sent(0)) }])
+        Finding::new(
+            &case,
+            &[Pair { arrivals, kernel: outcome(kernel), ours: outcome(PacketOutcome::Sent(0)) }],
+        )
     }
 
     #[test]
     fn one_other_fate_makes_a_finding_bad_where_there_is_a_tolerance() {
-        assert_eq!(finding("pfifo", Fate::Sent(0)).verdict, Some(Verdict::Holds));
-        let bad = finding("pfifo", Fate::Dropped);
+        assert_eq!(finding("pfifo", PacketOutcome::Sent(0)).verdict, Some(Verdict::Holds));
+        let bad = finding("pfifo", PacketOutcome::Dropped);
         assert_eq!((bad.verdict, bad.first_apart), (Some(Verdict::Fails), Some(0)));
         assert!(bad.is_bad() && bad.text().contains("<-- outside"), "{}", bad.text());
-        assert_eq!(finding("hhf", Fate::Dropped).verdict, None);
+        assert_eq!(finding("hhf", PacketOutcome::Dropped).verdict, None);
     }
 
     #[test]

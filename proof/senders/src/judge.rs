@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// One cell on both sides.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ComparedCell {
     /// The plan of the cell.
     pub plan: String,
     /// The cell's name in the plan.
@@ -93,12 +93,17 @@ pub fn causes(file: &Path, cells: &[Cell]) -> Result<Vec<Cause>, Failure> {
     Ok(known)
 }
 
-impl Row {
+impl ComparedCell {
     /// Compares `ours` with the kernel's figure for `cell`.
     ///
     /// # Errors
     /// If the two have different links.
-    pub fn of(cell: &Cell, ours: &Figure, kernels: &Figure, causes: &[Cause]) -> Result<Row, Failure> {
+    pub fn of(
+        cell: &Cell,
+        ours: &Figure,
+        kernels: &Figure,
+        causes: &[Cause],
+    ) -> Result<ComparedCell, Failure> {
         if (ours.rate_bps - kernels.rate_bps).abs() > 1.0 {
             return Err(Failure::User(format!(
                 "{}: {}: the kernel's figure is of a link of {} bit/s, the cell's has {}; allowed: one that is measured anew, with `--on {}`",
@@ -109,7 +114,7 @@ impl Row {
         let allowed = (ALLOWED.0 * ours.rate_bps).max(ALLOWED.1 * kernels_bps);
         let is_within = (ours_bps - kernels_bps).abs() <= allowed;
         let because = causes.iter().find(|cause| !is_within && cause.is_of(cell));
-        Ok(Row {
+        Ok(ComparedCell {
             plan: cell.plan.clone(),
             cell: cell.name.clone(),
             controller: cell.controller.clone(),
@@ -138,7 +143,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    fn of(name: &str, rows: &[&Row]) -> Sum {
+    fn of(name: &str, rows: &[&ComparedCell]) -> Sum {
         let logs: f64 = rows.iter().map(|row| row.ratio.ln()).sum();
         Sum {
             of: name.into(),
@@ -164,9 +169,9 @@ pub struct Verdict {
 
 impl Verdict {
     /// The verdict on `rows`, at least one.
-    pub fn of(rows: &[Row]) -> Verdict {
-        let by = |key: fn(&Row) -> &str| {
-            let mut groups: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    pub fn of(rows: &[ComparedCell]) -> Verdict {
+        let by = |key: fn(&ComparedCell) -> &str| {
+            let mut groups: BTreeMap<&str, Vec<&ComparedCell>> = BTreeMap::new();
             rows.iter().for_each(|row| groups.entry(key(row)).or_default().push(row));
             groups.iter().map(|(name, rows)| Sum::of(name, rows)).collect()
         };
@@ -205,8 +210,8 @@ impl Verdict {
 mod tests {
     use super::*;
 
-    fn row(controller: &str, ratio: f64, is_within: bool) -> Row {
-        Row {
+    fn row(controller: &str, ratio: f64, is_within: bool) -> ComparedCell {
+        ComparedCell {
             plan: "loss".into(),
             cell: "a".into(),
             controller: controller.into(),

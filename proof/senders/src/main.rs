@@ -6,7 +6,7 @@ use fairwire_experiment::Stage;
 use fairwire_experiment::sim::Sim;
 use fairwire_senders::Failure;
 use fairwire_senders::cell::{self, Cell};
-use fairwire_senders::judge::{self, Row, Sum, Verdict};
+use fairwire_senders::judge::{self, ComparedCell, Sum, Verdict};
 use fairwire_senders::kept::{self, Figure};
 use fairwire_senders::picture;
 use fairwire_testbed::agent;
@@ -133,9 +133,9 @@ impl Arguments {
         let pairs = known.iter().zip(ours.iter().flatten());
         let row = |(cell, ours): (&&Cell, &Figure)| {
             let kernels = of_kernel(cell).expect("those without were left out");
-            Row::of(cell, ours, kernels, &causes)
+            ComparedCell::of(cell, ours, kernels, &causes)
         };
-        let rows: Vec<Row> = pairs.map(row).collect::<Result<_, _>>()?;
+        let rows: Vec<ComparedCell> = pairs.map(row).collect::<Result<_, _>>()?;
         let verdict = Verdict::of(&rows);
         print(&rows, &verdict);
         if !unknown.is_empty() {
@@ -171,7 +171,7 @@ impl Arguments {
         cell::run(cells, stage, self.seeds, self.jobs, &keep).map(drop)
     }
 
-    fn write(&self, rows: &[Row], verdict: &Verdict) -> Result<(), Failure> {
+    fn write(&self, rows: &[ComparedCell], verdict: &Verdict) -> Result<(), Failure> {
         let file = |name: &str| self.out.join(name);
         let why =
             |error: std::io::Error| Failure::Machine(format!("writing {}: {error}", self.out.display()));
@@ -212,7 +212,7 @@ fn kernel_of(stage: &dyn Stage) -> Result<String, Failure> {
     Ok(rustix::system::uname().release().to_string_lossy().into_owned())
 }
 
-fn print(rows: &[Row], verdict: &Verdict) {
+fn print(rows: &[ComparedCell], verdict: &Verdict) {
     println!("| plan | cell | ours, Mbit/s | the kernel's | ratio | |\n|---|---|--:|--:|--:|---|");
     for row in rows {
         let is = match (row.is_within, &row.because) {

@@ -1,6 +1,6 @@
 //! A picture of our goodput over the kernel's.
 
-use crate::judge::{ALLOWED, Row};
+use crate::judge::{ALLOWED, ComparedCell};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
 use fairwire_figures::{Figure, Setting};
 
@@ -8,7 +8,7 @@ use fairwire_figures::{Figure, Setting};
 const WIDTH: f64 = 0.6;
 
 /// One panel per plan: faults side by side, one colour per controller, one mark per cell.
-pub fn svg(rows: &[Row]) -> String {
+pub fn svg(rows: &[ComparedCell]) -> String {
     let controllers = distinct(rows.iter().map(|row| &row.controller));
     let plans = distinct(rows.iter().map(|row| &row.plan));
     let panels: Vec<Panel> = plans.iter().map(|plan| panel(rows, plan, &controllers)).collect();
@@ -22,8 +22,8 @@ pub fn svg(rows: &[Row]) -> String {
     .svg(Setting::Alone)
 }
 
-fn panel(rows: &[Row], plan: &str, controllers: &[String]) -> Panel {
-    let of_plan: Vec<&Row> = rows.iter().filter(|row| row.plan == plan).collect();
+fn panel(rows: &[ComparedCell], plan: &str, controllers: &[String]) -> Panel {
+    let of_plan: Vec<&ComparedCell> = rows.iter().filter(|row| row.plan == plan).collect();
     let faults = distinct(of_plan.iter().map(|row| &row.fault));
     let here = distinct(of_plan.iter().map(|row| &row.controller));
     let line = |(colour, controller): (usize, &String)| {
@@ -56,8 +56,8 @@ fn panel(rows: &[Row], plan: &str, controllers: &[String]) -> Panel {
 }
 
 /// From half to twice the kernel's, or as far as the marks reach.
-fn range(rows: &[Row]) -> [f64; 2] {
-    let ends = |[low, high]: [f64; 2], row: &Row| [low.min(row.ratio), high.max(row.ratio)];
+fn range(rows: &[ComparedCell]) -> [f64; 2] {
+    let ends = |[low, high]: [f64; 2], row: &ComparedCell| [low.min(row.ratio), high.max(row.ratio)];
     rows.iter().fold([0.5, 2.0], ends)
 }
 

@@ -6,7 +6,7 @@ use fairwire_experiment::{Failed, Plan, Stage, WatchRun, WatchRuns, compared};
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Verdict;
 use fairwire_metrics::record::{Agreement, RunRecord};
-use fairwire_scenario::{Overrides, Row, RunId, Scenario, load, parse};
+use fairwire_scenario::{Overrides, RunId, SampleRow, Scenario, load, parse};
 use fairwire_stages::ns2::{Ns2, Queue};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
@@ -305,7 +305,7 @@ impl WatchRun for Unwatched {
     fn every(&self) -> Option<Duration> {
         None
     }
-    fn sample(&mut self, _: Duration, _: Row<'_>) {}
+    fn sample(&mut self, _: Duration, _: SampleRow<'_>) {}
     fn finished(self: Box<Self>) {}
 }
 

@@ -20,7 +20,7 @@ type Flow = (String, u64, u64, u64, u64);
 
 /// The observations of the last step.
 #[derive(Default)]
-struct Seen {
+struct Observations {
     now: f64,
     links: Vec<Link>,
     flows: Vec<Flow>,
@@ -28,7 +28,7 @@ struct Seen {
     waited: Vec<(u64, f64)>,
 }
 
-impl Seen {
+impl Observations {
     fn take(&mut self, view: &View<'_>) {
         self.now = seconds(view.now());
         self.waited.resize(view.links().count(), (0, 0.0));
@@ -58,7 +58,7 @@ fn seconds(time: Time) -> f64 {
 /// Keeps the observations of each step.
 struct Recorder {
     step: Duration,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Observations>>,
 }
 
 impl Recorder {
@@ -93,7 +93,7 @@ impl Observer for Recorder {
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Episode {
     going: Mutex<Going>,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Observations>>,
     run: Arc<Run>,
 }
 
@@ -104,7 +104,7 @@ struct Going {
 }
 
 impl Episode {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, Observations> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,7 +117,7 @@ impl Episode {
         if !(1e-6..=1e6).contains(&step) {
             return Err(PyValueError::new_err(format!("`step` is {step} s; allowed: from 1e-6 to 1e6 s")));
         }
-        let (seen, run) = (Arc::<Mutex<Seen>>::default(), Arc::<Run>::default());
+        let (seen, run) = (Arc::<Mutex<Observations>>::default(), Arc::<Run>::default());
         let recorder = Recorder { step: Duration::from_ns((step * 1e9).round() as u64), seen: seen.clone() };
         let live = own::within(scenario.classes(), &run, || {
             Live::new(scenario.checked(), 0, seed, Box::new(recorder))

@@ -122,7 +122,7 @@ pub(crate) fn all_parts() -> PyResult<Table> {
 
 /// A discipline of the catalogue.
 #[derive(Serialize, JsonSchema)]
-struct Row {
+struct SampleRow {
     /// Its name, in scenarios and on the command line.
     name: &'static str,
     /// Its family.
@@ -140,7 +140,7 @@ struct Row {
 /// All disciplines of the catalogue, as a table.
 #[pyfunction]
 pub(crate) fn disciplines() -> PyResult<Table> {
-    let rows = catalogue::all().iter().filter(|entry| !own::is_entry(entry.name)).map(|entry| Row {
+    let rows = catalogue::all().iter().filter(|entry| !own::is_entry(entry.name)).map(|entry| SampleRow {
         name: entry.name,
         family: entry.about.family.to_string(),
         summary: entry.about.summary,

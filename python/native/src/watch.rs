@@ -8,8 +8,8 @@ use fairwire_metrics::record::{CompletedRecord, RunRecord};
 use fairwire_metrics::{Bin, DelayHistogram, FlowName};
 use fairwire_scenario::estimate::{self, Keys, Recorded, TooMuch};
 use fairwire_scenario::{
-    Content, Observer, Observers, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, What,
-    rows, threads,
+    Content, Observer, Observers, PacketEvent, RunId, SampleRow, SampledRows, Scenario, TransferEvent, View,
+    What, rows, threads,
 };
 use fairwire_sweep::columns::Cells;
 use fairwire_sweep::records;
@@ -117,7 +117,7 @@ pub(crate) struct Watch {
     warm_up: Time,
     /// The name of the simulator in results, if they name stages.
     sim: &'static str,
-    finished: Mutex<Vec<Seen>>,
+    finished: Mutex<Vec<RunSamples>>,
 }
 
 impl Watch {
@@ -163,10 +163,10 @@ impl Watch {
     /// The recorder of samples of a run on `stage`, other than the simulator.
     #[cfg(target_os = "linux")]
     pub(crate) fn sampled(&self, which: RunId<'_>, stage: &'static str) -> Sampling<'_> {
-        Sampling { watch: self, seen: Seen::new(self.watching, self.warm_up, which, stage) }
+        Sampling { watch: self, seen: RunSamples::new(self.watching, self.warm_up, which, stage) }
     }
 
-    fn keep(&self, seen: Seen) {
+    fn keep(&self, seen: RunSamples) {
         self.finished.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 
@@ -175,8 +175,8 @@ impl Watch {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let of = |run: &RunRecord| (run.discipline.clone(), run.stage.clone(), run.seed);
         let places: BTreeMap<_, _> = runs.iter().map(of).zip(0..).collect();
-        let place = |seen: &Seen| places.get(&(seen.discipline.clone(), seen.stage.into(), seen.seed));
-        let mut known: Vec<(usize, Seen)> =
+        let place = |seen: &RunSamples| places.get(&(seen.discipline.clone(), seen.stage.into(), seen.seed));
+        let mut known: Vec<(usize, RunSamples)> =
             finished.into_iter().filter_map(|seen| Some((*place(&seen)?, seen))).collect();
         known.sort_by_key(|(place, _)| *place);
         let runs = known.into_iter().map(|(_, seen)| seen).collect();
@@ -190,7 +190,7 @@ impl Observers for Watch {
             go(None);
             return;
         }
-        let mut seen = Seen::new(self.watching, self.warm_up, which, self.sim);
+        let mut seen = RunSamples::new(self.watching, self.warm_up, which, self.sim);
         if go(Some(&mut seen)) {
             seen.completed.sort_by_key(|one| one.since);
             self.keep(seen);
@@ -202,7 +202,7 @@ impl Observers for Watch {
 #[cfg(target_os = "linux")]
 pub(crate) struct Sampling<'a> {
     watch: &'a Watch,
-    seen: Seen,
+    seen: RunSamples,
 }
 
 #[cfg(target_os = "linux")]
@@ -211,7 +211,7 @@ impl fairwire_experiment::WatchRun for Sampling<'_> {
         self.seen.watching.every
     }
 
-    fn sample(&mut self, at: Duration, row: Row<'_>) {
+    fn sample(&mut self, at: Duration, row: SampleRow<'_>) {
         if row.kind != "flow" || self.seen.watching.has_flows {
             self.seen.rows.add(Time::ZERO + at, row);
         }
@@ -229,7 +229,7 @@ impl fairwire_experiment::WatchRun for Sampling<'_> {
 type Binned = (String, Vec<Bin>);
 
 /// The records of one run.
-struct Seen {
+struct RunSamples {
     watching: Watching,
     warm_up: Time,
     discipline: String,
@@ -248,13 +248,13 @@ struct Seen {
     packets: Vec<PacketEvent>,
 }
 
-impl Seen {
+impl RunSamples {
     fn new(watching: Watching, warm_up: Time, which: RunId<'_>, stage: &'static str) -> Self {
         let discipline = which.discipline.into();
         let (rows, delays, links, flows) = Default::default();
         let (completed, one_way, packets) = Default::default();
         let seed = which.seed;
-        Seen {
+        RunSamples {
             watching,
             warm_up,
             discipline,
@@ -279,7 +279,7 @@ impl Seen {
     }
 }
 
-impl Observer for Seen {
+impl Observer for RunSamples {
     fn interval(&self) -> Option<Duration> {
         self.watching.every
     }
@@ -334,7 +334,7 @@ pub(crate) struct WatchedRuns {
     watching: Watching,
     /// Do results name the stages?
     are_named: bool,
-    runs: Vec<Seen>,
+    runs: Vec<RunSamples>,
 }
 
 /// A number of a time series.
@@ -348,7 +348,7 @@ struct Sampled<'a> {
     /// sample.
     time_s: f64,
     #[schemars(flatten)]
-    row: Row<'a>,
+    row: SampleRow<'a>,
 }
 
 /// The packets that waited, or were in transit, for about the same time.
@@ -422,8 +422,8 @@ impl WatchedRuns {
     }
 
     /// The stage of each row if results name it; `rows` is the number of a run's rows.
-    fn stages(&self, rows: impl Fn(&Seen) -> usize) -> Option<Cells> {
-        let of = |run: &Seen| std::iter::repeat_n(run.stage, rows(run));
+    fn stages(&self, rows: impl Fn(&RunSamples) -> usize) -> Option<Cells> {
+        let of = |run: &RunSamples| std::iter::repeat_n(run.stage, rows(run));
         self.are_named.then(|| Cells::texts(self.runs.iter().flat_map(of)))
     }
 
@@ -455,7 +455,8 @@ impl WatchedRuns {
 
     /// One row per run, link or flow, and bin of its times.
     fn waited(&self, of_flows: bool) -> PyResult<Table> {
-        let all: Vec<(&Seen, Vec<Binned>)> = self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
+        let all: Vec<(&RunSamples, Vec<Binned>)> =
+            self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
         let rows = || {
             let objects = all.iter().flat_map(|(run, objects)| objects.iter().map(move |one| (*run, one)));
             objects.flat_map(|(run, (name, bins))| bins.iter().map(move |bin| (run, name, bin)))
@@ -477,7 +478,7 @@ impl WatchedRuns {
     fn completed(&self) -> PyResult<Table> {
         let rows = || self.runs.iter().flat_map(|run| run.completed.iter().map(move |one| (run, one)));
         let took = |one: &TransferEvent| one.at.since(one.since);
-        let flow = |(run, one): (&'_ Seen, &TransferEvent)| run.flows[one.flow as usize].1.to_string();
+        let flow = |(run, one): (&'_ RunSamples, &TransferEvent)| run.flows[one.flow as usize].1.to_string();
         let slowdown = |one: &TransferEvent| Some(took(one).secs() / one.alone?.secs());
         let cells = vec![
             Cells::texts(rows().map(|(run, _)| &run.discipline)),
@@ -511,7 +512,7 @@ impl WatchedRuns {
                 .zip(&names)
                 .flat_map(|(run, names)| run.packets.iter().map(move |one| &names[one.flow as usize]))
         };
-        let link = |(run, one): (&'_ Seen, &PacketEvent)| {
+        let link = |(run, one): (&'_ RunSamples, &PacketEvent)| {
             one.link.and_then(|link| run.links.get(link as usize)).cloned()
         };
         let cells = vec![

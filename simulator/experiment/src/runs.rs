@@ -6,7 +6,7 @@ use crate::view::View;
 use crate::watch::Watch;
 use fairwire_core::Duration;
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{Observers, Row, RunId, Scenario, Unobserved, threads};
+use fairwire_scenario::{Observers, RunId, SampleRow, Scenario, Unobserved, threads};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -32,7 +32,7 @@ pub trait WatchRun {
     fn every(&self) -> Option<Duration>;
 
     /// Called with each sampled value: see [`Watch::sample`].
-    fn sample(&mut self, at: Duration, row: Row<'_>);
+    fn sample(&mut self, at: Duration, row: SampleRow<'_>);
 
     /// Are views of the link requested? See [`Watch::wants_views`].
     fn wants_views(&self) -> bool {
@@ -144,7 +144,7 @@ impl Watch for One<'_> {
     fn every(&self) -> Option<Duration> {
         self.watch.every()
     }
-    fn sample(&mut self, at: Duration, row: Row<'_>) {
+    fn sample(&mut self, at: Duration, row: SampleRow<'_>) {
         self.watch.sample(at, row);
     }
     fn wants_views(&self) -> bool {
@@ -248,7 +248,7 @@ mod tests {
         fn every(&self) -> Option<Duration> {
             None
         }
-        fn sample(&mut self, _: Duration, _: Row<'_>) {}
+        fn sample(&mut self, _: Duration, _: SampleRow<'_>) {}
         fn finished(self: Box<Self>) {
             self.0.finished.fetch_add(1, Ordering::Relaxed);
         }

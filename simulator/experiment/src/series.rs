@@ -6,8 +6,8 @@ use crate::dumbbell::Sender;
 use crate::stage::CannotRun;
 use crate::watch::Watch;
 use fairwire_core::{Backlog, Duration, Rate, RateLaw, Time};
-use fairwire_scenario::{Row, Subject};
-use fairwire_testbed::traffic::{FlowSeen, Seen, TcpSample};
+use fairwire_scenario::{SampleRow, Subject};
+use fairwire_testbed::traffic::{FlowCounts, HostCounts, TcpSample};
 use std::collections::BTreeMap;
 
 /// The state of the shared link at an instant, with counts since the start of the run.
@@ -123,14 +123,14 @@ pub struct Series<'a> {
     /// The link at each interval; empty if not sampled.
     pub snapshots: &'a [Snapshot],
     /// The report of the hosts.
-    pub seen: &'a Seen,
+    pub seen: &'a HostCounts,
 }
 
 impl Series<'_> {
     /// Passes every row to `watch`: by time, and then the link, its groups, and its flows.
     pub fn give(&self, watch: &mut dyn Watch) {
         let mut states: BTreeMap<u64, Vec<(usize, &TcpSample, u32)>> = BTreeMap::new();
-        for (flow, FlowSeen { tcp, .. }) in self.seen.flows.iter().enumerate() {
+        for (flow, FlowCounts { tcp, .. }) in self.seen.flows.iter().enumerate() {
             let mut before = 0;
             for sample in tcp {
                 let again = sample.retransmissions.wrapping_sub(before);
@@ -146,7 +146,7 @@ impl Series<'_> {
             let at = Duration::from_ns(at_ns);
             let snapshot = snapshots.next_if(|one| one.at == at);
             let states = states.remove(&at_ns).unwrap_or_default();
-            let mut write = |row: Row<'_>| watch.sample(at, row);
+            let mut write = |row: SampleRow<'_>| watch.sample(at, row);
             if let Some(now) = snapshot {
                 self.link(now, before, &mut write);
             }
@@ -155,7 +155,7 @@ impl Series<'_> {
         }
     }
 
-    fn link(&self, now: &Snapshot, before: Option<&Snapshot>, write: &mut dyn FnMut(Row<'_>)) {
+    fn link(&self, now: &Snapshot, before: Option<&Snapshot>, write: &mut dyn FnMut(SampleRow<'_>)) {
         let all = now.link.minus(before.map_or(Count::default(), |before| before.link));
         let of = Subject { kind: "link", name: self.link };
         let mut row = |measure, unit, value| write(of.row(measure, unit, value));
@@ -182,7 +182,7 @@ impl Series<'_> {
         &self,
         snapshot: Option<(&Snapshot, Option<&Snapshot>)>,
         states: &[(usize, &TcpSample, u32)],
-        write: &mut dyn FnMut(Row<'_>),
+        write: &mut dyn FnMut(SampleRow<'_>),
     ) {
         let of_link: Vec<Count> = snapshot.map_or(Vec::new(), |(now, before)| since(now, before).collect());
         let seconds = snapshot.map_or(0.0, |(now, before)| interval(now, before));
@@ -209,14 +209,14 @@ fn interval(now: &Snapshot, before: Option<&Snapshot>) -> f64 {
     Duration::from_ns(now.at.ns() - earlier.ns()).secs()
 }
 
-fn counts(of: Subject<'_>, count: Count, seconds: f64, write: &mut dyn FnMut(Row<'_>)) {
+fn counts(of: Subject<'_>, count: Count, seconds: f64, write: &mut dyn FnMut(SampleRow<'_>)) {
     let mut row = |measure, unit, value| write(of.row(measure, unit, value));
     row("egress", "bit/s", count.left_bytes as f64 * 8.0 / seconds);
     row("drops", "packets", count.dropped as f64);
     row("marks", "packets", count.marked as f64);
 }
 
-fn tcp(of: Subject<'_>, state: &TcpSample, again: u32, write: &mut dyn FnMut(Row<'_>)) {
+fn tcp(of: Subject<'_>, state: &TcpSample, again: u32, write: &mut dyn FnMut(SampleRow<'_>)) {
     let mut row = |measure, unit, value| write(of.row(measure, unit, value));
     row("cwnd", "segments", f64::from(state.cwnd));
     if let Some(ssthresh) = state.ssthresh {
@@ -256,8 +256,8 @@ mod tests {
 
     impl Watch for Kept {
         fn reached(&mut self, _: f64) {}
-        fn sample(&mut self, at: Duration, row: Row<'_>) {
-            let Row { kind, name, measure, value, .. } = row;
+        fn sample(&mut self, at: Duration, row: SampleRow<'_>) {
+            let SampleRow { kind, name, measure, value, .. } = row;
             self.0.push(format!("{} {kind} {name} {measure} {value}", at.ns()));
         }
     }
@@ -281,9 +281,13 @@ mod tests {
             delivery_rate_bps: None,
         };
         let tcp = vec![state(second, 2), state(2 * second, 5)];
-        let seen = Seen {
-            flows: vec![FlowSeen { tcp, ..FlowSeen::default() }, FlowSeen::default(), FlowSeen::default()],
-            ..Seen::default()
+        let seen = HostCounts {
+            flows: vec![
+                FlowCounts { tcp, ..FlowCounts::default() },
+                FlowCounts::default(),
+                FlowCounts::default(),
+            ],
+            ..HostCounts::default()
         };
         let senders = [sender("a.1", "a"), sender("a.2", "a"), sender("b.1", "b")];
         let rate = Rate::from_bps(1_000_000).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::view::View;
 use fairwire_core::Duration;
-use fairwire_scenario::Row;
+use fairwire_scenario::SampleRow;
 
 /// Follows a run.
 pub trait Watch {
@@ -16,7 +16,7 @@ pub trait Watch {
 
     /// Called with each sampled value, `at` after the start of the run, in the order of time;
     /// possibly only after the run.
-    fn sample(&mut self, _at: Duration, _row: Row<'_>) {}
+    fn sample(&mut self, _at: Duration, _row: SampleRow<'_>) {}
 
     /// Are views of the link requested during the run?
     fn wants_views(&self) -> bool {

@@ -1,14 +1,14 @@
 //! The running contest, as data for the page.
 
 use crate::player::SAMPLE;
-use crate::recorder::{FlowAbout, Seen};
+use crate::recorder::{FlowAbout, Recorded};
 use fairwire_core::Cause;
 use fairwire_scenario::parts::{self, Field};
 use fairwire_scenario::{Scenario, source};
 use serde_json::{Value, json};
 
 /// A description of the runs under the disciplines `labels`.
-pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Seen) -> Value {
+pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Recorded) -> Value {
     let spec = scenario.spec();
     let flow = |flow: &FlowAbout| json!({ "name": flow.name, "group": flow.group, "is_tcp": flow.is_tcp });
     let document: Value = toml::from_str(scenario.toml()).unwrap_or(Value::Null);

@@ -2,7 +2,7 @@
 
 use crate::player::PlayError;
 use fairwire_metrics::record::RunRecord;
-use fairwire_scenario::{self as scenario, Comparison, Judgement, Outcome, Scenario, Side};
+use fairwire_scenario::{self as scenario, Comparison, Judgement, Outcome, Relation, Scenario};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
@@ -51,7 +51,7 @@ pub(crate) fn whole(
 fn judgement(judgement: &Judgement) -> Value {
     let against = |Comparison { discipline, measure, side, margin, .. }: &Comparison| {
         json!({
-            "discipline": discipline, "measure": measure, "is_more": *side == Side::More, "margin": margin,
+            "discipline": discipline, "measure": measure, "is_more": *side == Relation::More, "margin": margin,
         })
     };
     json!({

@@ -3,7 +3,7 @@
 use crate::about;
 use crate::frame::{Frame, SideFrame};
 use crate::judging::Judging;
-use crate::recorder::{Recorder, Seen};
+use crate::recorder::{Recorded, Recorder};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{self as scenario, Live, Overrides, Scenario};
@@ -72,26 +72,26 @@ impl std::error::Error for PlayError {}
 /// Runs that advance on request.
 pub struct Player {
     scenario: Scenario,
-    sides: Vec<Side>,
+    sides: Vec<Contestant>,
     judging: Judging,
 }
 
-struct Side {
+struct Contestant {
     discipline: usize,
     live: Live,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<Recorded>>,
     is_over: bool,
 }
 
-impl Side {
+impl Contestant {
     fn new(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Self, PlayError> {
-        let seen = Arc::<Mutex<Seen>>::default();
+        let seen = Arc::<Mutex<Recorded>>::default();
         let live = Live::new(scenario, discipline, seed, Box::new(Recorder(seen.clone())));
         let live = live.map_err(|error| PlayError(error.to_string()))?;
-        Ok(Side { discipline, live, seen, is_over: false })
+        Ok(Contestant { discipline, live, seen, is_over: false })
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, Recorded> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -127,7 +127,7 @@ impl Player {
         }
         let seed = spec.seeds.as_slice().first().copied().unwrap_or(1);
         let compared = spec.disciplines.len().min(MAX_SIDES);
-        let sides = (0..compared).map(|discipline| Side::new(&scenario, discipline, seed));
+        let sides = (0..compared).map(|discipline| Contestant::new(&scenario, discipline, seed));
         let sides = sides.collect::<Result<_, _>>()?;
         let mut player = Player { scenario, sides, judging: Judging::default() };
         // The participants are known only once a run has begun, so this makes one step.

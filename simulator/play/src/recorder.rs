@@ -21,7 +21,7 @@ pub(crate) struct FlowAbout {
 
 /// The observations not fetched yet, and the state for further ones.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Recorded {
     pub(crate) now: Time,
     pub(crate) samples: Vec<Sample>,
     /// The flows.
@@ -46,10 +46,10 @@ struct Moment {
 }
 
 /// Stores observations for the player.
-pub(crate) struct Recorder(pub(crate) Arc<Mutex<Seen>>);
+pub(crate) struct Recorder(pub(crate) Arc<Mutex<Recorded>>);
 
 impl Recorder {
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, Recorded> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -79,7 +79,7 @@ impl Observer for Recorder {
     }
 }
 
-impl Seen {
+impl Recorded {
     fn begin(&mut self, view: &View<'_>) {
         self.links = view.links().count();
         for flow in view.flows() {

@@ -34,7 +34,7 @@ pub struct Comparison {
     /// Its measure.
     pub measure: String,
     /// The side expected to be larger.
-    pub side: Side,
+    pub side: Relation,
     /// By at least this margin.
     pub margin: f64,
     /// The first minus the other, over the seeds of both; `None` where no seed has both.
@@ -43,7 +43,7 @@ pub struct Comparison {
 
 /// The expected side of a measure relative to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Relation {
     /// Below.
     Less,
     /// Above.
@@ -70,8 +70,8 @@ impl Comparison {
     pub fn verdict(&self) -> Verdict {
         let Some(Estimate { mean, half_width_95, .. }) = self.difference else { return Verdict::Fails };
         let allowed = match self.side {
-            Side::Less => Allowed::below(-self.margin),
-            Side::More => Allowed::above(self.margin),
+            Relation::Less => Allowed::below(-self.margin),
+            Relation::More => Allowed::above(self.margin),
         };
         let value = Value { mean, half_width_95: half_width_95.or(Some(0.0)) };
         judge::judge(value, allowed, Rule::Whole)
@@ -97,8 +97,8 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Comparison { discipline, measure, margin, .. } = self;
         let side = match self.side {
-            Side::Less => "less",
-            Side::More => "more",
+            Relation::Less => "less",
+            Relation::More => "more",
         };
         write!(f, "{side} than {measure} of {discipline}")?;
         if *margin != 0.0 {
@@ -132,7 +132,7 @@ impl Judging<'_> {
     /// For each discipline of `expect`: its bounds, then its comparisons.
     fn judgements(&self, expect: &ExpectSpec) -> Vec<Judgement> {
         let has_bounds = expect.min.is_some() || expect.max.is_some();
-        let others = [(Side::Less, &expect.less_than), (Side::More, &expect.more_than)];
+        let others = [(Relation::Less, &expect.less_than), (Relation::More, &expect.more_than)];
         let mut all = Vec::new();
         for summary in self.report.summary.iter().filter(|summary| self.concerns(expect, summary)) {
             let bare = bare(expect, summary);
@@ -152,7 +152,7 @@ impl Judging<'_> {
     }
 
     /// `None` if the other was not run, or is the same.
-    fn comparison(&self, first: &Judgement, side: Side, other: &OtherSpec) -> Option<Comparison> {
+    fn comparison(&self, first: &Judgement, side: Relation, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
         let measure = other.measure.as_ref().unwrap_or(&first.measure);
         let is_run = self.report.summary.iter().any(|summary| summary.discipline == label);

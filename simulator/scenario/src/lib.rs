@@ -82,7 +82,7 @@ pub use agree::{AgreeSpec, IntervalsSpec};
 pub use compared::{Compared, entries};
 pub use control::{ControlSpec, Controller};
 pub use delays::Delays;
-pub use expect::{Comparison, Judgement, Side, judge};
+pub use expect::{Comparison, Judgement, Relation, judge};
 /// The observers of a run, and their views.
 pub use fairwire_document::DocumentError as ScenarioError;
 pub use fairwire_sim::{
@@ -104,7 +104,7 @@ pub use run::{
     run_all, run_all_observed, run_single, run_some, steps, threads,
 };
 pub use sampled_rows::SampledRows;
-pub use samples::{Row, Subject, rows};
+pub use samples::{SampleRow, Subject, rows};
 pub use schema::schema;
 pub use source::{
     BulkSpec, BurstsSpec, CbrSpec, OnOffSpec, PoissonSpec, ReplaySpec, SequenceSpec, SourceChoice,

@@ -222,7 +222,7 @@ fn typed(field: &Field) -> String {
         .and_then(|(over, under)| Some(over.parse::<f64>().ok()? / under.parse::<f64>().ok()?));
     match fraction {
         Some(value) => value.to_string(),
-        None if field.unit == "time" => format!("\"{}\"", field.default),
+        None if field.unit == "time" || field.default.contains(' ') => format!("\"{}\"", field.default),
         None => field.default.into(),
     }
 }
@@ -249,6 +249,14 @@ mod tests {
             for field in part.fields {
                 assert!(page(field.name).is_ok(), "{} of {}", field.name, part.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_example_is_toml() {
+        for part in all() {
+            let example = page(part.name).unwrap().example;
+            assert!(example.parse::<toml::Table>().is_ok(), "{}: {example}", part.name);
         }
     }
 

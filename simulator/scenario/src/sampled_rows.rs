@@ -1,6 +1,6 @@
 //! The samples of a run, by value.
 
-use crate::samples::Row;
+use crate::samples::SampleRow;
 use fairwire_core::Time;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ struct Series {
 struct Sample(u64, u32, f64);
 
 impl Series {
-    fn is_of(&self, row: &Row<'_>) -> bool {
+    fn is_of(&self, row: &SampleRow<'_>) -> bool {
         let Series { kind, name, measure, unit } = self;
         measure == row.measure && name == row.name && unit == row.unit && kind == row.kind
     }
@@ -36,7 +36,7 @@ impl Series {
 
 impl SampledRows {
     /// Adds a row sampled `at` this time.
-    pub fn add(&mut self, at: Time, row: Row<'_>) {
+    pub fn add(&mut self, at: Time, row: SampleRow<'_>) {
         let place = self.place(&row);
         self.samples.push(Sample(at.ns(), place as u32, row.value));
         self.next = if place + 1 < self.series.len() { place + 1 } else { 0 };
@@ -44,12 +44,12 @@ impl SampledRows {
 
     /// The index of the series of `row`. A sample is much like the previous one, so the search
     /// begins at the expected place and continues from there.
-    fn place(&mut self, row: &Row<'_>) -> usize {
+    fn place(&mut self, row: &SampleRow<'_>) -> usize {
         let is_of = |series: &Series| series.is_of(row);
         let (before, from) = self.series.split_at(self.next.min(self.series.len()));
         let found = from.iter().position(is_of).map(|at| before.len() + at);
         found.or_else(|| before.iter().position(is_of)).unwrap_or_else(|| {
-            let Row { kind, name, measure, unit, .. } = *row;
+            let SampleRow { kind, name, measure, unit, .. } = *row;
             let [kind, name, measure, unit] = [kind, name, measure, unit].map(String::from);
             self.series.push(Series { kind, name, measure, unit });
             self.series.len() - 1
@@ -72,11 +72,11 @@ impl SampledRows {
     }
 
     /// Every row, with its sampling time.
-    pub fn iter(&self) -> impl Iterator<Item = (Time, Row<'_>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Time, SampleRow<'_>)> {
         self.samples.iter().filter_map(|Sample(ns, place, value)| {
             // A file's contents may name a series that does not exist.
             let Series { kind, name, measure, unit } = self.series.get(*place as usize)?;
-            Some((Time::from_ns(*ns), Row { kind, name, measure, unit, value: *value }))
+            Some((Time::from_ns(*ns), SampleRow { kind, name, measure, unit, value: *value }))
         })
     }
 }
@@ -85,18 +85,18 @@ impl SampledRows {
 mod tests {
     use super::*;
 
-    const ROW: Row<'static> =
-        Row { kind: "link", name: "uplink", measure: "backlog", unit: "packets", value: 1.5 };
+    const ROW: SampleRow<'static> =
+        SampleRow { kind: "link", name: "uplink", measure: "backlog", unit: "packets", value: 1.5 };
 
     #[test]
     fn rows_come_back_in_their_order_also_where_one_was_missing_for_a_time() {
-        let other = Row { measure: "drops", value: 0.1 + 0.2, ..ROW };
+        let other = SampleRow { measure: "drops", value: 0.1 + 0.2, ..ROW };
         let wanted = [(1, ROW), (1, other), (2, other), (3, ROW), (3, other)];
         let mut rows = SampledRows::default();
         wanted.iter().for_each(|(at, row)| rows.add(Time::from_ns(*at), *row));
         let text = serde_json::to_string(&rows).expect("plain data");
         let again: SampledRows = serde_json::from_str(&text).expect("it was written here");
-        let found: Vec<(u64, Row<'_>)> = again.iter().map(|(at, row)| (at.ns(), row)).collect();
+        let found: Vec<(u64, SampleRow<'_>)> = again.iter().map(|(at, row)| (at.ns(), row)).collect();
         assert_eq!(found, wanted);
         assert_eq!((again.len(), again.series()), (5, 2));
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 
 /// One number of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
-pub struct Row<'a> {
+pub struct SampleRow<'a> {
     /// `link`, `group`, `aggregate`, `flow`, or `connection` of a flow that has several.
     pub kind: &'a str,
     /// Its name; a flow's has its group and its number, such as `tcp.3`, and a connection's appends
@@ -24,24 +24,24 @@ pub struct Row<'a> {
 /// The subject of a row: its kind and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject<'a> {
-    /// As [`Row::kind`].
+    /// As [`SampleRow::kind`].
     pub kind: &'a str,
-    /// As [`Row::name`].
+    /// As [`SampleRow::name`].
     pub name: &'a str,
 }
 
 impl<'a> Subject<'a> {
     /// The row of one measure of this subject.
-    pub fn row(self, measure: &'a str, unit: &'a str, value: f64) -> Row<'a> {
-        Row { kind: self.kind, name: self.name, measure, unit, value }
+    pub fn row(self, measure: &'a str, unit: &'a str, value: f64) -> SampleRow<'a> {
+        SampleRow { kind: self.kind, name: self.name, measure, unit, value }
     }
 }
 
 /// Reports every row of `view`, which was taken `interval` after the previous one: links with their
 /// gauges, groups, aggregates, and with `has_flows` each flow. Omits values that are not numbers.
-pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut dyn FnMut(Row<'_>)) {
+pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut dyn FnMut(SampleRow<'_>)) {
     let interval_s = interval.secs();
-    let mut report = |row: Row<'_>| {
+    let mut report = |row: SampleRow<'_>| {
         if row.value.is_finite() {
             report(row);
         }
@@ -54,7 +54,7 @@ pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut d
     }
 }
 
-fn links(view: &View<'_>, interval: Duration, report: &mut dyn FnMut(Row<'_>)) {
+fn links(view: &View<'_>, interval: Duration, report: &mut dyn FnMut(SampleRow<'_>)) {
     let since = view.now().saturating_sub(interval);
     for (at, link) in (0..).zip(view.links()) {
         let of = Subject { kind: "link", name: link.name };
@@ -88,7 +88,7 @@ impl Sums {
     }
 }
 
-fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
+fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>)) {
     let mut groups: Vec<(&str, Sums, Vec<Duration>)> = Vec::new();
     let mut group_of = Vec::new(); // of each flow
     for flow in view.flows() {
@@ -111,7 +111,7 @@ fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
 }
 
 /// Queueing delays of packets; no row if none left a queue.
-fn sojourns(of: Subject<'_>, mut waits: Vec<Duration>, report: &mut dyn FnMut(Row<'_>)) {
+fn sojourns(of: Subject<'_>, mut waits: Vec<Duration>, report: &mut dyn FnMut(SampleRow<'_>)) {
     waits.sort_unstable();
     let Some(longest) = waits.last() else { return };
     let mean_s = waits.iter().map(|wait| wait.secs()).sum::<f64>() / waits.len() as f64;
@@ -122,7 +122,7 @@ fn sojourns(of: Subject<'_>, mut waits: Vec<Duration>, report: &mut dyn FnMut(Ro
     row("sojourn max", longest.secs());
 }
 
-fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
+fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>)) {
     for aggregate in view.aggregates() {
         let of = Subject { kind: "aggregate", name: aggregate.name };
         let mut sums = Sums::default();
@@ -141,7 +141,7 @@ fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>))
 
 /// A flow's rows cover all its connections together, under the name in its record; if it has
 /// several, each also has its own rows.
-fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
+fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>)) {
     let mut flows = view.flows().peekable();
     let mut sums = Sums::default();
     while let Some(flow) = flows.next() {
@@ -166,7 +166,7 @@ fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
     }
 }
 
-fn window(of: Subject<'_>, flow: &FlowView<'_>, report: &mut dyn FnMut(Row<'_>)) {
+fn window(of: Subject<'_>, flow: &FlowView<'_>, report: &mut dyn FnMut(SampleRow<'_>)) {
     let Some(window) = flow.window else { return };
     let mut row = |measure, unit, value| report(of.row(measure, unit, value));
     row("cwnd", "segments", window.cwnd);
@@ -176,7 +176,7 @@ fn window(of: Subject<'_>, flow: &FlowView<'_>, report: &mut dyn FnMut(Row<'_>))
     }
 }
 
-fn counts(of: Subject<'_>, sums: Sums, interval_s: f64, report: &mut dyn FnMut(Row<'_>)) {
+fn counts(of: Subject<'_>, sums: Sums, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>)) {
     let mut row = |measure, unit, value| report(of.row(measure, unit, value));
     row("throughput", "bit/s", sums.delivered_bytes as f64 * 8.0 / interval_s);
     row("egress", "bit/s", sums.left_bytes as f64 * 8.0 / interval_s);
@@ -186,7 +186,7 @@ fn counts(of: Subject<'_>, sums: Sums, interval_s: f64, report: &mut dyn FnMut(R
 
 /// Reports the gauges of a discipline or marker; those of a part under its name.
 struct Gauges<'a> {
-    report: &'a mut dyn FnMut(Row<'_>),
+    report: &'a mut dyn FnMut(SampleRow<'_>),
     of: Subject<'a>,
     parts: Vec<String>,
 }

@@ -8,7 +8,7 @@ use fairwire_metrics::Lasted;
 use std::ops::RangeInclusive;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum FlowEnd {
     /// The end whose packets are counted.
     First,
     /// The other, whose packets take the path of acknowledgements.
@@ -67,7 +67,7 @@ impl Ends {
         }
     }
 
-    pub(crate) fn is_due(&self, side: Side, now: Time) -> bool {
+    pub(crate) fn is_due(&self, side: FlowEnd, now: Time) -> bool {
         self.ends[side as usize].due <= now
     }
 
@@ -93,7 +93,7 @@ impl Ends {
     }
 
     /// A packet from the other end arrives at `now`.
-    pub(crate) fn take(&mut self, side: Side, packet: Packet, now: Time) {
+    pub(crate) fn take(&mut self, side: FlowEnd, packet: Packet, now: Time) {
         let end = &mut self.ends[side as usize];
         if !end.is_finished {
             end.idle = 0;
@@ -104,7 +104,7 @@ impl Ends {
     /// Lets an end act at `now`, and sends the packets that it returns.
     /// # Panics
     /// When it violates the contract of [`Endpoint`]: the simulation would never end.
-    pub(crate) fn poll(&mut self, side: Side, now: Time, mut send: impl FnMut(Packet)) {
+    pub(crate) fn poll(&mut self, side: FlowEnd, now: Time, mut send: impl FnMut(Packet)) {
         let started = *self.started.get_or_insert(now);
         let who = Who { name: self.name, number: self.number, side };
         let end = &mut self.ends[side as usize];
@@ -128,7 +128,7 @@ impl Ends {
             send(packet);
         }
         end.settle(who, sent, now);
-        if end.is_finished && side == Side::First {
+        if end.is_finished && side == FlowEnd::First {
             self.took = Some(Took { at: now, took: now.since(started) });
         }
     }
@@ -161,15 +161,15 @@ impl End {
 struct Who {
     name: &'static str,
     number: u32,
-    side: Side,
+    side: FlowEnd,
 }
 
 impl Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Who { name, number, side } = self;
         let side = match side {
-            Side::First => "first",
-            Side::Second => "second",
+            FlowEnd::First => "first",
+            FlowEnd::Second => "second",
         };
         write!(f, "the {side} endpoint of flow {number} of `{name}`")
     }

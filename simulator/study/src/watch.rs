@@ -5,7 +5,7 @@ use crate::facts::is_flow;
 use crate::packets::Packets;
 use crate::text::{hint, listed};
 use fairwire_core::{Duration, Time};
-use fairwire_scenario::{Observer, PacketEvent, Row, Scenario, View, rows};
+use fairwire_scenario::{Observer, PacketEvent, SampleRow, Scenario, View, rows};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -152,8 +152,8 @@ impl Observer for Watcher<'_> {
 }
 
 /// A study's name for the series of `row`.
-fn name(row: &Row<'_>) -> String {
-    let Row { kind, name, measure, unit, .. } = *row;
+fn name(row: &SampleRow<'_>) -> String {
+    let SampleRow { kind, name, measure, unit, .. } = *row;
     match (kind, measure, unit) {
         ("link", "backlog", "B") => format!("backlog_bytes.{name}"),
         ("link", "drops" | "marks", _) => format!("link_{measure}.{name}"),

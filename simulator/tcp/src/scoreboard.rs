@@ -493,14 +493,14 @@ mod tests {
     }
 
     /// The definitions of RFC 6675, section 4, evaluated on a list of every segment.
-    struct Plain {
+    struct Reference {
         base: u64,
         sacked: Vec<bool>,
         repeated: Vec<bool>,
         lost: Vec<bool>,
     }
 
-    impl Plain {
+    impl Reference {
         fn update(&mut self) {
             for seq in 0..self.sacked.len() {
                 let above = self.sacked[seq + 1..].iter().filter(|&&sacked| sacked).count();
@@ -522,7 +522,7 @@ mod tests {
     }
 
     /// A random run of segments that have arrived, in absolute numbers.
-    fn arrival(plain: &Plain, rng: &mut Rng) -> (u64, u64) {
+    fn arrival(plain: &Reference, rng: &mut Rng) -> (u64, u64) {
         let highest = plain.sacked.len() as u64;
         let start = plain.base + 1 + u64::from(rng.below((highest - plain.base - 1) as u32));
         (start, (start + 1 + u64::from(rng.below(3))).min(highest))
@@ -533,7 +533,7 @@ mod tests {
         let mut rng = Seed(5).stream("scoreboard");
         for _ in 0..200 {
             let mut board = Scoreboard::by(Rule::CountOnce); // RFC 6675 never considers a retransmission lost
-            let mut plain = Plain { base: 0, sacked: vec![], repeated: vec![], lost: vec![] };
+            let mut plain = Reference { base: 0, sacked: vec![], repeated: vec![], lost: vec![] };
             let mut recent = Vec::new(); // the runs of earlier arrivals
             for _ in 0..200 {
                 let highest = plain.sacked.len() + rng.below(4) as usize + 1;

@@ -31,10 +31,10 @@
 //! decides nothing while the peers that it still awaits carry more than those that it heard.
 //!
 //! # What is delivered
-//! In front of the line ([`Side::Before`]) the amount sent says nothing about the line, since the
+//! In front of the line ([`CountingPoint::Before`]) the amount sent says nothing about the line, since the
 //! queue absorbs it. Take the bytes that left between the departures of two answered segments. The
 //! line sent them in the time between the departures plus the growth of the added delay. Behind the
-//! line ([`Side::Behind`]) the arrivals are the delivery. Either measure is exact while the line is
+//! line ([`CountingPoint::Behind`]) the arrivals are the delivery. Either measure is exact while the line is
 //! full, so repeating a cut while the queue drains changes nothing.
 //!
 //! # What it cannot know
@@ -61,7 +61,7 @@
 mod peers;
 mod way;
 
-pub use way::Side;
+pub use way::CountingPoint;
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::spec::Quantity;
@@ -167,7 +167,7 @@ impl Autorate {
     /// Starts the directions that follow their line.
     ///
     /// Bases of round trips cover both directions: the shorter `window` counts.
-    pub fn new(ways: [Option<(Config, Side)>; 2]) -> Self {
+    pub fn new(ways: [Option<(Config, CountingPoint)>; 2]) -> Self {
         let configs = || ways.iter().flatten().map(|(config, _)| config);
         let window = configs().map(|config| config.given.window).min().unwrap_or(FORGET);
         let target = configs().map(|config| config.given.target).min().unwrap_or(STALE);

@@ -19,7 +19,7 @@ struct Line {
     waits_bits: f64,
     sent_bits: f64,
     came_bits: f64,
-    side: Side,
+    side: CountingPoint,
     /// The times of answers, and their round trips.
     answers: VecDeque<(Time, Duration)>,
     /// The highest added delay since the last reset.
@@ -45,7 +45,7 @@ impl Beside {
 }
 
 impl Line {
-    fn new(mbps: f64, side: Side) -> Self {
+    fn new(mbps: f64, side: CountingPoint) -> Self {
         Line {
             autorate: Autorate::new([Some((config(), side)), None]),
             now: Time::ZERO,
@@ -86,8 +86,8 @@ impl Line {
                 self.hear_those_beside(time);
             }
             let bits = match self.side {
-                Side::Before => self.sent_bits,
-                Side::Behind => self.came_bits,
+                CountingPoint::Before => self.sent_bits,
+                CountingPoint::Behind => self.came_bits,
             };
             self.autorate.advance([(bits / 8.0) as u64, 0], self.now);
         }
@@ -129,7 +129,7 @@ impl Line {
 
 #[test]
 fn a_rate_finds_its_line_and_stays_about_it() {
-    for side in [Side::Before, Side::Behind] {
+    for side in [CountingPoint::Before, CountingPoint::Behind] {
         for mbps in [5.0, 10.0, 40.0] {
             let mut line = Line::new(mbps, side);
             line.goes_on(15_000, 1.0);
@@ -145,7 +145,9 @@ fn a_rate_finds_its_line_and_stays_about_it() {
 #[test]
 fn small_conversations_and_a_peer_that_forges_delay_take_nothing() {
     let besides = [1, 4, 8, 40].map(Beside::Talkers).into_iter().chain([0.02, 0.5, 0.7].map(Beside::Late));
-    for (beside, side) in besides.flat_map(|beside| [(beside, Side::Before), (beside, Side::Behind)]) {
+    for (beside, side) in
+        besides.flat_map(|beside| [(beside, CountingPoint::Before), (beside, CountingPoint::Behind)])
+    {
         let mut line = Line::new(10.0, side);
         line.beside = beside;
         line.goes_on(15_000, 1.0);
@@ -163,7 +165,7 @@ fn small_conversations_and_a_peer_that_forges_delay_take_nothing() {
 #[test]
 fn small_conversations_alone_change_no_rate_and_show_a_queue_that_is_longer_than_their_silence() {
     for (waits_ms, is_cut) in [(0, false), (200, true)] {
-        let mut autorate = Autorate::new([Some((config(), Side::Behind)), None]);
+        let mut autorate = Autorate::new([Some((config(), CountingPoint::Behind)), None]);
         for step in 1..400u64 {
             let now = Time::ZERO + STEP * step;
             let waits = if step > 100 { waits_ms } else { 0 };
@@ -183,7 +185,7 @@ fn small_conversations_alone_change_no_rate_and_show_a_queue_that_is_longer_than
 
 #[test]
 fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
-    let mut line = Line::new(10.0, Side::Before);
+    let mut line = Line::new(10.0, CountingPoint::Before);
     line.goes_on(20_000, 1.0);
     line.bps = 2.0 * MBPS;
     let before = line.mbps();
@@ -209,7 +211,7 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
 
 #[test]
 fn a_line_that_comes_back_is_used_again() {
-    let mut line = Line::new(2.0, Side::Behind);
+    let mut line = Line::new(2.0, CountingPoint::Behind);
     line.goes_on(20_000, 1.0);
     line.bps = 10.0 * MBPS;
     let mut ms = 0;
@@ -224,7 +226,7 @@ fn a_line_that_comes_back_is_used_again() {
 
 #[test]
 fn without_use_the_rate_is_that_at_the_start() {
-    let mut line = Line::new(40.0, Side::Before);
+    let mut line = Line::new(40.0, CountingPoint::Before);
     line.goes_on(20_000, 1.0);
     assert!(line.mbps() > 30.0, "{}", line.mbps());
     line.goes_on(29_000, 0.01);
@@ -235,7 +237,7 @@ fn without_use_the_rate_is_that_at_the_start() {
 
 #[test]
 fn without_answers_nothing_grows_and_nothing_is_cut() {
-    let mut autorate = Autorate::new([Some((config(), Side::Before)), None]);
+    let mut autorate = Autorate::new([Some((config(), CountingPoint::Before)), None]);
     for step in 0..2_000u64 {
         // 50 ms of 10 Mbit/s each.
         autorate.advance([step * 62_500, 0], Time::ZERO + STEP * step);
@@ -246,7 +248,7 @@ fn without_answers_nothing_grows_and_nothing_is_cut() {
 
 #[test]
 fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
-    let mut line = Line::new(10.0, Side::Before);
+    let mut line = Line::new(10.0, CountingPoint::Before);
     line.goes_on(20_000, 1.0);
     line.base = Duration::from_ms(BASE_MS + 60);
     line.goes_on(5_000, 1.0);
@@ -261,7 +263,7 @@ fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
 
 #[test]
 fn a_minority_of_peers_that_answer_late_changes_nothing() {
-    let mut autorate = Autorate::new([Some((config(), Side::Behind)), None]);
+    let mut autorate = Autorate::new([Some((config(), CountingPoint::Behind)), None]);
     let mut bytes = 0;
     for step in 1..200u64 {
         let now = Time::ZERO + STEP * step;
@@ -279,7 +281,8 @@ fn a_minority_of_peers_that_answer_late_changes_nothing() {
 
 #[test]
 fn the_way_that_is_loaded_is_cut() {
-    let mut autorate = Autorate::new([Some((config(), Side::Behind)), Some((config(), Side::Before))]);
+    let mut autorate =
+        Autorate::new([Some((config(), CountingPoint::Behind)), Some((config(), CountingPoint::Before))]);
     for step in 1..60u64 {
         let now = Time::ZERO + STEP * step;
         let time = Duration::from_ms(if step > 20 { 200 } else { 20 });
@@ -293,7 +296,8 @@ fn the_way_that_is_loaded_is_cut() {
 
 #[test]
 fn any_round_trips_and_counts_leave_rates_within_their_bounds() {
-    let mut autorate = Autorate::new([Some((config(), Side::Before)), Some((config(), Side::Behind))]);
+    let mut autorate =
+        Autorate::new([Some((config(), CountingPoint::Before)), Some((config(), CountingPoint::Behind))]);
     let mut random = fairwire_core::Seed(1).stream("trips");
     let mut now = Time::ZERO;
     for _ in 0..200_000 {

@@ -6,7 +6,7 @@ use fairwire_core::{Duration, Time};
 
 /// The point at which bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum CountingPoint {
     /// In front of the line, as for an upload: bytes that leave for it.
     Before,
     /// Behind the line, as for a download: bytes that it brings.
@@ -119,7 +119,7 @@ impl Fullness {
 #[derive(Clone, Debug)]
 pub(super) struct Way {
     pub(super) config: Config,
-    side: Side,
+    side: CountingPoint,
     /// Its rate, bit/s.
     pub(super) bps: f64,
     /// The delivery of the line when it was last full, in bit/s.
@@ -137,7 +137,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    pub(super) fn new(config: Config, side: Side) -> Self {
+    pub(super) fn new(config: Config, side: CountingPoint) -> Self {
         Way {
             config,
             side,
@@ -189,8 +189,8 @@ impl Way {
             Some(Fullness::Full(added)) => {
                 self.growth = self.config.given.probe;
                 let fills = match self.side {
-                    Side::Before => FILLS_BEFORE,
-                    Side::Behind => FILLS_BEHIND,
+                    CountingPoint::Before => FILLS_BEFORE,
+                    CountingPoint::Behind => FILLS_BEHIND,
                 };
                 if is_most && load >= fills && now >= self.hold_until {
                     self.cut(carried, way, added, now);
@@ -225,8 +225,8 @@ impl Way {
     /// The delivery of the line, which is full, in bit/s.
     fn delivered(&self, carried: &Carried, way: usize) -> Option<f64> {
         match self.side {
-            Side::Behind => Some(carried.lately(way)),
-            Side::Before => {
+            CountingPoint::Behind => Some(carried.lately(way)),
+            CountingPoint::Before => {
                 let last = self.answers[ANSWERS - 1]?;
                 let sent = |heard: &Heard| heard.left + heard.added;
                 let first = self.answers.iter().flatten().find(|first| sent(first) + STEP <= sent(&last))?;

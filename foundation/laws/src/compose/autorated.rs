@@ -3,7 +3,7 @@
 //! Rates change when packets enter or leave: a shaper without packets needs no other rate.
 
 use super::shaper::Shaper;
-use crate::autorate::{Autorate, Config, Side};
+use crate::autorate::{Autorate, Config, CountingPoint};
 use alloc::boxed::Box;
 use core::any::Any;
 use fairwire_core::{Backlog, Control, Discipline, Packet, Probe, Room, RoundTrip, Signals, Time, Unit};
@@ -19,7 +19,7 @@ pub struct Autorated<D> {
 impl<D: Discipline> Autorated<D> {
     /// `shaper`, which is at the initial rate, in front of the line.
     pub fn new(shaper: Shaper<D>, config: Config) -> Self {
-        let autorate = Box::new(Autorate::new([Some((config, Side::Before)), None]));
+        let autorate = Box::new(Autorate::new([Some((config, CountingPoint::Before)), None]));
         Autorated { shaper, autorate, config, sent_bytes: 0 }
     }
 

@@ -257,8 +257,8 @@ const MAX_UPDATES: u64 = 1024;
 #[derive(Debug)]
 pub struct DualPi2 {
     config: Config,
-    scalable: Side,
-    classic: Side,
+    scalable: SubQueue,
+    classic: SubQueue,
     /// p'.
     base: f64,
     /// The longer queue's delay at the last update, in seconds.
@@ -270,7 +270,7 @@ pub struct DualPi2 {
 
 /// One of the queues, with the RFC's counter of signals owed.
 #[derive(Debug)]
-struct Side {
+struct SubQueue {
     buffer: Buffer,
     /// The numbers of the packets that met too few others for the step; at most as many as the step
     /// needs.
@@ -291,9 +291,9 @@ struct Tally {
     latest_wait: Duration,
 }
 
-impl Side {
+impl SubQueue {
     fn new(limit: Limit, few: u32) -> Self {
-        Side {
+        SubQueue {
             buffer: Buffer::with(limit, Needs::ORDER, Queues::PerFlow),
             few: VecDeque::with_capacity(few.min(limit.max_packets()) as usize),
             came: 0,
@@ -343,7 +343,7 @@ fn recurs(owed: &mut f64, probability: f64) -> bool {
 
 /// The fate of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum Exit {
     Sent,
     Signalled(Cause),
     Dropped,
@@ -354,8 +354,8 @@ impl DualPi2 {
     pub fn new(config: Config) -> Self {
         DualPi2 {
             config,
-            scalable: Side::new(config.limit, config.min_qlen_step),
-            classic: Side::new(config.limit, 0),
+            scalable: SubQueue::new(config.limit, config.min_qlen_step),
+            classic: SubQueue::new(config.limit, 0),
             base: 0.0,
             last_delay: 0.0,
             next_update: Time::ZERO,
@@ -455,34 +455,34 @@ impl DualPi2 {
         self.behind += if is_scalable { share * len } else { (share - 1.0) * len };
     }
 
-    fn side(&mut self, is_scalable: bool) -> &mut Side {
+    fn side(&mut self, is_scalable: bool) -> &mut SubQueue {
         if is_scalable { &mut self.scalable } else { &mut self.classic }
     }
 
     /// The fate of an L4S packet that is taken out.
-    fn scalable_fate(&mut self, delay: Duration, steps: bool) -> Fate {
+    fn scalable_fate(&mut self, delay: Duration, steps: bool) -> Exit {
         if self.is_overloaded() {
             let probability = self.classic_probability();
             return match recurs(&mut self.scalable.drops_owed, probability) {
-                true => Fate::Dropped,
-                false => Fate::Signalled(Cause::Early), // k p' is 1 or more
+                true => Exit::Dropped,
+                false => Exit::Signalled(Cause::Early), // k p' is 1 or more
             };
         }
         let native = if steps { self.native_probability(delay) } else { 0.0 };
         let probability = native.max(self.coupled_probability());
         match recurs(&mut self.scalable.owed, probability) {
-            true => Fate::Signalled(Cause::Early),
-            false => Fate::Sent,
+            true => Exit::Signalled(Cause::Early),
+            false => Exit::Sent,
         }
     }
 
     /// The fate of a classic packet that is taken out.
-    fn classic_fate(&mut self) -> Fate {
+    fn classic_fate(&mut self) -> Exit {
         let probability = self.classic_probability();
         match recurs(&mut self.classic.owed, probability) {
-            true if self.is_overloaded() => Fate::Dropped,
-            true => Fate::Signalled(Cause::Early),
-            false => Fate::Sent,
+            true if self.is_overloaded() => Exit::Dropped,
+            true => Exit::Signalled(Cause::Early),
+            false => Exit::Sent,
         }
     }
 }
@@ -517,22 +517,22 @@ impl Discipline for DualPi2 {
             let fate = if is_scalable { self.scalable_fate(wait, steps) } else { self.classic_fate() };
             let is_last = self.backlog().is_empty();
             match fate {
-                Fate::Signalled(cause) if self.config.ecn == EcnPolicy::Mark && packet.ecn.is_capable() => {
+                Exit::Signalled(cause) if self.config.ecn == EcnPolicy::Mark && packet.ecn.is_capable() => {
                     packet.ecn = Ecn::Ce;
                     self.side(is_scalable).left.marked += 1;
                     signals.marked(&packet, cause);
                 }
-                Fate::Signalled(cause) if !is_last => {
+                Exit::Signalled(cause) if !is_last => {
                     self.side(is_scalable).left.dropped += 1;
                     signals.dropped(packet, cause);
                     continue;
                 }
-                Fate::Dropped if !is_last => {
+                Exit::Dropped if !is_last => {
                     self.side(is_scalable).left.dropped += 1;
                     signals.dropped(packet, Cause::Forced);
                     continue;
                 }
-                Fate::Sent | Fate::Signalled(_) | Fate::Dropped => {}
+                Exit::Sent | Exit::Signalled(_) | Exit::Dropped => {}
             }
             self.account(is_scalable, packet.len, wait);
             return Some(packet);

@@ -150,12 +150,12 @@ pub(crate) struct AdaptiveTokenBucket {
     /// The time of the next change of the target.
     due: Time,
     /// The last report of the far edge, if it reports. Then there are no votes.
-    report: Option<Report>,
+    report: Option<FarRequest>,
 }
 
 /// A request that is valid for a while.
 #[derive(Clone, Copy, Debug)]
-struct Report {
+struct FarRequest {
     request: RateRequest,
     until: Time,
 }
@@ -199,7 +199,7 @@ impl AdaptiveTokenBucket {
 
     /// The target after the next `changes` with a report. Changes up to the report's end follow its
     /// request, and later ones lead back to the contract.
-    fn reported_target(&self, report: Report, changes: u64) -> f64 {
+    fn reported_target(&self, report: FarRequest, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
             false => (report.until.since(self.due).ns() / self.config.given.interval.ns() + 1).min(changes),
@@ -272,7 +272,7 @@ impl Marker for AdaptiveTokenBucket {
 
     fn on_report(&mut self, request: RateRequest, until: Time, now: Time) {
         self.catch_up(now);
-        self.report = Some(Report { request, until });
+        self.report = Some(FarRequest { request, until });
     }
 
     fn target_bps(&self, now: Time) -> Option<f64> {

@@ -6,7 +6,7 @@
 //! others are green.
 //!
 //! # Why
-//! Excess rate is spread over packets at random, so no single flow of the aggregate bears all of
+//! Relation rate is spread over packets at random, so no single flow of the aggregate bears all of
 //! it.
 //!
 //! # State and cost

@@ -64,28 +64,28 @@ impl Signals for Events {
 
 /// The fate of one packet on its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum OfferOutcome {
     #[default]
     In,
     Marked(Cause),
     Dropped(Cause),
 }
 
-impl Fate {
+impl OfferOutcome {
     /// The fate of `packet`, which is offered to `discipline` when it arrives.
-    pub(crate) fn of(packet: Packet, discipline: &mut impl Discipline) -> Fate {
-        let (now, mut fate) = (packet.arrived, Fate::In);
+    pub(crate) fn of(packet: Packet, discipline: &mut impl Discipline) -> OfferOutcome {
+        let (now, mut fate) = (packet.arrived, OfferOutcome::In);
         discipline.enqueue(packet, now, &mut fate);
         fate
     }
 }
 
-impl Signals for Fate {
+impl Signals for OfferOutcome {
     fn dropped(&mut self, _: Packet, cause: Cause) {
-        *self = Fate::Dropped(cause);
+        *self = OfferOutcome::Dropped(cause);
     }
     fn marked(&mut self, _: &Packet, cause: Cause) {
-        *self = Fate::Marked(cause);
+        *self = OfferOutcome::Marked(cause);
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn ceiling(ramp: Ramp) -> f64 {
 }
 
 /// RED transcribed from the pseudo-code, without the code under test.
-struct Plain {
+struct Reference {
     config: Config,
     rng: Rng,
     line: Line,
@@ -164,7 +164,7 @@ struct Plain {
     adapts: u64,
 }
 
-impl Plain {
+impl Reference {
     fn average(&mut self, q: f64, now: u64) {
         let Config { rate, packet_bytes, given, .. } = self.config;
         let Checked { weight: w, idle_rule, .. } = given;
@@ -193,7 +193,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let c = self.config;
         let bytes = c.given.measure == Measure::Bytes;
@@ -238,7 +238,7 @@ impl Reading for Plain {
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let red = Red::new(config, Seed(seed).stream("red"));
     let mut queue = Queue::new(limit, Fcfs, red).with_ecn(policy);
-    let mut plain = Plain {
+    let mut plain = Reference {
         config,
         rng: Seed(seed).stream("red"),
         line: Line::new(limit, policy),

@@ -2,7 +2,7 @@
 //!
 //! A host receives the traffic, and then its instructions: to connect once both hosts listen, and
 //! the start of the run. It reports that it listens, that it is connected and, after the run, its
-//! [counts](crate::traffic::Seen).
+//! [counts](crate::traffic::HostCounts).
 
 mod datagrams;
 mod pace;
@@ -18,7 +18,7 @@ use super::message::{AGENT_COMMAND, Answer, Instruction, Role, next_instruction,
 use super::namespace::die_with_parent;
 use super::processes::{become_program, network};
 use super::scratch::keep;
-use super::traffic::{FlowSeen, Seen};
+use super::traffic::{FlowCounts, HostCounts};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -95,7 +95,7 @@ fn act(side: Side) -> Result<(), Trouble> {
     let tapped = seen.map_or(Ok(tap::Tapped::nothing(&stage)), |seen| joined(seen, "the tap"))?;
     let mut seen = gathered(&stage, payload, caught, tapped, sent);
     seen.flows.iter_mut().zip(tcp).for_each(|(flow, samples)| flow.tcp = samples);
-    say(&Answer::Seen(seen));
+    say(&Answer::Counted(seen));
     Ok(())
 }
 
@@ -109,17 +109,17 @@ fn gathered(
     caught: datagrams::Caught,
     tapped: tap::Tapped,
     sent: Vec<pace::Sent>,
-) -> Seen {
-    let mut flows: Vec<FlowSeen> = Vec::new();
+) -> HostCounts {
+    let mut flows: Vec<FlowCounts> = Vec::new();
     for (flow, ((stream, datagrams), (link, back))) in
         payload.into_iter().zip(caught.payload).zip(tapped.link.into_iter().zip(tapped.back)).enumerate()
     {
         let is_stream = stage.traffic.flows[flow].sends.control().is_some();
-        flows.push(FlowSeen {
+        flows.push(FlowCounts {
             link_bytes: link,
             back_bytes: back,
             payload_bytes: if is_stream { stream } else { datagrams },
-            ..FlowSeen::default()
+            ..FlowCounts::default()
         });
     }
     for (flow, number, delay) in caught.delays {
@@ -129,7 +129,7 @@ fn gathered(
     for sent in sent {
         (flows[sent.flow].sent, flows[sent.flow].refused) = (sent.sent, sent.refused);
     }
-    Seen { flows, strange_bytes: tapped.strange, missed: tapped.missed, ..Seen::default() }
+    HostCounts { flows, strange_bytes: tapped.strange, missed: tapped.missed, ..HostCounts::default() }
 }
 
 /// Permits a thousand connections, and more.

@@ -55,7 +55,7 @@ const IPV6: u16 = 0x86dd;
 const PPPOE_SESSION: u16 = 0x8864;
 
 /// A captured packet, as parsed.
-pub(super) struct Seen {
+pub(super) struct Parsed {
     /// Its flow; `None` if no packet follows the link's headers.
     pub key: Option<FlowKey>,
     /// Its ECN codepoint.
@@ -65,10 +65,10 @@ pub(super) struct Seen {
 }
 
 /// Parses `data`, captured on a link of this type; `None` if its layout is unknown.
-pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Seen> {
+pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Parsed> {
     let kind = KINDS.iter().find(|kind| kind.numbers.contains(&link_type))?;
     let Some(Found { packet, pseudo }) = (kind.find)(data) else {
-        return Some(Seen { key: None, ecn: Ecn::NotEct, pseudo: 0 });
+        return Some(Parsed { key: None, ecn: Ecn::NotEct, pseudo: 0 });
     };
     let look = |headers: Headers, frame: &[u8]| (headers.flow_key(frame), headers.ecn());
     let (key, ecn) = match packet {
@@ -79,7 +79,7 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Seen> {
             look(parse(&frame), &frame)
         }
     };
-    Some(Seen { key: Some(key), ecn, pseudo: pseudo as u32 })
+    Some(Parsed { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
 /// The payload of an EtherType as a frame without addresses, limited to its headers.

@@ -147,7 +147,7 @@ impl<'a> Iterator for Records<'a> {
 
 /// A packet of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct FlowPacket {
     /// The time since the earliest packet.
     pub at: Duration,
     /// Its bytes, including the link-layer header; 1 to [`MAX_BYTES`].
@@ -187,32 +187,32 @@ pub struct Offered {
 /// A fairwire trace has a packet on arrival at a link, on departure, at the next link, and on
 /// delivery. To count each packet once, a flow's packets count where its first one first appears,
 /// which is where they enter the network.
-pub fn seen(file: &[u8]) -> Result<Vec<Seen>, CaptureError> {
+pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
-    let mut stamped: Vec<(u64, Seen)> = Vec::new();
+    let mut stamped: Vec<(u64, FlowPacket)> = Vec::new();
     each_whole(file, |record| {
         if record.bytes > 0 {
-            let link::Seen { key, ecn, pseudo } = of_link(&record)?;
+            let link::Parsed { key, ecn, pseudo } = of_link(&record)?;
             let bytes = record.bytes.saturating_sub(pseudo).max(1);
             // A record takes 16 bytes of a file, so 2^32 flows do not fit into memory.
             let number = flows.len() as u32;
             let (flow, entry) = *flows.entry(key).or_insert((number, record.traced_at));
             let is_further_on = record.traced_at.zip(entry).is_some_and(|(here, entry)| here != entry);
             if !is_further_on {
-                stamped.push((record.time_ns, Seen { at: Duration::ZERO, bytes, flow, ecn }));
+                stamped.push((record.time_ns, FlowPacket { at: Duration::ZERO, bytes, flow, ecn }));
             }
         }
         Ok(())
     })?;
     stamped.sort_by_key(|(time, _)| *time);
     let first = stamped.first().map_or(0, |(time, _)| *time);
-    let since = |(time, packet)| Seen { at: Duration::from_ns(time - first), ..packet };
+    let since = |(time, packet)| FlowPacket { at: Duration::from_ns(time - first), ..packet };
     Ok(stamped.into_iter().map(since).collect())
 }
 
 /// The offered load of a capture: [`seen`], with flows numbered in 16 bits.
 pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
-    let offered = |Seen { at, bytes, flow, ecn }| Offered { at, bytes, flow: flow as u16, ecn };
+    let offered = |FlowPacket { at, bytes, flow, ecn }| Offered { at, bytes, flow: flow as u16, ecn };
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
@@ -254,7 +254,7 @@ fn each_whole(
     Ok(None)
 }
 
-fn of_link(record: &Record<'_>) -> Result<link::Seen, CaptureError> {
+fn of_link(record: &Record<'_>) -> Result<link::Parsed, CaptureError> {
     link::seen(record.link_type, record.data).ok_or(CaptureError::LinkType { given: record.link_type })
 }
 

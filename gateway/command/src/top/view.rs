@@ -17,7 +17,7 @@ pub(super) struct View {
     /// 0 for download, 1 for upload.
     pub way: usize,
     pub table: Table,
-    pub order: Order,
+    pub order: RowOrder,
     pub is_paused: bool,
     /// The first row of the shown table.
     pub first: usize,
@@ -51,7 +51,7 @@ pub(super) enum Table {
 
 /// The sort key of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum RowOrder {
     Got,
     Offered,
     Drops,
@@ -60,24 +60,24 @@ pub(super) enum Order {
     Name,
 }
 
-impl Order {
+impl RowOrder {
     pub(super) fn next(self) -> Self {
         match self {
-            Order::Got => Order::Offered,
-            Order::Offered => Order::Drops,
-            Order::Drops => Order::Unfair,
-            Order::Unfair => Order::Name,
-            Order::Name => Order::Got,
+            RowOrder::Got => RowOrder::Offered,
+            RowOrder::Offered => RowOrder::Drops,
+            RowOrder::Drops => RowOrder::Unfair,
+            RowOrder::Unfair => RowOrder::Name,
+            RowOrder::Name => RowOrder::Got,
         }
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
-            Order::Got => "got",
-            Order::Offered => "offered",
-            Order::Drops => "drops",
-            Order::Unfair => "unfairness",
-            Order::Name => "name",
+            RowOrder::Got => "got",
+            RowOrder::Offered => "offered",
+            RowOrder::Drops => "drops",
+            RowOrder::Unfair => "unfairness",
+            RowOrder::Name => "name",
         }
     }
 }
@@ -91,7 +91,7 @@ impl View {
             pasts: Default::default(),
             way: 0,
             table: Table::Classes,
-            order: Order::Got,
+            order: RowOrder::Got,
             is_paused: false,
             first: 0,
             page: Cell::new(0),
@@ -162,7 +162,7 @@ impl View {
     /// Whether the view needs all classes, not only the busiest.
     pub(super) fn wants_all(&self) -> bool {
         let is_beyond =
-            self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != Order::Got;
+            self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != RowOrder::Got;
         self.is_cut() && is_beyond
     }
 
@@ -189,11 +189,11 @@ impl View {
             all.iter().filter(|class| self.finds(&full_name(class))).collect();
         let off = |class: &ClassSnapshot| (class.throughput_bps - class.fair_bps).abs();
         rows.sort_by(|a, b| match self.order {
-            Order::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
-            Order::Offered => b.offered_bps.total_cmp(&a.offered_bps),
-            Order::Drops => b.drops_per_s.total_cmp(&a.drops_per_s),
-            Order::Unfair => off(b).total_cmp(&off(a)),
-            Order::Name => (&a.parent, &a.class).cmp(&(&b.parent, &b.class)),
+            RowOrder::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
+            RowOrder::Offered => b.offered_bps.total_cmp(&a.offered_bps),
+            RowOrder::Drops => b.drops_per_s.total_cmp(&a.drops_per_s),
+            RowOrder::Unfair => off(b).total_cmp(&off(a)),
+            RowOrder::Name => (&a.parent, &a.class).cmp(&(&b.parent, &b.class)),
         });
         rows
     }
@@ -203,10 +203,10 @@ impl View {
         let Some(way) = self.way() else { return Vec::new() };
         let mut rows: Vec<&FlowSnapshot> = way.flows.iter().filter(|flow| self.finds(&flow.flow)).collect();
         rows.sort_by(|a, b| match self.order {
-            Order::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
-            Order::Offered => b.offered_bps.total_cmp(&a.offered_bps),
-            Order::Drops => b.drops_per_s.total_cmp(&a.drops_per_s),
-            Order::Unfair | Order::Name => a.flow.cmp(&b.flow),
+            RowOrder::Got => b.throughput_bps.total_cmp(&a.throughput_bps),
+            RowOrder::Offered => b.offered_bps.total_cmp(&a.offered_bps),
+            RowOrder::Drops => b.drops_per_s.total_cmp(&a.drops_per_s),
+            RowOrder::Unfair | RowOrder::Name => a.flow.cmp(&b.flow),
         });
         rows
     }

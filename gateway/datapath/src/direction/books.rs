@@ -3,7 +3,7 @@
 use super::DirectionPlan;
 use crate::account::{Accounts, ClassCounts};
 use crate::arrivals::ArrivalLog;
-use crate::capture::{Event, Fate, Recorder};
+use crate::capture::{Event, Incident, Recorder};
 use crate::class_book::UNCLAIMED;
 use crate::ledger::{Loss, Totals};
 use crate::pool::FramePool;
@@ -113,7 +113,7 @@ impl Books {
         self.totals.lost[Loss::OverMtu as usize] += late.too_long;
     }
 
-    fn record(&mut self, packet: &Packet, class: u32, fate: Fate) {
+    fn record(&mut self, packet: &Packet, class: u32, fate: Incident) {
         let event = Event { at: self.now, fate, class, waited: self.now.since(packet.arrived) };
         self.recorder.record(event, self.pool.bytes(packet.frame));
     }
@@ -124,7 +124,7 @@ impl Signals for Books {
         self.totals.dropped[cause as usize] += 1;
         let note = self.pool.note(packet.frame);
         self.count_drop(note.account, Some(note.class));
-        self.record(&packet, note.class, Fate::Dropped(cause));
+        self.record(&packet, note.class, Incident::Dropped(cause));
         self.pool.release(packet.frame);
     }
 
@@ -133,7 +133,7 @@ impl Signals for Books {
         let note = self.pool.note(packet.frame);
         self.accounts.entry(note.account).marked += 1;
         self.classes.entry(note.class).marked += 1;
-        self.record(packet, note.class, Fate::Marked(cause));
+        self.record(packet, note.class, Incident::Marked(cause));
     }
 
     fn acknowledges(&self, frame: u32) -> Option<Acknowledgement> {
@@ -144,5 +144,5 @@ impl Signals for Books {
 
 /// The loss of a packet without a recorded time of arrival.
 fn loss_of(loss: Loss, class: u32, now: Time) -> Event {
-    Event { at: now, fate: Fate::Lost(loss), class, waited: Duration::ZERO }
+    Event { at: now, fate: Incident::Lost(loss), class, waited: Duration::ZERO }
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 #[derive(Debug)]
 pub struct Estimates {
     of_class: Box<[Watched]>,
-    seen: Arc<Seen>,
+    seen: Arc<EstimatesView>,
 }
 
 #[derive(Clone, Debug)]
@@ -29,12 +29,12 @@ struct Watched {
 
 /// The part of [`Estimates`] that other threads read, by class number.
 #[derive(Debug)]
-pub struct Seen {
-    of_class: Box<[SeenClass]>,
+pub struct EstimatesView {
+    of_class: Box<[ClassView]>,
 }
 
 #[derive(Debug, Default)]
-struct SeenClass {
+struct ClassView {
     votes: AtomicI64,
     /// The bits of an `f64`.
     estimate: AtomicU64,
@@ -45,12 +45,12 @@ impl Estimates {
     /// IV.
     pub fn new(classes: usize) -> Self {
         let watched = || Watched { estimator: Estimator::new(EstimatorPlan::default()), votes: 0 };
-        let seen = Seen { of_class: (0..classes).map(|_| SeenClass::default()).collect() };
+        let seen = EstimatesView { of_class: (0..classes).map(|_| ClassView::default()).collect() };
         Estimates { of_class: (0..classes).map(|_| watched()).collect(), seen: Arc::new(seen) }
     }
 
     /// Its view for other threads.
-    pub fn seen(&self) -> Arc<Seen> {
+    pub fn seen(&self) -> Arc<EstimatesView> {
         self.seen.clone()
     }
 
@@ -82,7 +82,7 @@ impl Estimates {
     }
 }
 
-impl SeenClass {
+impl ClassView {
     #[inline]
     fn show(&self, watched: &Watched) {
         self.votes.store(watched.votes, Ordering::Relaxed);
@@ -90,7 +90,7 @@ impl SeenClass {
     }
 }
 
-impl Seen {
+impl EstimatesView {
     /// Requests for more minus requests for less that the packets of `class` would have carried
     /// since the start.
     pub fn votes(&self, class: u32) -> i64 {

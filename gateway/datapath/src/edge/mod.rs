@@ -6,7 +6,7 @@
 
 mod estimates;
 
-pub use estimates::{Estimates, Seen, Targets};
+pub use estimates::{Estimates, EstimatesView, Targets};
 
 use crate::classify::Facts;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Edge {
 #[derive(Clone, Debug, Default)]
 pub struct EdgeViews {
     /// Estimates, where aggregates leave.
-    pub seen: Option<Arc<Seen>>,
+    pub seen: Option<Arc<EstimatesView>>,
     /// Targets, where they enter.
     pub targets: Option<Arc<Targets>>,
 }

@@ -21,7 +21,7 @@ use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use fairwire_linux::link::{self, About};
 use fairwire_linux::nftables::{
-    Batch, Expression as E, Family, Fate, Hook, Nftables, hook, interface_name, meta, route,
+    Batch, Expression as E, Family, Hook, Nftables, Persistence, hook, interface_name, meta, route,
 };
 use fairwire_linux::port::{
     LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take,
@@ -167,9 +167,9 @@ impl Diversion {
         give_back(interfaces).map_err(fail.clone()("leading packets back by traffic control"))?;
         let nftables = Nftables::open().map_err(fail.clone()("opening a socket of the packet filter"))?;
         let mut outcome = Ok(());
-        let fates: &[Fate] = match passage.failing {
-            Failing::Open => &[Fate::Goes],
-            Failing::Closed => &[Fate::Stays, Fate::StaysOpenToAll],
+        let fates: &[Persistence] = match passage.failing {
+            Failing::Open => &[Persistence::Goes],
+            Failing::Closed => &[Persistence::Stays, Persistence::StaysOpenToAll],
         };
         for fate in fates {
             outcome = take_out(&nftables, &passage, interfaces, down_address, *fate);
@@ -216,14 +216,14 @@ fn take_out(
     passage: &Passage,
     interfaces: Interfaces,
     down_address: [u8; 6],
-    fate: Fate,
+    fate: Persistence,
 ) -> io::Result<()> {
     nftables.commit(taking(passage, interfaces, down_address, fate))?;
     nftables.commit(marking(passage, fate))
 }
 
 /// Marks packets that come from the outside and leave by the inside.
-fn marking(passage: &Passage, fate: Fate) -> Batch {
+fn marking(passage: &Passage, fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let (kind, number, priority) = ("filter", hook::INET_FORWARD, LAST);
     Batch::of(Family::Inet, &passage.table)
@@ -245,7 +245,7 @@ fn marking(passage: &Passage, fate: Fate) -> Batch {
 
 /// Takes packets with a route to the outside at the inside interface's ingress, and marked packets
 /// at its egress.
-fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate: Fate) -> Batch {
+fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
     let chain = |chain, number, priority| Hook { chain, kind: "filter", number, priority, device };

@@ -4,7 +4,7 @@ use super::Config;
 use super::leaves::as_typed;
 use super::spec::ClassSpec;
 use fairwire_datapath::class_book::{Class, UNCLAIMED};
-use fairwire_subscribers::sheet::Row;
+use fairwire_subscribers::sheet::SubscriberRow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The differences between a configuration and the next.
@@ -77,13 +77,18 @@ impl Config {
 
     /// The changes from the subscriber rows `before` to the rows `after` of `next`, one line each,
     /// for people.
-    pub(crate) fn other_rows(&self, next: &Config, before: &[Row], after: &[Row]) -> Vec<String> {
+    pub(crate) fn other_rows(
+        &self,
+        next: &Config,
+        before: &[SubscriberRow],
+        after: &[SubscriberRow],
+    ) -> Vec<String> {
         let [mut gone, mut new, mut others, mut suspended, mut resumed] =
             [(); 5].map(|()| NameList::default());
-        for Row { name, .. } in before.iter().filter(|row| next.book.number(&row.name).is_none()) {
+        for SubscriberRow { name, .. } in before.iter().filter(|row| next.book.number(&row.name).is_none()) {
             gone.add(name);
         }
-        for Row { name, is_suspended, .. } in after {
+        for SubscriberRow { name, is_suspended, .. } in after {
             let was = self.book.number(name).and_then(|number| self.book.class(number));
             let list = match (was.map(|class| class.is_suspended), is_suspended) {
                 (None, _) => &mut new,

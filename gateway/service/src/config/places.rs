@@ -1,7 +1,7 @@
 //! The positions of a configuration's parts, in the TOML file or in the subscriber file.
 
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
-use fairwire_subscribers::sheet::{Row, Sheet};
+use fairwire_subscribers::sheet::{Sheet, SubscriberRow};
 use std::fmt::Display;
 
 /// The two files.
@@ -82,7 +82,7 @@ impl Texts<'_> {
     }
 
     /// The row of `origin`, if it is a row.
-    pub(super) fn row(&self, origin: Origin) -> Option<&Row> {
+    pub(super) fn row(&self, origin: Origin) -> Option<&SubscriberRow> {
         match origin {
             Origin::Row(row) => self.sheet?.rows.get(row),
             _ => None,

@@ -8,7 +8,7 @@ use fairwire_core::{Discipline, Rate, Weight};
 use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind, UNCLAIMED};
 use fairwire_datapath::classify::Claimed;
 use fairwire_laws::part::ClassSupport;
-use fairwire_subscribers::sheet::Row;
+use fairwire_subscribers::sheet::SubscriberRow;
 use fairwire_wire::Way;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,9 +38,9 @@ pub(crate) struct OtherTerms {
     pub ways: [bool; 2],
 }
 
-type Named<'a> = BTreeMap<&'a str, &'a Row>;
+type Named<'a> = BTreeMap<&'a str, &'a SubscriberRow>;
 
-fn named(rows: &[Row]) -> Named<'_> {
+fn named(rows: &[SubscriberRow]) -> Named<'_> {
     rows.iter().map(|row| (row.name.as_str(), row)).collect()
 }
 
@@ -48,7 +48,7 @@ impl Config {
     /// The configuration with the rows `before` replaced by the rows `after`. A subscriber in only
     /// one of them is removed or new. `None` if this needs all files to be read again, which also
     /// reports faults.
-    pub(crate) fn with_rows(&self, before: &[Row], after: &[Row]) -> Option<OtherRows> {
+    pub(crate) fn with_rows(&self, before: &[SubscriberRow], after: &[SubscriberRow]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
             return None;
@@ -105,7 +105,7 @@ impl<'a> NextRows<'a> {
         NextRows { config, book, done, claimed, touched: Vec::new(), has_guarantees: false }
     }
 
-    fn remove(&mut self, row: &Row) -> Option<()> {
+    fn remove(&mut self, row: &SubscriberRow) -> Option<()> {
         let (number, was) = self.known(row)?;
         let has_none = guaranteed(&was) == [None; 2];
         if !has_leaves_alone(&self.config.spec, &self.config.shaping)
@@ -120,7 +120,7 @@ impl<'a> NextRows<'a> {
         Some(())
     }
 
-    fn add(&mut self, row: &Row) -> Option<()> {
+    fn add(&mut self, row: &SubscriberRow) -> Option<()> {
         let is = tree::of_row(row, above(&self.book, row)?);
         let has_none = guaranteed(&is) == [None; 2];
         if !(has_none || is.parent.is_none()) {
@@ -136,7 +136,7 @@ impl<'a> NextRows<'a> {
         Some(())
     }
 
-    fn change(&mut self, before: &Row, after: &Row) -> Option<()> {
+    fn change(&mut self, before: &SubscriberRow, after: &SubscriberRow) -> Option<()> {
         let (number, was) = self.known(before)?;
         let is = tree::of_row(after, above(&self.book, after)?);
         let has_moved = was.parent != is.parent;
@@ -164,7 +164,7 @@ impl<'a> NextRows<'a> {
 
     /// The number and the class of `row`. `None` if the configuration has another class for it:
     /// then the entire file must be read.
-    fn known(&self, row: &Row) -> Option<(u32, Class)> {
+    fn known(&self, row: &SubscriberRow) -> Option<(u32, Class)> {
         let number = self.book.number(&row.name)?;
         let was = tree::of_row(row, above(&self.book, row)?);
         (self.book.class(number) == Some(&was)).then_some((number, was))
@@ -188,7 +188,7 @@ impl<'a> NextRows<'a> {
         Some(are_others)
     }
 
-    fn claim(&mut self, place: usize, number: u32, row: &Row) {
+    fn claim(&mut self, place: usize, number: u32, row: &SubscriberRow) {
         let Claimed { prefixes, access } = &mut self.claimed[place];
         prefixes.extend(row.prefixes.iter().map(|prefix| (*prefix, number)));
         access.extend(row.access.iter().map(|key| (*key, number)));
@@ -221,7 +221,7 @@ fn guaranteed(class: &Class) -> [Option<Rate>; 2] {
 }
 
 /// The class above a subscriber; `None` if nothing can be below it.
-fn above(book: &ClassBook, row: &Row) -> Option<Option<u32>> {
+fn above(book: &ClassBook, row: &SubscriberRow) -> Option<Option<u32>> {
     let Some(name) = &row.class else { return Some(None) };
     let number = book.number(name)?;
     let is_above = number != UNCLAIMED && !book.is_leaf(number);
@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    fn rows(lines: &[&str]) -> Vec<Row> {
+    fn rows(lines: &[&str]) -> Vec<SubscriberRow> {
         let text = format!("{HEAD}{}\n", lines.join("\n"));
         read(SheetText { name: "s.csv", text: &text }).expect("rows").rows
     }

@@ -6,7 +6,7 @@ use fairwire_core::class_tree::{MAX_CLASSES, MAX_LEVELS};
 use fairwire_core::{ClassTerms, ClassTree, ClassTreeError, Weight};
 use fairwire_datapath::class_book::{Bounds, Class, ClassBook, ClassKind, UNCLAIMED};
 use fairwire_document::{DocumentError, shortened};
-use fairwire_subscribers::sheet::{MAX_FAULTS, Row, UNCLAIMED_NAME, checked_name};
+use fairwire_subscribers::sheet::{MAX_FAULTS, SubscriberRow, UNCLAIMED_NAME, checked_name};
 use std::collections::HashMap;
 
 /// The tree, and the position of each of its classes in the files.
@@ -86,9 +86,9 @@ fn of_spec(class: &ClassSpec, weight: Weight, parent: Option<u32>) -> Class {
     Class { name, parent, kind, weight, bounds, is_suspended: false }
 }
 
-pub(super) fn of_row(row: &Row, parent: Option<u32>) -> Class {
+pub(super) fn of_row(row: &SubscriberRow, parent: Option<u32>) -> Class {
     let (name, kind) = (row.name.clone(), ClassKind::Subscriber);
-    let Row { weight, bounds, is_suspended, .. } = *row;
+    let SubscriberRow { weight, bounds, is_suspended, .. } = *row;
     Class { name, parent, kind, weight, bounds, is_suspended }
 }
 
@@ -191,7 +191,7 @@ fn class_names(spec: &Spec) -> Vec<String> {
 /// The class above a subscriber, by its place in the tree.
 fn above_row(
     spec: &Spec,
-    row: &Row,
+    row: &SubscriberRow,
     origin: Origin,
     names: &HashMap<&str, Origin>,
     classes: &ClassTree,

@@ -7,7 +7,7 @@
 pub mod report;
 
 use crate::config::Config;
-use crate::edges::report::{ClassId, ClassReport, Freshness, Key, MAX_REPORT_BYTES, Refusal, Report};
+use crate::edges::report::{ClassId, ClassReport, EdgeReport, Freshness, Key, MAX_REPORT_BYTES, Refusal};
 use crate::service::engine::Command;
 use crate::service::error::ServiceError;
 use crate::service::log::say;
@@ -16,7 +16,7 @@ use crate::telemetry::Board;
 use fairwire_control::snapshot::{EdgeClassSnapshot, EdgeSnapshot};
 use fairwire_core::{Duration, RateRequest, Time};
 use fairwire_datapath::class_book::{ClassBook, UNCLAIMED};
-use fairwire_datapath::edge::{EdgeViews, Seen};
+use fairwire_datapath::edge::{EdgeViews, EstimatesView};
 use fairwire_linux::clock;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -160,7 +160,7 @@ struct Egress {
     key: Key,
     due: Time,
     /// The basis of the last report, and its requests by class number.
-    seen: Option<Arc<Seen>>,
+    seen: Option<Arc<EstimatesView>>,
     votes: BTreeMap<u32, i64>,
     requests: BTreeMap<u32, RateRequest>,
     sent: u64,
@@ -208,7 +208,7 @@ impl Egress {
 
     /// A report of the requests by packets since the last report: the sign of their votes, as the
     /// paper's numATR counts them in each interval.
-    fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<Seen>) -> Report {
+    fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<EstimatesView>) -> EdgeReport {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
             // The class numbers have changed.
             self.votes = leaves(book).map(|(number, _)| (number, seen.votes(number))).collect();
@@ -226,7 +226,7 @@ impl Egress {
             self.requests.insert(number, request);
             ClassReport { class: ClassId::of(name), request, estimate: seen.estimate(number) }
         });
-        Report { sent_ns: real_ns, classes: classes.collect() }
+        EdgeReport { sent_ns: real_ns, classes: classes.collect() }
     }
 }
 
@@ -290,15 +290,15 @@ impl Ingress {
         taken.map(|report| self.requests(&report))
     }
 
-    fn take(&mut self, bytes: &[u8], real_ns: u64) -> Result<Report, Refusal> {
-        let report = Report::decode(bytes, &self.key)?;
+    fn take(&mut self, bytes: &[u8], real_ns: u64) -> Result<EdgeReport, Refusal> {
+        let report = EdgeReport::decode(bytes, &self.key)?;
         self.freshness.take(report.sent_ns, real_ns)?;
         self.received += 1;
         Ok(report)
     }
 
     /// The requests of `report` for the classes that exist here.
-    fn requests(&mut self, report: &Report) -> Vec<(u32, RateRequest)> {
+    fn requests(&mut self, report: &EdgeReport) -> Vec<(u32, RateRequest)> {
         let known = |one: &ClassReport| Some((*self.classes.get(&one.class)?, one.request));
         let requests: Vec<_> = report.classes.iter().filter_map(known).collect();
         let others = report.classes.len() - requests.len();
@@ -388,7 +388,7 @@ mod tests {
 
     fn report(real_ns: u64, request: RateRequest) -> Vec<u8> {
         let class = ClassReport { class: ClassId::of("gold"), request, estimate: 0.5 };
-        Report { sent_ns: real_ns, classes: vec![class] }.encode(&key())
+        EdgeReport { sent_ns: real_ns, classes: vec![class] }.encode(&key())
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl ClassId {
 
 /// A report of an edge.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct EdgeReport {
     /// When it was sent, nanoseconds since 1970.
     pub sent_ns: u64,
     /// The requests by class: at most [`MAX_CLASSES`].
@@ -116,7 +116,7 @@ impl Refusal {
     }
 }
 
-impl Report {
+impl EdgeReport {
     /// Its bytes, authenticated by `key`.
     ///
     /// # Panics
@@ -142,7 +142,7 @@ impl Report {
     }
 
     /// The report in `bytes`, if `key` authenticates it. [`Freshness`] decides whether it is new.
-    pub fn decode(bytes: &[u8], key: &Key) -> Result<Report, Refusal> {
+    pub fn decode(bytes: &[u8], key: &Key) -> Result<EdgeReport, Refusal> {
         let (said, tag) = bytes.split_last_chunk::<TAG>().ok_or(Refusal::Malformed)?;
         let (head, classes) = said.split_first_chunk::<HEAD>().ok_or(Refusal::Malformed)?;
         let count = usize::from(head[HEAD - 1]);
@@ -151,7 +151,7 @@ impl Report {
         }
         key.0.clone().chain_update(said).verify_truncated_left(tag).map_err(|_| Refusal::Forged)?;
         let classes = classes.chunks_exact(CLASS).map(class_report).collect::<Option<_>>();
-        Ok(Report {
+        Ok(EdgeReport {
             sent_ns: u64::from_be_bytes(first(&head[4..])),
             classes: classes.ok_or(Refusal::Malformed)?,
         })
@@ -209,7 +209,7 @@ mod tests {
         Key::new(b"sixteen letters.")
     }
 
-    fn any_report() -> impl Strategy<Value = Report> {
+    fn any_report() -> impl Strategy<Value = EdgeReport> {
         let request =
             prop_oneof![Just(RateRequest::Keep), Just(RateRequest::Increase), Just(RateRequest::Decrease)];
         let class = (any::<u64>(), request, any::<u16>()).prop_map(|(id, request, steps)| ClassReport {
@@ -218,7 +218,7 @@ mod tests {
             estimate: f64::from(steps) / STEPS,
         });
         (any::<u64>(), prop::collection::vec(class, 0..=MAX_CLASSES))
-            .prop_map(|(sent_ns, classes)| Report { sent_ns, classes })
+            .prop_map(|(sent_ns, classes)| EdgeReport { sent_ns, classes })
     }
 
     proptest! {
@@ -226,24 +226,24 @@ mod tests {
         fn a_report_arrives_as_it_was_sent(report in any_report()) {
             let bytes = report.encode(&key());
             prop_assert!(bytes.len() <= MAX_REPORT_BYTES);
-            prop_assert_eq!(Report::decode(&bytes, &key()), Ok(report));
+            prop_assert_eq!(EdgeReport::decode(&bytes, &key()), Ok(report));
         }
 
         #[test]
         fn a_changed_bit_or_another_key_is_no_report(report in any_report(), bit: prop::sample::Index) {
             let mut bytes = report.encode(&key());
-            prop_assert_eq!(Report::decode(&bytes, &Key::new(b"another key of 16")), Err(Refusal::Forged));
+            prop_assert_eq!(EdgeReport::decode(&bytes, &Key::new(b"another key of 16")), Err(Refusal::Forged));
             let bit = bit.index(8 * bytes.len());
             bytes[bit / 8] ^= 1 << (bit % 8);
-            prop_assert!(Report::decode(&bytes, &key()).is_err());
+            prop_assert!(EdgeReport::decode(&bytes, &key()).is_err());
         }
 
         #[test]
         fn no_bytes_are_a_report_by_accident(bytes in prop::collection::vec(any::<u8>(), 0..900)) {
-            prop_assert!(Report::decode(&bytes, &key()).is_err());
+            prop_assert!(EdgeReport::decode(&bytes, &key()).is_err());
             let mut near = b"fwe1".to_vec();
             near.extend(&bytes);
-            prop_assert!(Report::decode(&near, &key()).is_err());
+            prop_assert!(EdgeReport::decode(&near, &key()).is_err());
         }
 
         #[test]
@@ -286,7 +286,7 @@ mod tests {
     fn a_report_of_four_classes_five_times_a_second_is_a_thousandth_of_5_mbit_s() {
         let class =
             |name| ClassReport { class: ClassId::of(name), request: RateRequest::Keep, estimate: 0.0 };
-        let report = Report { sent_ns: 0, classes: ["a", "b", "c", "d"].map(class).to_vec() };
+        let report = EdgeReport { sent_ns: 0, classes: ["a", "b", "c", "d"].map(class).to_vec() };
         let on_the_wire = report.encode(&key()).len() + 8 + 20 + 24; // UDP, IPv4, Ethernet
         assert!(5 * 8 * on_the_wire <= 5_000_000 / 1000, "{on_the_wire} bytes");
     }

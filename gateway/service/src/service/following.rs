@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::telemetry::Board;
 use fairwire_core::{Duration, Rate, RateLaw, RoundTrip, Step, Time};
 use fairwire_datapath::trips::Listener;
-use fairwire_laws::autorate::{self, Autorate, Side};
+use fairwire_laws::autorate::{self, Autorate, CountingPoint};
 use fairwire_wire::Way;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
@@ -52,7 +52,10 @@ impl Following {
         let (listener, trips) = sync_channel(HEARD);
         // Downloads have already passed the line, and uploads have not.
         let [download, upload] = given;
-        let sides = [download.map(|way| (way, Side::Behind)), upload.map(|way| (way, Side::Before))];
+        let sides = [
+            download.map(|way| (way, CountingPoint::Behind)),
+            upload.map(|way| (way, CountingPoint::Before)),
+        ];
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 

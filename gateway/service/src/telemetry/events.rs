@@ -4,7 +4,7 @@ use super::about::About;
 use super::digest::Digest;
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::account::FirstPacket;
-use fairwire_datapath::capture::{self, CapturedEvent, Fate, class_path};
+use fairwire_datapath::capture::{self, CapturedEvent, Incident, class_path};
 use fairwire_datapath::ledger::Loss;
 use fairwire_wire::Way;
 use fairwire_wire::pcapng::LinkType;
@@ -15,7 +15,7 @@ pub struct NamedEvent {
     /// When.
     pub at: Time,
     /// The fate of the packet.
-    pub fate: Fate,
+    pub fate: Incident,
     /// The class with those above it; empty if unknown.
     pub class: String,
     /// The flow as configured, for example a host.
@@ -59,7 +59,7 @@ impl Names<'_> {
         // The class of a packet that was already sent is no longer known. Non-IP and looped packets
         // have none.
         let has_class =
-            !matches!(fate, Fate::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
+            !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
         let is_known = at >= self.since && has_class;
         let flow = self.about.flow_name(self.way, &first);
         let of_class = if is_known { self.digest.share_of_class(class) } else { None };

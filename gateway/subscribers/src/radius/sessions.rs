@@ -7,7 +7,7 @@
 use super::plan::{CEILINGS, Plan};
 use super::{ErrorCause, Purpose, Request};
 use crate::held::written;
-use crate::sheet::{MIN_PLAN_BPS, Row, Sheet};
+use crate::sheet::{MIN_PLAN_BPS, Sheet, SubscriberRow};
 use fairwire_core::Rate;
 use fairwire_datapath::classify::{Prefix, parse_mac};
 use fairwire_document::shortened;
@@ -90,8 +90,8 @@ struct Work<'a> {
     sessions: &'a Sessions,
     network: &'a Network,
     sheet: &'a Sheet<'a>,
-    by_name: HashMap<&'a str, &'a Row>,
-    by_mac: HashMap<[u8; 6], &'a Row>,
+    by_name: HashMap<&'a str, &'a SubscriberRow>,
+    by_mac: HashMap<[u8; 6], &'a SubscriberRow>,
     /// The previous sessions, by the access server's identifier.
     by_session: OnceCell<HashMap<&'a str, Vec<(&'a str, &'a Key)>>>,
     /// The subscriber of each network typed in the file.
@@ -160,14 +160,14 @@ impl<'a> Work<'a> {
     }
 
     /// The subscriber that the request names.
-    fn named(&self, request: &Request) -> Option<&'a Row> {
+    fn named(&self, request: &Request) -> Option<&'a SubscriberRow> {
         let by_name = request.user.as_deref().and_then(|user| self.by_name.get(user));
         by_name.or_else(|| self.by_mac.get(request.mac.as_ref()?)).copied()
     }
 
     /// The subscriber of a change, and its session if known. All its identifiers must agree (RFC
     /// 5176, section 3).
-    fn meant(&self, request: &Request) -> Option<(&'a Row, Option<Key>)> {
+    fn meant(&self, request: &Request) -> Option<(&'a SubscriberRow, Option<Key>)> {
         let named = self.named(request);
         if request.user.is_some() && named.is_none() {
             return None;
@@ -206,7 +206,7 @@ impl<'a> Work<'a> {
     }
 
     /// The subscriber of an address: who leases it, or has the longest typed network around it.
-    fn owner(&self, address: &Prefix) -> Option<&'a Row> {
+    fn owner(&self, address: &Prefix) -> Option<&'a SubscriberRow> {
         let name = self.owners.get(address).or_else(|| self.typed.get(address)).copied().or_else(|| {
             let around = self.typed.iter().filter(|(typed, _)| typed.contains(address.address()));
             around.max_by_key(|(typed, _)| typed.bits()).map(|(_, name)| *name)
@@ -215,17 +215,17 @@ impl<'a> Work<'a> {
     }
 
     /// The subscriber's addresses from its sessions.
-    fn leased(&mut self, row: &'a Row) -> &mut Vec<Prefix> {
+    fn leased(&mut self, row: &'a SubscriberRow) -> &mut Vec<Prefix> {
         let sheet = self.sheet;
         self.leased.entry(&row.name).or_insert_with(|| sheet.prefixes(row, "leased").collect())
     }
 
-    fn open(&mut self, row: &Row) -> &mut Open {
+    fn open(&mut self, row: &SubscriberRow) -> &mut Open {
         let before = || self.sessions.open.get(&row.name).cloned().unwrap_or_default();
         self.open.entry(row.name.clone()).or_insert_with(before)
     }
 
-    fn begin(&mut self, row: &'a Row, request: &Request) -> Outcome {
+    fn begin(&mut self, row: &'a SubscriberRow, request: &Request) -> Outcome {
         if request.addresses.is_empty() && request.implausible.is_empty() {
             return done(String::new());
         }
@@ -265,7 +265,7 @@ impl<'a> Work<'a> {
         done(if said.is_empty() { String::new() } else { format!("{}: {}", row.name, said.join(", ")) })
     }
 
-    fn disconnect(&mut self, row: &'a Row, session: Option<&Key>) -> Outcome {
+    fn disconnect(&mut self, row: &'a SubscriberRow, session: Option<&Key>) -> Outcome {
         let addresses = match session {
             Some(key) => self.open(row).remove(key).unwrap_or_default(),
             None => {
@@ -277,7 +277,7 @@ impl<'a> Work<'a> {
         done(format!("{}: disconnected", row.name))
     }
 
-    fn end(&mut self, row: &'a Row, request: &Request) -> Outcome {
+    fn end(&mut self, row: &'a SubscriberRow, request: &Request) -> Outcome {
         let known = self.open(row).remove(&key(request));
         let mut addresses = request.addresses.clone();
         match known {
@@ -293,7 +293,7 @@ impl<'a> Work<'a> {
     }
 
     /// Removes these addresses, except those of the subscriber's other sessions.
-    fn give_back(&mut self, row: &'a Row, addresses: &[Prefix]) {
+    fn give_back(&mut self, row: &'a SubscriberRow, addresses: &[Prefix]) {
         let held: BTreeSet<Prefix> = self.open(row).values().flatten().copied().collect();
         let is_over = |address: &Prefix| addresses.contains(address) && !held.contains(address);
         for address in addresses.iter().filter(|address| is_over(address)) {
@@ -306,7 +306,7 @@ impl<'a> Work<'a> {
 
     fn end_all(&mut self, server: &str) -> Outcome {
         let names: BTreeSet<&String> = self.sessions.open.keys().chain(self.open.keys()).collect();
-        let rows: Vec<&'a Row> =
+        let rows: Vec<&'a SubscriberRow> =
             names.into_iter().filter_map(|name| self.by_name.get(name.as_str()).copied()).collect();
         let mut ended = 0;
         for row in rows {
@@ -322,7 +322,7 @@ impl<'a> Work<'a> {
         done(format!("the access server `{server}` began or ended: {ended} sessions ended"))
     }
 
-    fn change(&mut self, row: &'a Row, plan: &Plan) -> Outcome {
+    fn change(&mut self, row: &'a SubscriberRow, plan: &Plan) -> Outcome {
         let name = &row.name;
         let mut values = plan.values.clone();
         match plan.filter.as_deref() {

@@ -8,7 +8,7 @@ use crate::world::side;
 use fairwire_datapath::classify::Prefix;
 use fairwire_metrics::jain::jain;
 use fairwire_service::config::spec::ClassSpec;
-use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
+use fairwire_testbed::traffic::{Flow, HostCounts, SLOT, Sends, Traffic};
 use fairwire_wire::Way;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,7 +100,7 @@ const CHANCE_SD: f64 = 4.0;
 const WANTS_MORE: f64 = 1.05;
 
 /// Judges the observations `seen` of `case`.
-pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> Judged {
+pub fn judge(case: &Case, traffic: &Traffic, seen: &HostCounts, processor_s: f64) -> Judged {
     let measured = Measured::new(case, traffic, seen);
     let loaded = Way::ALL.into_iter().filter(|way| case.bps(*way) > 0);
     let ways: Vec<WayJudged> = loaded.map(|way| measured.way(way)).collect();
@@ -123,7 +123,7 @@ pub fn judge(case: &Case, traffic: &Traffic, seen: &Seen, processor_s: f64) -> J
 struct Measured<'a> {
     case: &'a Case,
     traffic: &'a Traffic,
-    seen: &'a Seen,
+    seen: &'a HostCounts,
     window_s: f64,
     slots: std::ops::Range<usize>,
 }
@@ -137,7 +137,7 @@ struct Part<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn new(case: &'a Case, traffic: &'a Traffic, seen: &'a Seen) -> Self {
+    fn new(case: &'a Case, traffic: &'a Traffic, seen: &'a HostCounts) -> Self {
         let per_second = 1_000_000_000 / SLOT.ns();
         let slots = (case.warm_up * per_second) as usize..(case.seconds * per_second) as usize;
         let window_s = slots.len() as f64 * SLOT.secs();
@@ -261,17 +261,17 @@ fn leaf_of(classes: &[ClassSpec], inside: IpAddr) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::contest::find;
-    use fairwire_testbed::traffic::FlowSeen;
+    use fairwire_testbed::traffic::FlowCounts;
 
     /// The observations if every flow had got `bps(flow)`.
-    fn seen(traffic: &Traffic, bps: impl Fn(&Flow) -> f64) -> Seen {
-        let flow = |flow: &Flow| FlowSeen {
+    fn seen(traffic: &Traffic, bps: impl Fn(&Flow) -> f64) -> HostCounts {
+        let flow = |flow: &Flow| FlowCounts {
             link_bytes: vec![(bps(flow) / 8.0 * SLOT.secs()) as u64; traffic.slots.count],
             delays_ns: vec![(3_000_000_000, 1_000_000); 100],
-            ..FlowSeen::default()
+            ..FlowCounts::default()
         };
         let flows = traffic.flows.iter().map(flow).collect();
-        Seen { flows, strange_bytes: vec![0; traffic.slots.count], ..Seen::default() }
+        HostCounts { flows, strange_bytes: vec![0; traffic.slots.count], ..HostCounts::default() }
     }
 
     fn flat() -> Case {

@@ -14,7 +14,7 @@ use fairwire_control::snapshot::{EdgeSnapshot, Snapshot};
 use fairwire_core::{Duration, RateRequest, Time};
 use fairwire_linux::clock;
 use fairwire_metrics::judge::Allowed;
-use fairwire_service::edges::report::{ClassId, ClassReport, Key, Report};
+use fairwire_service::edges::report::{ClassId, ClassReport, EdgeReport, Key};
 use fairwire_testbed::agents::Agents;
 use fairwire_testbed::bed::Side;
 use fairwire_testbed::pid_namespace::SCRATCH;
@@ -364,7 +364,7 @@ fn core_bytes(run: &Run) -> Fallible<(f64, f64)> {
 /// Sends invalid reports to the ingress from the location of the egress.
 fn hostile(run: &Run) -> Fallible<()> {
     let class = ClassReport { class: ClassId::of("north"), request: RateRequest::Increase, estimate: 0.0 };
-    let report = |sent_ns| Report { sent_ns, classes: vec![class] };
+    let report = |sent_ns| EdgeReport { sent_ns, classes: vec![class] };
     let (now_ns, own) = (clock::calendar().ns(), Key::new(KEY.as_bytes()));
     let old = report(now_ns - 3_600_000_000_000).encode(&own);
     let again = report(now_ns - 2_000_000_000).encode(&own); // newer ones have been accepted since

@@ -6,7 +6,7 @@ use crate::gateway::Gateway;
 use crate::run::Run;
 use crate::tries::{Outcome, Tried, attempt, starved};
 use fairwire_metrics::judge::Allowed;
-use fairwire_testbed::traffic::Seen;
+use fairwire_testbed::traffic::HostCounts;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -68,7 +68,7 @@ impl Happened {
 
     /// Waits for the end of `run`, and notes whether the gateway was starved meanwhile. Frames not
     /// fetched in time do not count here, because some faults cause them.
-    pub(crate) fn finish(&mut self, run: &mut Run) -> Fallible<Seen> {
+    pub(crate) fn finish(&mut self, run: &mut Run) -> Fallible<HostCounts> {
         let seen = run.finish()?;
         let starved = starved(run.waited_s(&seen), run.traffic.duration_ns as f64 / 1e9, 0);
         self.starved = self.starved.take().or(starved);

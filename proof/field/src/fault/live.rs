@@ -16,7 +16,7 @@ use fairwire_metrics::judge::Allowed;
 use fairwire_service::config::spec::OnFailure::{Closed, Open};
 use fairwire_service::config::spec::{FlowsChoice, OnFailure};
 use fairwire_testbed::bed::HOST;
-use fairwire_testbed::traffic::Seen;
+use fairwire_testbed::traffic::HostCounts;
 use fairwire_wire::Way;
 use rustix::process::Signal;
 
@@ -127,7 +127,7 @@ fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
     }
 }
 
-fn kill_at_two_seconds(on_failure: OnFailure, happened: &mut Happened) -> Fallible<(Run, Seen)> {
+fn kill_at_two_seconds(on_failure: OnFailure, happened: &mut Happened) -> Fallible<(Run, HostCounts)> {
     let mut run = begin(&document(on_failure), traffic(5))?;
     run.wait_until(2.0);
     run.gateway().signal(Signal::KILL)?;

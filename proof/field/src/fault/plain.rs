@@ -7,7 +7,7 @@ use crate::world::{Wiring, flow};
 use fairwire_core::Duration;
 use fairwire_laws::spec::Quantity;
 use fairwire_service::config::spec::{FlowsChoice, OnFailure};
-use fairwire_testbed::traffic::{Flow, SLOT, Seen, Sends, Traffic};
+use fairwire_testbed::traffic::{Flow, HostCounts, SLOT, Sends, Traffic};
 use fairwire_wire::Way;
 
 /// The link of all faults.
@@ -45,7 +45,7 @@ pub(super) fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {
 }
 
 /// The rate of `group` on the link between two times of a run, bit/s.
-pub(crate) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s: f64) -> f64 {
+pub(crate) fn bps(traffic: &Traffic, seen: &HostCounts, group: &str, from_s: f64, to_s: f64) -> f64 {
     let slot = |s: f64| (s / SLOT.secs()).round() as usize;
     let flows = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let bytes: u64 =
@@ -54,13 +54,13 @@ pub(crate) fn bps(traffic: &Traffic, seen: &Seen, group: &str, from_s: f64, to_s
 }
 
 /// The share of the link that TCP used between two times of a run, percent.
-pub(super) fn tcp_percent(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
+pub(super) fn tcp_percent(traffic: &Traffic, seen: &HostCounts, from_s: f64, to_s: f64) -> f64 {
     bps(traffic, seen, "tcp", from_s, to_s) / (MBPS as f64 * 1e4)
 }
 
 /// The longest time without an arriving ping among those sent between two times of a run, including
 /// both ends; over both directions, milliseconds.
-pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: f64) -> f64 {
+pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &HostCounts, from_s: f64, to_s: f64) -> f64 {
     let (from, to) = ((from_s * 1e9) as u64, (to_s * 1e9) as u64);
     let pings =
         traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| matches!(flow.sends, Sends::Ping { .. }));
@@ -77,17 +77,17 @@ pub(super) fn longest_gap_ms(traffic: &Traffic, seen: &Seen, from_s: f64, to_s: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fairwire_testbed::traffic::FlowSeen;
+    use fairwire_testbed::traffic::FlowCounts;
 
     #[test]
     fn a_gap_is_the_longest_and_ends_count() {
         let traffic = traffic(1);
-        let pings = |delays_ns: Vec<(u64, u64)>| FlowSeen { delays_ns, ..FlowSeen::default() };
+        let pings = |delays_ns: Vec<(u64, u64)>| FlowCounts { delays_ns, ..FlowCounts::default() };
         let ms = |ms: u64| (ms * 1_000_000, 0);
-        let mut flows = vec![FlowSeen::default(); usize::from(DOWNLOADS)];
+        let mut flows = vec![FlowCounts::default(); usize::from(DOWNLOADS)];
         flows.push(pings(vec![ms(100), ms(200), ms(900)]));
         flows.push(pings((0..100).map(|n| ms(n * 10)).collect()));
-        let seen = Seen { flows, ..Seen::default() };
+        let seen = HostCounts { flows, ..HostCounts::default() };
         assert_eq!(longest_gap_ms(&traffic, &seen, 0.0, 1.0), 700.0);
         assert_eq!(longest_gap_ms(&traffic, &seen, 0.0, 0.5), 300.0);
     }

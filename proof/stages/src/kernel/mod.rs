@@ -8,7 +8,7 @@
 
 mod samples;
 
-use crate::linux::watched::{Passing, Seen};
+use crate::linux::watched::{Passing, WatchedPackets};
 use crate::linux::{self, ETHERNET, Tally};
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::account::FlowCount;
@@ -134,7 +134,7 @@ struct Ends<'a> {
     entry: AfPacket,
     exit: AfPacket,
     /// The packets observed since the contest started.
-    seen: Option<Seen>,
+    seen: Option<WatchedPackets>,
     /// Departures received but not yet matched.
     leaving: Vec<Passing>,
     /// The snapshots of the link, if samples are requested.
@@ -198,7 +198,7 @@ impl Meter for Ends<'_> {
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
         let ContestPlan { warm_up, duration, ref senders, .. } = *self.plan;
         let measured = start + warm_up..start + duration;
-        self.seen.get_or_insert_with(|| Seen::new(port_of(0), senders.len(), measured));
+        self.seen.get_or_insert_with(|| WatchedPackets::new(port_of(0), senders.len(), measured));
         self.samples.iter_mut().try_for_each(|samples| samples.take(start, now))
     }
 

@@ -8,7 +8,7 @@ use super::contest::{Class, Contest};
 use super::network::{ARRIVALS, Hosts, LEFT, RECEIVER, change_rate, from_senders, sender};
 use super::program::Fallible;
 use super::tally::Tally;
-use super::watched::Seen;
+use super::watched::WatchedPackets;
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::clock;
@@ -69,7 +69,7 @@ struct Sockets {
     connections: Vec<(usize, OwnedFd)>,
     /// The buffer for sent and received data.
     chunk: Vec<u8>,
-    seen: Seen,
+    seen: WatchedPackets,
 }
 
 struct Source {
@@ -113,7 +113,7 @@ impl Sockets {
         };
         let sources: Vec<Source> = members.zip(&contest.starts).map(source).collect();
         let measured = began + contest.warm_up()..began + contest.duration();
-        let mut seen = Seen::new(FIRST_PORT, sources.len(), measured);
+        let mut seen = WatchedPackets::new(FIRST_PORT, sources.len(), measured);
         if let Some(faults) = &contest.faults {
             seen = seen.with_wire(faults.reorder.map(|(_, by)| Duration::from_ns(by / 2)));
         }

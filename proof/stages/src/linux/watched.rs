@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The packets observed by the sockets, matched between both ends of the bottleneck.
-pub(crate) struct Seen {
+pub(crate) struct WatchedPackets {
     /// The source port of flow 0; the others follow.
     first_port: u16,
     flows: u16,
@@ -53,11 +53,11 @@ impl Passing {
     }
 }
 
-impl Seen {
+impl WatchedPackets {
     /// An observer of `flows` flows with ports from `first_port` on. It counts arrivals and
     /// departures within `measured`.
     pub(crate) fn new(first_port: u16, flows: usize, measured: Range<Time>) -> Self {
-        Seen {
+        WatchedPackets {
             first_port,
             flows: flows as u16,
             stays: Vec::new(),
@@ -219,8 +219,8 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    fn seen() -> Seen {
-        Seen::new(FIRST_PORT, 2, at(10)..at(100))
+    fn seen() -> WatchedPackets {
+        WatchedPackets::new(FIRST_PORT, 2, at(10)..at(100))
     }
 
     fn nothing() -> Tally {
@@ -238,11 +238,11 @@ mod tests {
         frame
     }
 
-    fn came(seen: &mut Seen, frame: &[u8], now: Time) {
+    fn came(seen: &mut WatchedPackets, frame: &[u8], now: Time) {
         seen.passing(frame).into_iter().for_each(|packet| seen.came(packet, now));
     }
 
-    fn left(seen: &mut Seen, frame: &[u8], now: Time) {
+    fn left(seen: &mut WatchedPackets, frame: &[u8], now: Time) {
         seen.passing(frame).into_iter().for_each(|packet| seen.left(packet, now));
     }
 
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn what_becomes_of_a_packet_on_the_wire_is_known_by_what_comes_to_its_end() {
         let mut seen = seen().with_wire(Some(Duration::from_ms(5)));
-        let arrived = |seen: &mut Seen, number, now| {
+        let arrived = |seen: &mut WatchedPackets, number, now| {
             let packet = seen.passing(&frame(FIRST_PORT, number)).expect("it is ours");
             seen.arrived(packet, now);
         };

@@ -3,7 +3,7 @@
 use super::*;
 use fairwire_core::Duration;
 use fairwire_experiment::Watch;
-use fairwire_scenario::Row;
+use fairwire_scenario::SampleRow;
 use fairwire_stages::gateway::Gateway;
 use fairwire_stages::kernel::Kernel;
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ impl Watch for Sampled {
     fn every(&self) -> Option<Duration> {
         Some(Duration::from_ms(100))
     }
-    fn sample(&mut self, at: Duration, row: Row<'_>) {
-        let Row { kind, name, measure, unit, value } = row;
+    fn sample(&mut self, at: Duration, row: SampleRow<'_>) {
+        let SampleRow { kind, name, measure, unit, value } = row;
         self.0.entry(format!("{kind} {name} {measure} {unit}")).or_default().push((at, value));
     }
 }

@@ -36,7 +36,7 @@ fn simulated(part: Part, quiet: bool) -> Result<Ending, Failure> {
     let scenario = parse("scenarios/selfish-flow.toml", SCENARIO, &Overrides::default())?;
     let out = Path::new(OUT).join("simulated");
     let output = OutputArgs::default();
-    let order = run::Order {
+    let order = run::RunOptions {
         jobs: 0,
         format: Format::Table,
         out: Some(&out),

@@ -1,7 +1,7 @@
 //! `fairwire run` with several files and folders.
 
 use super::kind::{self, Kind};
-use super::run::{self, Judged, Order};
+use super::run::{self, Judged, RunOptions};
 use crate::args::{Format, RunArgs, changes};
 use crate::progress::Part;
 use crate::report::{Member, Sequence, print, table};
@@ -117,7 +117,7 @@ fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
 
 /// Runs the files in turn, and ends with one line for each. After Ctrl-C, finished runs are
 /// reported.
-pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result<Ending, Failure> {
+pub(super) fn carry_out(files: &[File], order: RunOptions<'_>, quiet: bool) -> Result<Ending, Failure> {
     let (whole, sequence) = (Part::whole(), Sequence::default());
     let all: f64 = files.iter().map(length).sum();
     let (mut before, mut ended) = (0.0, Vec::new());
@@ -128,7 +128,7 @@ pub(super) fn carry_out(files: &[File], order: Order<'_>, quiet: bool) -> Result
         let part = whole.between(before / all, (before + length(file)) / all);
         before += length(file);
         let (name, out) = (file.name(), order.out.map(|out| out.join(file.stem())));
-        let order = Order {
+        let order = RunOptions {
             folder: file.path.parent(),
             out: out.as_deref(),
             watched: None,

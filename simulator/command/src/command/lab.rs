@@ -33,7 +33,7 @@ pub(crate) fn carry_out(
 ) -> Result<Ending, Failure> {
     let scenario = scenario(args)?;
     let lab = Lab { congestion_control: Some(args.congestion.clone()) };
-    let order = run::Order {
+    let order = run::RunOptions {
         jobs: 0,
         format,
         out,

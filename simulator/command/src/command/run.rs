@@ -31,7 +31,7 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
         ));
     }
     let stages = stages::named(&args.on)?;
-    let order = Order {
+    let order = RunOptions {
         jobs: usize::from(args.jobs.unwrap_or(0)),
         format: args.format,
         out: args.out.as_deref(),
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     };
     match files.as_slice() {
         [file] if file.is_alone => {
-            let order = Order { folder: file.path.parent(), ..order };
+            let order = RunOptions { folder: file.path.parent(), ..order };
             carry_out(&file.scenario, &order, Part::whole(), quiet)
         }
         files => files::carry_out(files, order, quiet),
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
 }
 
 /// How to run a scenario, and where to put its results.
-pub(crate) struct Order<'a> {
+pub(crate) struct RunOptions<'a> {
     /// The number of simultaneous runs; 0 for the number of cores.
     pub jobs: usize,
     /// The format of the printed results.
@@ -105,7 +105,7 @@ impl Judged {
 /// Runs the scenario, writes and prints the results, and checks them against the expectations.
 pub(crate) fn carry_out(
     scenario: &Scenario,
-    order: &Order<'_>,
+    order: &RunOptions<'_>,
     part: Part,
     quiet: bool,
 ) -> Result<Ending, Failure> {
@@ -117,7 +117,7 @@ pub(crate) fn carry_out(
 /// continued.
 pub(super) fn judged(
     scenario: &Scenario,
-    order: &Order<'_>,
+    order: &RunOptions<'_>,
     part: Part,
     quiet: bool,
 ) -> Result<(Judged, Option<Failure>), Failure> {
@@ -129,7 +129,7 @@ pub(super) fn judged(
     let at_once = threads(order.jobs, runs);
     let outputs = Outputs::prepare(order.output, scenario, stages.names().collect(), is_reported, at_once)?;
     let showing = order.watched.clone().map(Showing::begin);
-    let how = stages::Order {
+    let how = stages::StageOptions {
         stages,
         jobs: order.jobs,
         part,

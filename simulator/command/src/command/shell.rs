@@ -3,7 +3,7 @@
 use crate::args::{self, Outside, ShellArgs};
 use crate::scene;
 use fairwire_core::Duration;
-use fairwire_experiment::shell::{self, Order, ShellError};
+use fairwire_experiment::shell::{self, ShellCommand, ShellError};
 use fairwire_scenario::traces::NamedTrace;
 use fairwire_scenario::{Overrides, Scenario, load, parse_in};
 use fairwire_terminal::failure::{Ending, Failure};
@@ -27,7 +27,7 @@ pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
         Outside::Machine => Way::Machine,
         Outside::Relay => Way::Relay,
     };
-    let order = Order { command, prompt: described(&scenario), way };
+    let order = ShellCommand { command, prompt: described(&scenario), way };
     let mut say = |what: &str| {
         if !quiet {
             notice(format_args!("note: {what}"));

@@ -9,7 +9,7 @@ use fairwire_experiment::sim::Sim;
 use fairwire_experiment::view::View;
 use fairwire_experiment::{Failed, LeftOut, SideBySide, Stage, Stages, WatchRun, WatchRuns, find};
 use fairwire_metrics::record::{Report, RunRecord};
-use fairwire_scenario::{Observers, Row, RunId, Scenario};
+use fairwire_scenario::{Observers, RunId, SampleRow, Scenario};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
@@ -43,7 +43,7 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure
 }
 
 /// How to run and show the runs.
-pub(crate) struct Order<'a> {
+pub(crate) struct StageOptions<'a> {
     /// The stages.
     pub stages: Stages<'a>,
     /// The number of simultaneous runs, on stages that support it; 0 for the number of cores.
@@ -71,7 +71,7 @@ pub(crate) struct Done {
 }
 
 /// Runs `scenario` on its stages, to the extent that each supports it.
-pub(crate) fn carry_out(scenario: &Scenario, order: &Order<'_>) -> Result<Done, Failure> {
+pub(crate) fn carry_out(scenario: &Scenario, order: &StageOptions<'_>) -> Result<Done, Failure> {
     let stages = order.stages.all;
     let all = stages.len() as f64;
     let done = order.stages.run(scenario, interrupt::flag(), &mut |stage, disciplines, at| {
@@ -112,7 +112,7 @@ fn on_stage(
     scenario: &Scenario,
     disciplines: &[usize],
     part: Part,
-    order: &Order<'_>,
+    order: &StageOptions<'_>,
 ) -> Result<Vec<RunRecord>, Failed> {
     let name = &scenario.spec().name;
     let runs = counted(disciplines.len() * scenario.spec().seeds.as_slice().len(), "run");
@@ -129,7 +129,7 @@ fn on_stage(
 struct Watching<'a> {
     stage: &'static str,
     scenario: &'a Scenario,
-    order: &'a Order<'a>,
+    order: &'a StageOptions<'a>,
     kept: OnceLock<Kept<'a>>,
     progress: &'a Progress,
 }
@@ -139,7 +139,7 @@ impl WatchRuns for Watching<'_> {
         let RunId { discipline, seed, .. } = which;
         let duration = self.scenario.spec().duration;
         self.progress.say(&format!("{}: {discipline}, seed {seed}, {duration}", self.stage));
-        let Order { outputs, views, .. } = *self.order;
+        let StageOptions { outputs, views, .. } = *self.order;
         Box::new(WatchingOne { outputs, views, run: outputs.begin(which, self.stage) })
     }
     fn reached(&self, fraction: f64) {
@@ -162,7 +162,7 @@ impl WatchRun for WatchingOne<'_> {
     fn every(&self) -> Option<Duration> {
         self.outputs.every()
     }
-    fn sample(&mut self, at: Duration, row: Row<'_>) {
+    fn sample(&mut self, at: Duration, row: SampleRow<'_>) {
         self.run.iter_mut().for_each(|run| run.sample(at, row));
     }
     fn wants_views(&self) -> bool {

@@ -5,7 +5,7 @@ use crate::report::{self, table};
 use fairwire_core::Duration;
 use fairwire_document::bounded;
 use fairwire_metrics::FlowRates;
-use fairwire_metrics::flow_rates::Seen;
+use fairwire_metrics::flow_rates::TracePacket;
 use fairwire_terminal::failure::{Ending, Failure};
 use fairwire_terminal::notice::notice;
 use fairwire_wire::pcap;
@@ -41,7 +41,7 @@ pub(crate) fn rates(args: &RatesArgs, quiet: bool) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-fn packets(file: &Path, quiet: bool) -> Result<Vec<Seen>, Failure> {
+fn packets(file: &Path, quiet: bool) -> Result<Vec<TracePacket>, Failure> {
     const ALLOWED: &str = "allowed: a capture as pcap or pcapng, a regular file of at most 1 GiB";
     let bytes = bounded(file, LARGEST, "a capture, pcap or pcapng")
         .map_err(|problem| Failure::user(problem, ALLOWED))?;
@@ -52,19 +52,19 @@ fn packets(file: &Path, quiet: bool) -> Result<Vec<Seen>, Failure> {
     }
     let notes = if quiet { Vec::new() } else { pcap::notes(&bytes).unwrap_or_default() };
     notes.iter().for_each(|note| notice(format_args!("note: `{}`: {note}", file.display())));
-    Ok(packets.into_iter().map(|p| Seen { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
+    Ok(packets.into_iter().map(|p| TracePacket { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
 }
 
 /// The number of flows, which are numbered from 0.
-fn flows(packets: &[Seen]) -> u32 {
+fn flows(packets: &[TracePacket]) -> u32 {
     packets.iter().map(|packet| packet.flow).max().map_or(0, |last| last + 1)
 }
 
-fn lasts(packets: &[Seen]) -> Duration {
+fn lasts(packets: &[TracePacket]) -> Duration {
     packets.last().map_or(Duration::ZERO, |packet| packet.at)
 }
 
-fn as_table(args: &RatesArgs, packets: &[Seen], rates: &FlowRates) -> String {
+fn as_table(args: &RatesArgs, packets: &[TracePacket], rates: &FlowRates) -> String {
     let mut rows = table::empty();
     rows.set_header(table::header(&[
         "of the flows, the fastest",
@@ -87,7 +87,7 @@ fn as_table(args: &RatesArgs, packets: &[Seen], rates: &FlowRates) -> String {
     )
 }
 
-fn as_json(args: &RatesArgs, packets: &[Seen], rates: &FlowRates) -> Value {
+fn as_json(args: &RatesArgs, packets: &[TracePacket], rates: &FlowRates) -> Value {
     let point = |(rate, fraction): (f64, f64)| json!({ "rate_bps": rate, "fraction": fraction });
     json!({
         "packets": packets.len(),

@@ -8,7 +8,7 @@
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
-use fairwire_scenario::Row;
+use fairwire_scenario::SampleRow;
 use std::collections::BTreeSet;
 
 /// The time of a sample in seconds, and its value.
@@ -16,7 +16,7 @@ type Point = (f64, f64);
 
 /// One number of a sample, either just taken or read from a file.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct SampleValue<'a> {
     pub kind: &'a str,
     pub name: &'a str,
     pub measure: &'a str,
@@ -24,9 +24,9 @@ pub(crate) struct Seen<'a> {
     pub value: f64,
 }
 
-impl<'a> From<Row<'a>> for Seen<'a> {
-    fn from(Row { kind, name, measure, unit, value }: Row<'a>) -> Self {
-        Seen { kind, name, measure, unit, value }
+impl<'a> From<SampleRow<'a>> for SampleValue<'a> {
+    fn from(SampleRow { kind, name, measure, unit, value }: SampleRow<'a>) -> Self {
+        SampleValue { kind, name, measure, unit, value }
     }
 }
 
@@ -61,7 +61,7 @@ pub(crate) const RATE: Over<'static> = Over {
 
 impl Over<'_> {
     /// Is the row drawn, or the capacity with it?
-    fn wants(&self, row: &Seen<'_>) -> bool {
+    fn wants(&self, row: &SampleValue<'_>) -> bool {
         let is_drawn = row.measure == self.measure || self.part(row.measure).is_some();
         (is_drawn && row.unit == self.unit && self.kinds.contains(&row.kind))
             || self.has_capacity && row.kind == "link" && row.measure == "capacity"
@@ -116,7 +116,7 @@ impl Sampled {
     }
 
     /// Adds a row of a sample taken `at_s` seconds after the start.
-    pub(crate) fn row(&mut self, at_s: f64, row: Seen<'_>, over: &Over<'_>) {
+    pub(crate) fn row(&mut self, at_s: f64, row: SampleValue<'_>, over: &Over<'_>) {
         if !over.wants(&row) {
             return;
         }

@@ -3,7 +3,7 @@
 use super::distribution::{self, is_wanted};
 use super::flows;
 use super::found::Found;
-use super::over_time::{Over, RATE, Sampled, Seen, conditions, over_time};
+use super::over_time::{Over, RATE, SampleValue, Sampled, conditions, over_time};
 use super::sweeps::Sweep;
 use clap::ValueEnum;
 use fairwire_core::spelling;
@@ -306,7 +306,7 @@ fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
             continue;
         }
         let value = table.number(row, "value").unwrap_or(f64::NAN);
-        let seen = Seen { kind: &kind, name: &name, measure: &measure, unit: &unit, value };
+        let seen = SampleValue { kind: &kind, name: &name, measure: &measure, unit: &unit, value };
         runs[at].row(at_s, seen, over);
     }
     runs.iter_mut().for_each(|run| run.every_s = every_s);

@@ -5,7 +5,7 @@ use super::plan::{Destination, Request};
 use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::record::{Report, RunRecord};
-use fairwire_scenario::{DirectionSpec, FlowSpec, OnTime, Output, Row, Spec};
+use fairwire_scenario::{DirectionSpec, FlowSpec, OnTime, Output, SampleRow, Spec};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 
@@ -138,7 +138,7 @@ struct Sampling<'a> {
 }
 
 impl Recorder for Sampling<'_> {
-    fn row(&mut self, at: Time, row: Row<'_>) {
+    fn row(&mut self, at: Time, row: SampleRow<'_>) {
         let at = at.since(Time::ZERO);
         if at <= self.files.spec.warm_up.0 {
             return;

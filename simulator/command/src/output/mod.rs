@@ -24,7 +24,7 @@ use fairwire_metrics::record::Report;
 use fairwire_metrics::summary;
 use fairwire_scenario::estimate::{self, Keys, Recorded, TooMuch};
 use fairwire_scenario::{
-    Observer, PacketEvent, Row, RunId, SampledRows, Scenario, TransferEvent, View, rows,
+    Observer, PacketEvent, RunId, SampleRow, SampledRows, Scenario, TransferEvent, View, rows,
 };
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::notice::notice;
@@ -239,7 +239,7 @@ pub(crate) struct StageRun<'a>(Watcher<'a>);
 
 impl StageRun<'_> {
     /// A row sampled `at` after the start.
-    pub(crate) fn sample(&mut self, at: Duration, row: Row<'_>) {
+    pub(crate) fn sample(&mut self, at: Duration, row: SampleRow<'_>) {
         if row.kind != "flow" || self.0.wants.flows {
             self.0.row(Time::ZERO + at, row);
         }
@@ -267,7 +267,7 @@ const MAX_ROWS: usize = 1_000_000;
 const MAX_SERIES: usize = 1000;
 
 /// Keeps a row, unless this makes too many.
-fn keep(kept: &mut Option<SampledRows>, at: Time, row: Row<'_>) {
+fn keep(kept: &mut Option<SampledRows>, at: Time, row: SampleRow<'_>) {
     let Some(rows) = kept else { return };
     rows.add(at, row);
     if rows.len() > MAX_ROWS || rows.series() > MAX_SERIES {
@@ -277,7 +277,7 @@ fn keep(kept: &mut Option<SampledRows>, at: Time, row: Row<'_>) {
 
 impl Watcher<'_> {
     /// Receives a row of the sample taken at `at`.
-    fn row(&mut self, at: Time, row: Row<'_>) {
+    fn row(&mut self, at: Time, row: SampleRow<'_>) {
         self.recorders.iter_mut().for_each(|(_, recorder)| recorder.row(at, row));
         keep(&mut self.rows, at, row);
     }
@@ -325,7 +325,7 @@ mod tests {
         let mut kept = Some(SampledRows::default());
         let mut add = |name: usize| {
             let name = name.to_string();
-            let row = Row { kind: "flow", name: &name, measure: "cwnd", unit: "B", value: 1.0 };
+            let row = SampleRow { kind: "flow", name: &name, measure: "cwnd", unit: "B", value: 1.0 };
             keep(&mut kept, Time::ZERO, row);
             kept.as_ref().map(SampledRows::len)
         };

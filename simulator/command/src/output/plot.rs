@@ -6,7 +6,7 @@ use crate::figure::{Form, RATE, Sampled, conditions, over_time};
 use fairwire_core::{Duration, Time};
 use fairwire_figures::Figure;
 use fairwire_metrics::record::Report;
-use fairwire_scenario::{Output, Row};
+use fairwire_scenario::{Output, SampleRow};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 
@@ -57,7 +57,7 @@ struct OfRun<'a> {
 }
 
 impl Recorder for OfRun<'_> {
-    fn row(&mut self, at: Time, row: Row<'_>) {
+    fn row(&mut self, at: Time, row: SampleRow<'_>) {
         self.sampled.row(at.secs(), row.into(), &RATE);
     }
 
@@ -93,7 +93,7 @@ mod tests {
         for at in 0..groups[0].1.len() {
             let mut row = |kind, name, measure, value| {
                 let at_s = (at + 1) as f64 * EVERY.secs();
-                run.row(at_s, Row { kind, name, measure, unit: "bit/s", value }.into(), &RATE);
+                run.row(at_s, SampleRow { kind, name, measure, unit: "bit/s", value }.into(), &RATE);
             };
             row("link", "bottleneck", "capacity", 4e6);
             groups.iter().for_each(|(name, values)| row("group", name, "egress", values[at]));

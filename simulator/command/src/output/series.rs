@@ -11,7 +11,7 @@ use fairwire_terminal::file::{self, Part, Scratch};
 use std::io::{self, Write};
 use std::path::Path;
 
-pub(super) use fairwire_scenario::Row;
+pub(super) use fairwire_scenario::SampleRow;
 
 /// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
@@ -23,7 +23,7 @@ pub(super) struct Form {
     /// The header of all rows: for only the simulator, and for several stages.
     pub head: [&'static str; 2],
     /// Writes a row of a run, at a time in seconds.
-    pub row: fn(&mut dyn Write, Of<'_>, &str, Row<'_>) -> io::Result<()>,
+    pub row: fn(&mut dyn Write, Of<'_>, &str, SampleRow<'_>) -> io::Result<()>,
 }
 
 /// The run of a row.
@@ -105,7 +105,7 @@ struct Series<'a> {
 }
 
 impl Recorder for Series<'_> {
-    fn row(&mut self, at: Time, row: Row<'_>) {
+    fn row(&mut self, at: Time, row: SampleRow<'_>) {
         if self.failed.is_none() {
             let of = Of { discipline: &self.discipline, stage: self.stage, seed: self.seed };
             self.failed = (self.all.form.row)(&mut self.out, of, &seconds(at), row).err();

@@ -5,7 +5,7 @@ use super::written::{Done, Kept, Looks, Place, Recorder, Run, Wants, Writer};
 use fairwire_core::{Duration, Time};
 use fairwire_metrics::mser::{Truncation, mser5};
 use fairwire_metrics::record::Report;
-use fairwire_scenario::Row;
+use fairwire_scenario::SampleRow;
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::notice::notice;
 
@@ -64,7 +64,7 @@ struct OfRun<'a> {
 }
 
 impl Recorder for OfRun<'_> {
-    fn row(&mut self, at: Time, row: Row<'_>) {
+    fn row(&mut self, at: Time, row: SampleRow<'_>) {
         if (row.kind, row.measure) != ("group", "throughput") {
             return;
         }

@@ -2,7 +2,7 @@
 
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
-use fairwire_scenario::{PacketEvent, Row, RunId, TransferEvent, View};
+use fairwire_scenario::{PacketEvent, RunId, SampleRow, TransferEvent, View};
 use fairwire_terminal::failure::Failure;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -91,7 +91,7 @@ pub(super) trait Recorder: Send {
     /// Called before the first event.
     fn start(&mut self, _view: &View<'_>) {}
     /// A row of the sample taken at `at`.
-    fn row(&mut self, _at: Time, _row: Row<'_>) {}
+    fn row(&mut self, _at: Time, _row: SampleRow<'_>) {}
     fn packet(&mut self, _event: &PacketEvent) {}
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Called at the end of a simulated run.

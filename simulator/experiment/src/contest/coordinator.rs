@@ -5,9 +5,9 @@ use crate::view::View;
 use crate::watch::Watch;
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
-use fairwire_testbed::message::{AtGateway, Report};
+use fairwire_testbed::message::{AtGateway, BuilderMessage};
 use fairwire_testbed::processes::BedProcesses;
-use fairwire_testbed::traffic::Seen;
+use fairwire_testbed::traffic::HostCounts;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -51,7 +51,7 @@ pub struct Coordinator<'a> {
     stop: &'a AtomicBool,
     bed: BedProcesses,
     /// The hosts' report, which may arrive before the counts.
-    seen: Option<Seen>,
+    seen: Option<HostCounts>,
     phase: Option<Phase>,
 }
 
@@ -63,7 +63,7 @@ enum Phase {
     /// It has ended, and the sink still has to report.
     Reporting { until: Time, counted: Counted },
     /// Everything is known.
-    Done(Counted, Seen),
+    Done(Counted, HostCounts),
     /// It failed.
     Failed(ContestError),
 }
@@ -91,7 +91,7 @@ impl<'a> Coordinator<'a> {
     /// Waits until the helpers have built the network; returns the descriptors that they hand over.
     pub fn wait_for_wire(&mut self) -> Result<Vec<OwnedFd>, ContestError> {
         self.wait_for("making the network", &mut |report| match report {
-            Some((Report::Wired, sockets)) => Some(sockets),
+            Some((BuilderMessage::Wired, sockets)) => Some(sockets),
             _ => None,
         })
     }
@@ -104,7 +104,7 @@ impl<'a> Coordinator<'a> {
     fn wait_for<T>(
         &mut self,
         what: &'static str,
-        found: &mut dyn FnMut(Option<(Report, Vec<OwnedFd>)>) -> Option<T>,
+        found: &mut dyn FnMut(Option<(BuilderMessage, Vec<OwnedFd>)>) -> Option<T>,
     ) -> Result<T, ContestError> {
         let until = clock::now() + PATIENCE;
         while clock::now() < until {
@@ -142,11 +142,11 @@ impl<'a> Coordinator<'a> {
             return Err(ContestError::Stopped);
         }
         let is_connected = match self.bed.next_report()? {
-            Some((Report::Seen(seen), _)) => {
+            Some((BuilderMessage::Counted(seen), _)) => {
                 self.seen = Some(seen);
                 false
             }
-            report => matches!(report, Some((Report::Connected, _))),
+            report => matches!(report, Some((BuilderMessage::Connected, _))),
         };
         match phase {
             Phase::Connecting { .. } if is_connected => self.begin(now),
@@ -209,7 +209,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// The outcome.
-    pub fn outcome(mut self) -> Result<(Counted, Seen), ContestError> {
+    pub fn outcome(mut self) -> Result<(Counted, HostCounts), ContestError> {
         match self.phase.take() {
             Some(Phase::Done(counted, seen)) => Ok((counted, seen)),
             Some(Phase::Failed(error)) => Err(self.cause_of(error)),

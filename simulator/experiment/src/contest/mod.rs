@@ -19,7 +19,9 @@ use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, WireRecord};
 use fairwire_testbed::bed::{SINK_ADDRESS, SOURCE_ADDRESS, Side};
 use fairwire_testbed::error::TestbedError;
 use fairwire_testbed::path::{Carried, FaultCounts, Faults, Lane, Path, Run};
-use fairwire_testbed::traffic::{Flow, FlowSeen, Seen, Sends, Slots, TCP_PORT, Traffic, UDP_PORT, port_of};
+use fairwire_testbed::traffic::{
+    Flow, FlowCounts, HostCounts, Sends, Slots, TCP_PORT, Traffic, UDP_PORT, port_of,
+};
 use fairwire_wire::flow_key::{FlowKey, Tuple};
 use fairwire_wire::headers::{Ports, TCP, UDP};
 use rustix::io::Errno;
@@ -107,7 +109,7 @@ impl ContestPlan {
 
     /// The on-times of the flows and the data received, if any flow stops. `flows` are the records
     /// of the senders, which include the overhead on the link.
-    fn presence(&self, seen: &Seen, flows: &[FlowRecord]) -> Option<Presence> {
+    fn presence(&self, seen: &HostCounts, flows: &[FlowRecord]) -> Option<Presence> {
         if !self.has_stops() {
             return None;
         }
@@ -234,10 +236,10 @@ impl ContestPlan {
     /// sink's programs received. In a short contest, the sink's own count does not measure a link's
     /// share. Data from the warm-up waits there until its gaps are filled, and then arrives all at
     /// once.
-    fn flow_records(&self, counted: &Counted, seen: &Seen) -> Vec<FlowRecord> {
+    fn flow_records(&self, counted: &Counted, seen: &HostCounts) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;
         let goodput_bps =
-            |seen: &FlowSeen| seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs();
+            |seen: &FlowCounts| seen.payload_bytes.iter().sum::<u64>() as f64 * 8.0 / window.secs();
         let flows = self.senders.iter().zip(counted.flows.iter().zip(&seen.flows));
         flows.map(|(sender, (count, seen))| sender.record(count, counted.window, goodput_bps(seen))).collect()
     }
@@ -296,7 +298,7 @@ pub struct Held {
     /// The counts at the link.
     pub counted: Counted,
     /// The report of the hosts.
-    pub seen: Seen,
+    pub seen: HostCounts,
     /// The link at each interval.
     pub snapshots: Vec<Snapshot>,
 }

@@ -23,7 +23,7 @@ pub(super) struct Meter {
 }
 
 /// One direction, and the packets that its wire lost.
-pub(super) struct Seen<'a> {
+pub(super) struct Metered<'a> {
     pub(super) link: &'a Direction,
     pub(super) lost: u64,
 }
@@ -38,7 +38,7 @@ impl Meter {
     }
 
     /// Takes a view if one is due.
-    pub(super) fn look(&mut self, now: Time, [down, up]: [Seen<'_>; 2]) {
+    pub(super) fn look(&mut self, now: Time, [down, up]: [Metered<'_>; 2]) {
         if now >= self.before + VIEW_EVERY && self.watched.has_viewers() {
             let links = vec![self.view(0, "down", down, now), self.view(1, "up", up, now)];
             self.watched.show(View { at_s: now.since(self.start).secs(), links });
@@ -47,7 +47,7 @@ impl Meter {
     }
 
     /// The activity of `link` since the latest view.
-    fn view(&mut self, way: usize, name: &str, Seen { link, lost }: Seen<'_>, now: Time) -> LinkView {
+    fn view(&mut self, way: usize, name: &str, Metered { link, lost }: Metered<'_>, now: Time) -> LinkView {
         let (accounts, opened) = link.accounts().all();
         let before = std::mem::replace(&mut self.accounts[way], accounts.to_vec());
         let since = |place: usize| {

@@ -27,7 +27,7 @@ use fairwire_testbed::enclosure::{Beyond, Enclosure, Way};
 use fairwire_testbed::error::{TestbedError, Trouble};
 use fairwire_testbed::path::WiredPort;
 use fairwire_testbed::relay::{listen_for_names, name_server, serve_names};
-use meter::{Meter, Seen};
+use meter::{Meter, Metered};
 use signals::Signals;
 use std::ffi::OsString;
 use std::io;
@@ -35,7 +35,7 @@ use std::net::Ipv4Addr;
 
 /// The command to run, and its environment.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct ShellCommand {
     /// The command and its arguments.
     pub command: Vec<OsString>,
     /// A short description of the link, for a shell's prompt.
@@ -80,7 +80,7 @@ const LOOK: Duration = Duration::from_ms(20);
 ///
 /// This process must have only one thread. Ctrl-C is left to the command; SIGTERM and SIGHUP end
 /// both. After the command has ended, any of them ends the rest immediately.
-pub fn run(order: &Order, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, ShellError> {
+pub fn run(order: &ShellCommand, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, ShellError> {
     let signals = Signals::listen().map_err(|source| system("listening to signals", source))?;
     let enclosure = Enclosure::new(order.way)?;
     let names = open_beyond(&enclosure, say)?;
@@ -158,7 +158,7 @@ impl Passing {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {
             let Datapath { forward, backward, .. } = datapath;
-            let way = |link, lost| Seen { link, lost };
+            let way = |link, lost| Metered { link, lost };
             meter.look(now, [way(forward, wire.right.lost()), way(backward, wire.left.lost())]);
             let away = backward.packets_inside() + wire.left.under_way();
             if is_over(now, away as u64) { Next::Stop } else { Next::CallAt(now + LOOK) }
@@ -201,7 +201,7 @@ fn local_names(address: Ipv4Addr) -> Option<Ipv4Addr> {
 }
 
 /// The environment variables of the command.
-fn environment(order: &Order, enclosure: &Enclosure) -> Vec<(String, String)> {
+fn environment(order: &ShellCommand, enclosure: &Enclosure) -> Vec<(String, String)> {
     let before = std::env::var(PROMPT).unwrap_or_default();
     let prompt = format!("{before}[{}] ", order.prompt);
     // For bash: once, before the first prompt.

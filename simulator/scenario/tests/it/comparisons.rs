@@ -3,7 +3,9 @@
 
 use fairwire_metrics::record::{Estimate, Report};
 use fairwire_metrics::summary::{Under, difference_of};
-use fairwire_scenario::{Judgement, Overrides, Scenario, ScenarioError, Side, judge, parse, report, run_all};
+use fairwire_scenario::{
+    Judgement, Overrides, Relation, Scenario, ScenarioError, judge, parse, report, run_all,
+};
 use std::sync::atomic::AtomicBool;
 
 fn read(expect: &str, seeds: &str, chosen: &[&str]) -> Result<Scenario, ScenarioError> {
@@ -46,7 +48,7 @@ fn a_measure_is_more_than_another_when_the_whole_interval_of_the_difference_is()
     let against = judgement.against.as_ref().expect("a comparison");
     assert_eq!(
         (&*against.discipline, &*against.measure, against.side),
-        ("tail-drop", "share.tcp", Side::More)
+        ("tail-drop", "share.tcp", Relation::More)
     );
     let Some(Estimate { mean, half_width_95: Some(half), .. }) = against.difference else {
         panic!("{against:?}")

@@ -4,7 +4,7 @@ use super::protocol::{Outside, Protocol};
 use super::record::{Flow, Sink};
 use super::stage::{Outlet, Stage};
 use crate::endpoint::Packet;
-use crate::ends::{Side, Took};
+use crate::ends::{FlowEnd, Took};
 use crate::event::{Event, Events};
 use crate::frames::{Frame, Payload};
 use crate::line::Line;
@@ -41,7 +41,7 @@ impl Flow {
         payload: Option<Payload>,
         stage: &mut Stage<'_, impl Events>,
     ) {
-        let side = if frame.is_ack() { Side::First } else { Side::Second };
+        let side = if frame.is_ack() { FlowEnd::First } else { FlowEnd::Second };
         let packet = Packet { bytes: frame.datagram_bytes(), ecn: frame.ecn, payload };
         self.outside().ends.take(side, packet, stage.now);
         self.poll(side, stage);
@@ -52,7 +52,7 @@ impl Flow {
     #[inline(never)] // separate from TCP's timers
     pub(super) fn on_timeout(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         let mut was_due = false;
-        for side in [Side::First, Side::Second] {
+        for side in [FlowEnd::First, FlowEnd::Second] {
             if self.outside().ends.is_due(side, stage.now) {
                 was_due = true;
                 self.poll(side, stage);
@@ -84,19 +84,19 @@ impl Flow {
     }
 
     /// Lets an end act, and sends the packets that it returns.
-    fn poll(&mut self, side: Side, stage: &mut Stage<'_, impl Events>) {
+    fn poll(&mut self, side: FlowEnd, stage: &mut Stage<'_, impl Events>) {
         let Flow { sink, source, protocol, .. } = self;
         let Protocol::Outside(outside) = protocol else { unreachable!("its ends are TCP's") };
         let Outside { bytes: counted, ends, up, down } = &mut **outside;
         let now = stage.now;
         match side {
-            Side::First => ends.poll(side, now, |Packet { bytes, ecn, payload }| {
+            FlowEnd::First => ends.poll(side, now, |Packet { bytes, ecn, payload }| {
                 let frame = Frame::packet(stage.index, bytes, ecn, false, stage.group.forward);
                 let slot = Outlet { way: source, stage }.launch(frame, bytes);
                 stage.frames.keep_payload(slot, payload);
                 counted.sent += u64::from(bytes);
             }),
-            Side::Second => ends.poll(side, now, |Packet { bytes, ecn, payload }| {
+            FlowEnd::Second => ends.poll(side, now, |Packet { bytes, ecn, payload }| {
                 let mut frame = Frame::packet(stage.index, bytes, ecn, true, stage.group.back);
                 if let Some(edges) = stage.edges {
                     frame.tag = edges.of_receiver(stage.index);

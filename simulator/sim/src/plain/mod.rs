@@ -17,7 +17,7 @@ use fairwire_core::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-pub(super) struct Plain {
+pub(super) struct ReferenceQueue {
     events: BinaryHeap<Reverse<Due>>,
     tie_rule: TieRule,
     ties: Ties,
@@ -35,11 +35,18 @@ struct Due {
     event: Event,
 }
 
-impl Plain {
+impl ReferenceQueue {
     fn new(settings: &Settings) -> Self {
         let tie_rule = settings.tie_rule;
         let ties = Ties::new(tie_rule, settings.seed);
-        Plain { events: BinaryHeap::new(), tie_rule, ties, scheduled: 0, now: Time::ZERO, end: Time::ZERO }
+        ReferenceQueue {
+            events: BinaryHeap::new(),
+            tie_rule,
+            ties,
+            scheduled: 0,
+            now: Time::ZERO,
+            end: Time::ZERO,
+        }
     }
 
     fn push(&mut self, time: Time, event: Event, identity: u32) {
@@ -53,7 +60,7 @@ impl Plain {
     }
 }
 
-impl Plain {
+impl ReferenceQueue {
     /// Packets whose next event is scheduled.
     fn packets_on_the_way(&self) -> usize {
         let has_frame =
@@ -62,7 +69,7 @@ impl Plain {
     }
 }
 
-impl Events for Plain {
+impl Events for ReferenceQueue {
     fn lane_at_hosts(&mut self) -> Lane {
         Lane::NONE
     }
@@ -114,9 +121,9 @@ impl Events for Plain {
     }
 }
 
-impl<T: Tap> Model<T, Plain> {
+impl<T: Tap> Model<T, ReferenceQueue> {
     pub(super) fn plain(plan: Network, settings: &Settings, tap: T) -> Self {
         let store = Store::new(tap, plan.flow_count());
-        Model::whole(Plain::new(settings), store, plan, settings)
+        Model::whole(ReferenceQueue::new(settings), store, plan, settings)
     }
 }

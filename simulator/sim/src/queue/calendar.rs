@@ -23,13 +23,13 @@ pub(super) struct Calendar {
     pub(super) bound: Time,
     /// Is a bucket being served whose events have not been prefetched?
     pub(super) is_fresh: bool,
-    seen: Seen,
+    seen: Counts,
     serial: u32, // of the latest event added
 }
 
 /// Counts since the wheel was last laid out.
 #[derive(Debug, Default)]
-struct Seen {
+struct Counts {
     popped: u64,
     pushed: u64,
     far: u64,
@@ -61,7 +61,7 @@ impl Calendar {
             far: BinaryHeap::new(),
             bound: Time::ZERO,
             is_fresh: false,
-            seen: Seen::default(),
+            seen: Counts::default(),
             serial: 0,
         }
     }

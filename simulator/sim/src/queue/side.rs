@@ -16,7 +16,7 @@ use fairwire_core::{Duration, Time};
 
 /// The future events at hosts, or at links.
 #[derive(Debug)]
-pub(super) struct Side {
+pub(super) struct EventLane {
     lanes: Lanes,
     /// The first of the lanes is next unless it is beyond this: the calendar may have an earlier
     /// event, or it is after the end.
@@ -34,9 +34,9 @@ pub(super) struct Side {
 /// callgrind).
 const SPARES: usize = 2;
 
-impl Side {
+impl EventLane {
     pub(super) fn new(settings: &Settings) -> Self {
-        Side {
+        EventLane {
             lanes: Lanes::new(),
             horizon: Horizon::at(Time::ZERO),
             now: Time::ZERO,
@@ -120,7 +120,7 @@ impl Side {
         self.take(first)
     }
 
-    /// As [`next`](Side::next), or the event that the only link becomes free at `free_at` (MAX for
+    /// As [`next`](EventLane::next), or the event that the only link becomes free at `free_at` (MAX for
     /// never), whichever is first.
     #[inline(always)] // as above
     pub(super) fn next_or_free(&mut self, free_at: &mut Time) -> Next {
@@ -136,7 +136,7 @@ impl Side {
         self.next_of_tied(first, free_at)
     }
 
-    /// As [`next_or_free`](Side::next_or_free), for simultaneous events or if an event in the
+    /// As [`next_or_free`](EventLane::next_or_free), for simultaneous events or if an event in the
     /// calendar may be first.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
@@ -212,7 +212,7 @@ mod tests {
     use fairwire_core::Seed;
     use std::collections::BTreeMap;
 
-    impl Side {
+    impl EventLane {
         /// The next event, unless it is after `end`.
         fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
             self.set_end(end);
@@ -220,12 +220,12 @@ mod tests {
         }
     }
 
-    fn side(tie_rule: TieRule, seed: Seed) -> Side {
+    fn side(tie_rule: TieRule, seed: Seed) -> EventLane {
         let (duration, warm_up) = (Duration::from_ms(1), Duration::ZERO);
-        Side::new(&Settings { duration, warm_up, seed, tie_rule })
+        EventLane::new(&Settings { duration, warm_up, seed, tie_rule })
     }
 
-    fn drained(queue: &mut Side) -> Vec<(Time, Event)> {
+    fn drained(queue: &mut EventLane) -> Vec<(Time, Event)> {
         std::iter::from_fn(|| queue.pop_until(Time::MAX)).collect()
     }
 

@@ -13,7 +13,7 @@
 //! distinguished by their identity, not by when they were scheduled ([`Ties`](crate::ties::Ties)).
 //! Those on different sides are independent.
 
-use super::side::Side;
+use super::side::EventLane;
 use crate::event::{Event, Events, Lane, Leaving, Memory, Next};
 use crate::plan::Settings;
 use crate::tuning::Tuning;
@@ -23,9 +23,9 @@ use fairwire_core::{Duration, Time};
 #[derive(Debug)]
 pub(crate) struct Sides {
     /// Events at links; without a lookahead, all events.
-    links: Side,
+    links: EventLane,
     /// Events at hosts, with a lookahead.
-    hosts: Side,
+    hosts: EventLane,
     tuning: Tuning,
     /// All events due before this are handled, on both sides.
     done: Time,
@@ -45,8 +45,8 @@ const LEFT_AHEAD: usize = 16;
 impl Sides {
     pub(crate) fn new(settings: &Settings, tuning: &Tuning) -> Self {
         Sides {
-            links: Side::new(settings),
-            hosts: Side::new(settings),
+            links: EventLane::new(settings),
+            hosts: EventLane::new(settings),
             tuning: tuning.clone(),
             done: Time::ZERO,
             free: Vec::new(),
@@ -58,7 +58,7 @@ impl Sides {
 
     /// The side of the events at hosts.
     #[inline(always)]
-    fn of_hosts(&mut self) -> &mut Side {
+    fn of_hosts(&mut self) -> &mut EventLane {
         if self.tuning.lookahead.is_some() { &mut self.hosts } else { &mut self.links }
     }
 }

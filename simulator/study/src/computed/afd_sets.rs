@@ -25,7 +25,7 @@ const WATCHED: u64 = 100_000;
 
 /// The observations of one flow.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fate {
+struct Membership {
     /// Sets that contained it.
     sets: u64,
     /// Samples that it lost.
@@ -38,7 +38,7 @@ struct Watched {
     inner: FlowSet,
     replacements: u64,
     sets: u64,
-    fates: [Fate; FLOWS],
+    fates: [Membership; FLOWS],
 }
 
 impl Record for Watched {
@@ -74,7 +74,7 @@ fn hash(flow: usize) -> FlowHash {
 fn watched(seed: u64) -> Watched {
     let sampling = Sampling { samples: SAMPLES, probability: SAMPLING, typical: 1 };
     let inner = FlowSet::new(SET_SIZE, REUSE);
-    let record = Watched { inner, replacements: 0, sets: 0, fates: [Fate::default(); FLOWS] };
+    let record = Watched { inner, replacements: 0, sets: 0, fates: [Membership::default(); FLOWS] };
     let mut sampled = Sampled::new(sampling, record);
     let mut start = Seed(seed).stream("afd-table1 start");
     let mut rng = Seed(seed).stream("afd-table1 sampling");

@@ -11,7 +11,7 @@ use fairwire_core::{Duration, Rng, Seed};
 use fairwire_laws::dropper::afd::sb::ShadowBuffer;
 use fairwire_laws::dropper::afd::{Sample, Sampled, Sampling};
 use fairwire_metrics::FlowRates;
-use fairwire_metrics::flow_rates::Seen;
+use fairwire_metrics::flow_rates::TracePacket;
 use std::collections::BTreeMap;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -66,14 +66,14 @@ impl Law {
 }
 
 /// The packets of a trace, in order of time.
-fn trace(law: Law, rng: &mut Rng) -> Vec<Seen> {
+fn trace(law: Law, rng: &mut Rng) -> Vec<TracePacket> {
     let mut packets = Vec::new();
     for flow in 0..FLOWS {
         let gap = f64::from(PACKET_BYTES * 8) / law.rate_bps(rng);
         let mut at = rng.uniform() * SECONDS as f64;
         let end = (at + exponential(rng)).min(SECONDS as f64);
         while at < end {
-            packets.push(Seen { at: Duration::from_secs_f64(at), flow, bytes: PACKET_BYTES });
+            packets.push(TracePacket { at: Duration::from_secs_f64(at), flow, bytes: PACKET_BYTES });
             at += gap * exponential(rng);
         }
     }
@@ -109,7 +109,7 @@ struct Found {
 }
 
 /// Samples `packets` into a shadow buffer of `b` and examines it at the end of each second.
-fn sampled(packets: &[Seen], b: u32, rng: &mut Rng) -> Found {
+fn sampled(packets: &[TracePacket], b: u32, rng: &mut Rng) -> Found {
     let sampling = Sampling { samples: b, probability: SAMPLING, typical: 1 };
     let mut sampled = Sampled::new(sampling, ShadowBuffer::new(b));
     let mut found = Found::default();

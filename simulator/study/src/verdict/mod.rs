@@ -17,7 +17,7 @@ use fairwire_metrics::interval::estimate;
 use fairwire_metrics::judge::{self, Allowed, Rule, Value};
 use fairwire_metrics::record::Estimate;
 use std::collections::BTreeMap;
-use words::{Side, allowance, difference, here, name, of, places, range};
+use words::{Operand, allowance, difference, here, name, of, places, range};
 
 /// The numbers of an exhibit, for lookup.
 pub(crate) struct Table<'a> {
@@ -236,8 +236,8 @@ impl Check<'_, '_> {
                     let b = self.of(than_measure, &than).into_iter().find(other);
                     let estimate = b.and_then(|b| paired(a, b, |a, b| a - times * b));
                     let what = difference(
-                        Side { series: &more, number: a },
-                        Side { series: &than, number: b },
+                        Operand { series: &more, number: a },
+                        Operand { series: &than, number: b },
                         (than_measure != measure).then_some([measure, than_measure]),
                         &factor,
                     );

@@ -139,7 +139,7 @@ fn of_many_comparisons_the_worst_is_printed_and_numbers_have_their_unit() {
 #[test]
 fn two_measures_are_named_where_they_are_compared() {
     let (a, b) = (number("TB", 1.0, &[1.0]), number("TB", 1.0, &[2.0]));
-    let (one, other) = (Side { series: "TB", number: &a }, Side { series: "TB", number: Some(&b) });
+    let (one, other) = (Operand { series: "TB", number: &a }, Operand { series: "TB", number: Some(&b) });
     assert_eq!(difference(one, other, Some(["g1", "g2"]), ""), "g1 of TB minus g2 of TB at 1");
 }
 

@@ -12,7 +12,7 @@ pub(super) fn name(at: &At) -> String {
 }
 
 /// One side of a difference: a number of a series.
-pub(super) struct Side<'a, N> {
+pub(super) struct Operand<'a, N> {
     pub(super) series: &'a str,
     pub(super) number: N,
 }
@@ -20,8 +20,8 @@ pub(super) struct Side<'a, N> {
 /// A difference in words: `B minus A at 2`, or for one scheme `FABA at 2P minus at P/10`. The
 /// measures are named if there are two.
 pub(super) fn difference(
-    Side { series: more, number: a }: Side<'_, &Number>,
-    Side { series: than, number: b }: Side<'_, Option<&Number>>,
+    Operand { series: more, number: a }: Operand<'_, &Number>,
+    Operand { series: than, number: b }: Operand<'_, Option<&Number>>,
     measures: Option<[&str; 2]>,
     factor: &str,
 ) -> String {

@@ -29,7 +29,7 @@ enum Answer {
 }
 
 /// The content of an acknowledgement, in addition to its numbers.
-struct Report {
+struct AckNews {
     /// The first unacknowledged segment before it.
     before: u64,
     /// The end of the out-of-order arrivals before it.
@@ -78,7 +78,7 @@ impl Sender {
         }
         let lowest = self.journal.as_mut().and_then(|journal| journal.lowest_original());
         let latest = self.journal.as_mut().and_then(|journal| journal.take_latest());
-        let report = Report {
+        let report = AckNews {
             before,
             forward,
             is_new,
@@ -119,7 +119,7 @@ impl Sender {
 
     /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the first arrival that
     /// was sent once.
-    fn note_order(&mut self, report: &Report, lowest: Option<u64>, now: Time) {
+    fn note_order(&mut self, report: &AckNews, lowest: Option<u64>, now: Time) {
         let highest = self.highest;
         let (Some(board), Some(journal)) = (&mut self.board, &self.journal) else { return };
         let rack = &mut board.rack;
@@ -157,7 +157,7 @@ impl Sender {
         self.unreported = self.unreported.saturating_add(newly as u32);
     }
 
-    fn change_phase(&mut self, report: &Report, now: Time) -> Answer {
+    fn change_phase(&mut self, report: &AckNews, now: Time) -> Answer {
         let is_over = self.unacked >= self.recover;
         match self.phase {
             Phase::Recovery { .. } if is_over => {
@@ -193,7 +193,7 @@ impl Sender {
     }
 
     /// F-RTO with SACK (RFC 5682, section 3.1), after Eifel, which is more certain.
-    fn on_ack_after_timeout(&mut self, report: &Report, is_testing: bool, is_over: bool) -> Answer {
+    fn on_ack_after_timeout(&mut self, report: &AckNews, is_testing: bool, is_over: bool) -> Answer {
         let is_late = report.is_original_first || self.is_explained();
         let is_spurious = is_testing && report.has_original;
         if self.may_undo_once() && ((report.is_new && is_late) || is_spurious) {
@@ -223,7 +223,7 @@ impl Sender {
     }
 
     /// Everything that was sent before a loss was detected has arrived.
-    fn end_recovery(&mut self, report: &Report) {
+    fn end_recovery(&mut self, report: &AckNews) {
         if self.may_undo_once() && (report.is_original_first || self.is_explained()) {
             return self.undo(false);
         }
@@ -413,7 +413,7 @@ impl Sender {
     }
 
     /// TLP_process_ack (section 7.4): was the probed tail lost?
-    fn answer_probe(&mut self, report: &Report, acked: u64, now: Time) {
+    fn answer_probe(&mut self, report: &AckNews, acked: u64, now: Time) {
         let Some(Probe { end, is_repeat }) = self.rack().and_then(|rack| rack.probe) else { return };
         if acked < end {
             return;

@@ -54,7 +54,7 @@ pub mod rate;
 
 use alloc::boxed::Box;
 pub use law::{Law, OverloadRule};
-pub use rate::{Estimator, Meter, Seen};
+pub use rate::{Estimator, Meter, QueueSample};
 
 use crate::about::{About, Family};
 use crate::error::{BadParameter, Of as _};
@@ -297,7 +297,7 @@ impl Rqm {
             Measure::Packets => (1.0, f64::from(buffer.len())),
             Measure::Bytes => (self.typical(packet.len.into()), self.typical(buffer.bytes())),
         };
-        self.meter.arrived(Seen { at: now, queue, amount });
+        self.meter.arrived(QueueSample { at: now, queue, amount });
         self.arrivals += 1;
         self.overloaded += u64::from(self.is_overloaded());
     }

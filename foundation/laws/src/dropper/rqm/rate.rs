@@ -23,7 +23,7 @@ pub enum Estimator {
 
 /// The queue and the time at an arrival, from which the rate is measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct QueueSample {
     /// Its arrival time.
     pub at: Time,
     /// The queue before it, in typical packets.
@@ -41,7 +41,7 @@ pub struct Meter {
     window: Duration,
     rate: f64,
     /// The queue and the time at the last measurement, and the amount offered since.
-    last: Option<Seen>,
+    last: Option<QueueSample>,
     offered: f64,
     elapsed: f64,
     window_end: Time,
@@ -79,7 +79,7 @@ impl Meter {
 
     /// Measures the arrival of a packet.
     #[inline]
-    pub fn arrived(&mut self, seen: Seen) {
+    pub fn arrived(&mut self, seen: QueueSample) {
         if self.estimator == Estimator::Window {
             return self.count(seen);
         }
@@ -97,7 +97,7 @@ impl Meter {
     }
 
     #[inline]
-    fn measure(&mut self, last: Seen, seen: Seen, elapsed: f64) {
+    fn measure(&mut self, last: QueueSample, seen: QueueSample, elapsed: f64) {
         let slope = (seen.queue - last.queue) / elapsed;
         match self.estimator {
             Estimator::Printed => self.smooth(slope),
@@ -119,7 +119,7 @@ impl Meter {
     }
 
     #[inline]
-    fn count(&mut self, seen: Seen) {
+    fn count(&mut self, seen: QueueSample) {
         if seen.at >= self.window_end {
             self.close(seen.at);
         }

@@ -2,7 +2,7 @@
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
-use crate::fate::Fate;
+use crate::fate::OfferOutcome;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rate, Rng, Seed, Time};
@@ -19,7 +19,7 @@ struct Flow {
 }
 
 /// The listing, with parts A and B, and optionally the drop-tail part C.
-struct Plain {
+struct Reference {
     many: bool,
     bytes: bool,
     rng: Rng,
@@ -37,7 +37,7 @@ struct Plain {
     nactive: u32,
 }
 
-impl Plain {
+impl Reference {
     fn one(&self) -> f64 {
         if self.bytes { 1000.0 } else { 1.0 }
     }
@@ -99,7 +99,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         if self.line.waiting.is_empty() {
             self.update_avg(false, now);
@@ -155,7 +155,7 @@ fn side_by_side(config: Config, seed: u64) -> Met {
     let bytes = config.given.measure == Measure::Bytes;
     let scale = if bytes { 1000.0 } else { 1.0 };
     let mut queue = Queue::new(Limit::packets(40), Fcfs, Fred::new(config, Seed(seed).stream("fred")));
-    let mut plain = Plain {
+    let mut plain = Reference {
         many: config.given.many_flow_support,
         bytes,
         rng: Seed(seed).stream("fred"),
@@ -199,12 +199,14 @@ fn it_decides_as_the_pseudo_code_does_under_both_switches_and_measures() {
 }
 
 /// Offers `offers` packets of a flow while the others wait, and returns their fates.
-fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<Fate> {
-    (0..offers).map(|frame| Fate::of(Packet::new(frame, 1000, flow.into(), Time::ZERO), queue)).collect()
+fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<OfferOutcome> {
+    (0..offers)
+        .map(|frame| OfferOutcome::of(Packet::new(frame, 1000, flow.into(), Time::ZERO), queue))
+        .collect()
 }
 
-const IN: Fate = Fate::In;
-const FORCED: Fate = Fate::Dropped(Cause::Forced);
+const IN: OfferOutcome = OfferOutcome::In;
+const FORCED: OfferOutcome = OfferOutcome::Dropped(Cause::Forced);
 
 #[test]
 fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
@@ -267,13 +269,16 @@ fn only_random_drops_become_marks() {
         let now = Time::from_ns(u64::from(frame) * 500_000);
         let flow = u64::from(traffic.below(6));
         let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(frame, 1000, flow.into(), now) };
-        fates.push(Fate::of(packet, &mut queue));
+        fates.push(OfferOutcome::of(packet, &mut queue));
         if frame % 3 != 0 {
             queue.dequeue(now, &mut Ignore);
         }
     }
-    assert!(fates.contains(&Fate::Marked(Cause::Early)) && fates.contains(&FORCED));
-    assert!(fates.iter().all(|fate| [IN, Fate::Marked(Cause::Early), FORCED].contains(fate)), "{fates:?}");
+    assert!(fates.contains(&OfferOutcome::Marked(Cause::Early)) && fates.contains(&FORCED));
+    assert!(
+        fates.iter().all(|fate| [IN, OfferOutcome::Marked(Cause::Early), FORCED].contains(fate)),
+        "{fates:?}"
+    );
 }
 
 proptest! {

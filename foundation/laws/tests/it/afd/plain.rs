@@ -2,7 +2,7 @@
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, compare};
-use crate::fate::Fate;
+use crate::fate::OfferOutcome;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{
@@ -23,7 +23,7 @@ enum Variant {
 /// A row of the flow table: the flow, the number of its samples, and their size.
 type Row = (u64, u32, u64);
 
-struct Plain {
+struct Reference {
     variant: Variant,
     bytes: bool,
     rng: Rng,
@@ -44,7 +44,7 @@ struct Plain {
     line: Line,
 }
 
-impl Plain {
+impl Reference {
     fn timer(&mut self, now: u64) {
         while (self.tick + 1) * 6_250_000 <= now {
             self.tick += 1;
@@ -153,7 +153,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         self.timer(now);
         let cause = if self.is_early(offer) {
@@ -198,7 +198,7 @@ fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed
     let afd = Afd::new(&config.common, meter, Seed(seed).stream("afd"));
     let mut queue = Queue::new(Limit::packets(60), Fcfs, afd);
     let bytes = config.common.measure == Measure::Bytes;
-    let mut plain = Plain {
+    let mut plain = Reference {
         variant,
         bytes,
         rng: Seed(seed).stream("afd"),
@@ -269,7 +269,7 @@ fn an_early_drop_is_a_mark_where_it_may_be() {
         let mut fates = Vec::new();
         for n in 0..4000u32 {
             let now = Time::from_ns(u64::from(n) * 400_000);
-            fates.push(Fate::of(Packet { ecn, ..Packet::new(n, 1000, 1.into(), now) }, &mut queue));
+            fates.push(OfferOutcome::of(Packet { ecn, ..Packet::new(n, 1000, 1.into(), now) }, &mut queue));
             if n % 2 == 0 {
                 queue.dequeue(now, &mut Ignore);
             }
@@ -277,7 +277,7 @@ fn an_early_drop_is_a_mark_where_it_may_be() {
         fates
     };
     let (capable, not) = (fates(Ecn::Ect0), fates(Ecn::NotEct));
-    let (mark, drop) = (Fate::Marked(Cause::Early), Fate::Dropped(Cause::Early));
+    let (mark, drop) = (OfferOutcome::Marked(Cause::Early), OfferOutcome::Dropped(Cause::Early));
     assert!(capable.contains(&mark) && !capable.contains(&drop));
     assert!(not.contains(&drop) && !not.contains(&mark));
 }

@@ -29,7 +29,7 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
 }
 
 /// RIO transcribed with only a list of waiting packets, counted anew for each arrival.
-struct Plain {
+struct Reference {
     c: Config,
     rng: Rng,
     line: Line,
@@ -39,7 +39,7 @@ struct Plain {
     idle_since: Option<u64>,
 }
 
-impl Plain {
+impl Reference {
     fn colour(&self, offer: &Offer) -> usize {
         usize::from(offer.color).min(self.c.colors - 1)
     }
@@ -62,7 +62,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let colour = self.colour(&offer);
         let w = self.c.given.weight;
@@ -113,7 +113,7 @@ impl Reading for Plain {
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let rio = Rio::new(config, Seed(seed).stream("rio"));
     let mut queue = Queue::new(limit, Fcfs, rio).with_ecn(policy);
-    let mut plain = Plain {
+    let mut plain = Reference {
         c: config,
         rng: Seed(seed).stream("rio"),
         line: Line::new(limit, policy),

@@ -8,13 +8,13 @@ use fairwire_laws::dropper::step::Spec;
 use fairwire_laws::spec::Quantity;
 
 /// The law, without the code under test.
-struct Plain {
+struct Reference {
     line: Line,
     most: f64,
     in_bytes: bool,
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, _: u64, events: &mut Vec<Event>) {
         if self.line.is_full(offer.len) {
             return events.push(Event::Dropped(offer.frame, Cause::Overflow));
@@ -41,7 +41,7 @@ fn what_finds_more_than_the_threshold_is_marked_and_nothing_is_dropped_before_th
         let (_, step) = spec.check(&crate::site(Amount::Packets(40))).expect("it is allowed");
         let limit = Limit::packets(40);
         let mut queue = Queue::new(limit, Fcfs, step).with_ecn(EcnPolicy::Mark);
-        let mut plain = Plain { line: Line::new(limit, EcnPolicy::Mark), most, in_bytes };
+        let mut plain = Reference { line: Line::new(limit, EcnPolicy::Mark), most, in_bytes };
         let met = compare(&mut queue, &mut plain, &Traffic::default(), (20_000, 1), |_, _| {});
         assert!(met["marked"] > 1000 && met["overflow"] > 500 && met.len() == 3, "{threshold:?}: {met:?}");
     }

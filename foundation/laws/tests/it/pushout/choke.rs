@@ -12,7 +12,7 @@ use fairwire_laws::spec::Measure;
 
 /// CHOKe from the pseudo-code: RED's average; a match drops both; then the upper threshold; then
 /// RED's test.
-struct Plain {
+struct Reference {
     config: Config,
     line: Line,
     draw: Rng,
@@ -28,7 +28,7 @@ struct Plain {
     met: [u32; 2],
 }
 
-impl Plain {
+impl Reference {
     fn remove(&mut self, frame: u32) {
         self.line.waiting.retain(|waiting| waiting.frame != frame);
         let at = self.dense.iter().position(|&other| other == frame).expect("it waits");
@@ -75,7 +75,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let red = self.config.red;
         let bytes = red.given.measure == Measure::Bytes;
@@ -137,7 +137,7 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
     let stream = |name| Seed(seed).stream(name);
     let choke = Choke::new(config.clone(), stream("draw"), stream("coin"));
     let mut queue = Queue::new(limit, Fcfs, choke).with_ecn(policy);
-    let mut plain = Plain {
+    let mut plain = Reference {
         line: Line::new(limit, policy),
         config,
         draw: stream("draw"),

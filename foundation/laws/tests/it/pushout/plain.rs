@@ -23,7 +23,7 @@ pub(super) struct Event {
 }
 
 #[derive(Debug)]
-pub(super) struct Plain {
+pub(super) struct Reference {
     pub limit: Limit,
     pub bytes: bool,
     pub drop: End,
@@ -34,9 +34,9 @@ pub(super) struct Plain {
     pub waiting: Vec<Waiting>,
 }
 
-impl Plain {
+impl Reference {
     pub(super) fn new(config: &Config, weights: [f64; 4]) -> Self {
-        Plain {
+        Reference {
             limit: config.limit,
             bytes: config.measure == Measure::Bytes,
             drop: config.drop,
@@ -94,9 +94,9 @@ impl Plain {
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,
-    plain: &mut Plain,
-    mut victims: impl FnMut(&Plain, u64, Option<&Event>) -> Vec<u64>,
-    mut after: impl FnMut(&Queue<Lottery, D>, &Plain),
+    plain: &mut Reference,
+    mut victims: impl FnMut(&Reference, u64, Option<&Event>) -> Vec<u64>,
+    mut after: impl FnMut(&Queue<Lottery, D>, &Reference),
 ) -> u32 {
     let mut pushed_out = 0;
     for (frame, operation) in operations.iter().enumerate() {
@@ -126,8 +126,8 @@ pub(super) fn compare<D: Dropper>(
 fn arrive(
     arrival: Waiting,
     log: &Events,
-    plain: &mut Plain,
-    victims: &mut impl FnMut(&Plain, u64, Option<&Event>) -> Vec<u64>,
+    plain: &mut Reference,
+    victims: &mut impl FnMut(&Reference, u64, Option<&Event>) -> Vec<u64>,
 ) -> u32 {
     let all = log.dropped();
     let mut dropped = all.iter();

@@ -1,6 +1,6 @@
 //! ALQD's register against the paper's prose.
 
-use super::plain::{Event, Plain, compare, queue};
+use super::plain::{Event, Reference, compare, queue};
 use super::{packet, site};
 use crate::fate::Events;
 use fairwire_core::scheduler::Fcfs;
@@ -55,16 +55,16 @@ proptest! {
     ) {
         for (spec, buffer) in typed() {
             let config = spec.check(&site(buffer)).expect("allowed").1;
-            let mut plain = Plain::new(&config, [1.0; 4]);
+            let mut plain = Reference::new(&config, [1.0; 4]);
             let register = std::cell::RefCell::new(Register::default());
             let mut alqd = queue(&config, Alqd::new(config.clone()));
-            let victims = |_: &Plain, _, event: Option<&Event>| {
+            let victims = |_: &Reference, _, event: Option<&Event>| {
                 if let Some(event) = event {
                     register.borrow_mut().event(event);
                 }
                 register.borrow().victim().into_iter().collect()
             };
-            let check = |queue: &Queue<_, Alqd>, _: &Plain| {
+            let check = |queue: &Queue<_, Alqd>, _: &Reference| {
                 let found = queue.dropper().longest_known();
                 let found = found.map(|(flow, length)| (queue.buffer().flow_hash(flow).0, length));
                 let register = register.borrow();
@@ -82,10 +82,10 @@ proptest! {
             .expect("well-formed");
         for buffer in [Amount::Packets(12), Amount::Bytes(4_000)] {
             let config = spec.check(&site(buffer)).expect("allowed").1;
-            let mut plain = Plain::new(&config, [1.0, 2.0, 0.5, 2.0]);
+            let mut plain = Reference::new(&config, [1.0, 2.0, 0.5, 2.0]);
             let register = std::cell::Cell::new(None::<u64>);
             let mut alqd = queue(&config, Alqd::new(config.clone()));
-            let victims = |plain: &Plain, _, event: Option<&Event>| {
+            let victims = |plain: &Reference, _, event: Option<&Event>| {
                 if let Some(event) = event {
                     let known = register.get().filter(|&flow| plain.length(flow) > 0);
                     let sum: f64 = plain.flows().into_iter().map(|flow| plain.weight(flow)).sum();
@@ -95,7 +95,7 @@ proptest! {
                 }
                 register.get().into_iter().collect()
             };
-            let check = |queue: &Queue<_, Alqd>, _: &Plain| {
+            let check = |queue: &Queue<_, Alqd>, _: &Reference| {
                 let found = queue.dropper().longest_known().map(|(flow, _)| queue.buffer().flow_hash(flow).0);
                 assert_eq!(found, register.get());
             };

@@ -1,7 +1,7 @@
 //! Which flow loses a packet: LQD, RND, LQD with bins and drop-front, against a search of the
 //! entire list.
 
-use super::plain::{Plain, Waiting, compare, queue};
+use super::plain::{Reference, Waiting, compare, queue};
 use super::{packet, site};
 use crate::fate::Events;
 use fairwire_core::scheduler::Fcfs;
@@ -53,7 +53,7 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
 }
 
 /// The flows with the largest q_i - b_i, or only the arrival's own flow if it is one of them.
-fn furthest(plain: &Plain, arriving: u64) -> Vec<u64> {
+fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
     let equals: Vec<u64> = above.iter().filter(|&&(_, above)| above == most).map(|&(flow, _)| flow).collect();
@@ -61,7 +61,7 @@ fn furthest(plain: &Plain, arriving: u64) -> Vec<u64> {
 }
 
 /// The flows with q_i > b_i; if there are none, the furthest.
-fn any_above(plain: &Plain, arriving: u64) -> Vec<u64> {
+fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving).into_iter().filter(|&(_, above)| above > 0.0);
     let above: Vec<u64> = above.map(|(flow, _)| flow).collect();
     match above.is_empty() {
@@ -72,7 +72,7 @@ fn any_above(plain: &Plain, arriving: u64) -> Vec<u64> {
 
 /// The flows of the highest bin: those whose q/w has the same integer part of its logarithm as the
 /// largest.
-fn highest_bin(plain: &Plain) -> Vec<u64> {
+fn highest_bin(plain: &Reference) -> Vec<u64> {
     // A packet of no bytes still waits, so a queue of such packets counts as one byte.
     let bin = |flow: &u64| (plain.length(*flow).max(1) as f64 / plain.weight(*flow)).log2().floor();
     let flows = plain.flows();
@@ -99,10 +99,10 @@ proptest! {
     #[test]
     fn the_longest_queue_gives_whatever_is_done(sequence in shape()) {
         for (config, weights) in configs("lqd") {
-            let mut plain = Plain::new(&config, weights);
+            let mut plain = Reference::new(&config, weights);
             let mut rng = Seed(4).stream("look");
             let mut lqd = queue(&config, Lqd::new(config.clone(), Seed(2).stream("lqd")));
-            let check = |queue: &Queue<_, Lqd>, plain: &Plain| {
+            let check = |queue: &Queue<_, Lqd>, plain: &Reference| {
                 // Checks the victim for each possible arrival now, not only when room is made.
                 for flow in 0..=FLOWS {
                     let arrival = packet(0, flow, 512);
@@ -123,9 +123,9 @@ proptest! {
         let typed = "scheduler = { fcfs = { weights = { 0 = 0.3, 1 = 1.1, 2 = 0.7, 3 = 123.456 } } }";
         for buffer in [Amount::Packets(12), Amount::Bytes(6_000)] {
             let config = toml::from_str::<lqd::Spec>(typed).expect("well-formed").check(&site(buffer)).expect("allowed").1;
-            let mut plain = Plain::new(&config, weights);
+            let mut plain = Reference::new(&config, weights);
             let mut lqd = queue(&config, Lqd::new(config.clone(), Seed(2).stream("lqd")));
-            let nearly_furthest = |plain: &Plain, flow, _: Option<&_>| {
+            let nearly_furthest = |plain: &Reference, flow, _: Option<&_>| {
                 let above = plain.above(flow);
                 let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
                 // Weights are added in units of 2^-32, so shares of at most 6000 are exact to 10^-4
@@ -139,10 +139,10 @@ proptest! {
     #[test]
     fn only_a_queue_above_its_part_gives_to_random_drop(sequence in shape()) {
         for (config, weights) in configs("rnd") {
-            let mut plain = Plain::new(&config, weights);
+            let mut plain = Reference::new(&config, weights);
             let mut rng = Seed(4).stream("look");
             let mut rnd = queue(&config, Lqd::random(config.clone(), Seed(2).stream("rnd")));
-            let check = |queue: &Queue<_, Lqd>, plain: &Plain| {
+            let check = |queue: &Queue<_, Lqd>, plain: &Reference| {
                 for flow in 0..=FLOWS {
                     let arrival = packet(0, flow, 512);
                     let found = queue.dropper().backlogs().any_above(&arrival, queue.buffer(), &mut rng);
@@ -161,9 +161,9 @@ proptest! {
     #[test]
     fn a_queue_of_the_highest_bin_gives_and_it_is_over_half_of_the_longest(sequence in shape()) {
         for (config, weights) in configs("lqd-binned") {
-            let mut plain = Plain::new(&config, weights);
+            let mut plain = Reference::new(&config, weights);
             let mut binned = queue(&config, LqdBinned::new(config.clone()));
-            let victims = |plain: &Plain, _, _: Option<&_>| {
+            let victims = |plain: &Reference, _, _: Option<&_>| {
                 let bin = highest_bin(plain);
                 let part = |flow: u64| plain.length(flow).max(1) as f64 / plain.weight(flow);
                 let longest = plain.flows().into_iter().map(part).fold(0.0, f64::max);
@@ -247,7 +247,7 @@ fn enough_room_was_made_to_decide() {
         })
         .collect();
     for (config, weights) in configs("lqd") {
-        let mut plain = Plain::new(&config, weights);
+        let mut plain = Reference::new(&config, weights);
         let mut lqd = queue(&config, Lqd::new(config.clone(), Seed(2).stream("lqd")));
         let pushed =
             compare(&sequence, &mut lqd, &mut plain, |plain, flow, _| furthest(plain, flow), |_, _| {});

@@ -12,7 +12,7 @@ fn config() -> Config {
 }
 
 /// The pseudo-code in bytes and seconds, without the code under test.
-struct Plain {
+struct Reference {
     config: Config,
     line: Line,
     vq: f64,
@@ -20,7 +20,7 @@ struct Plain {
     s: u64,
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let in_bytes = self.config.given.measure == Measure::Bytes;
         let b = if in_bytes { f64::from(offer.len) } else { 512.0 };
@@ -53,7 +53,7 @@ fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
             let config = Config { given: Checked { measure, ..Checked::default() }, ..config() };
             let mut queue = Queue::new(Limit::packets(40), Fcfs, Avq::new(config)).with_ecn(policy);
             let line = Line::new(Limit::packets(40), policy);
-            let mut plain = Plain { config, line, vq: 0.0, c: 1_250_000.0, s: 0 };
+            let mut plain = Reference { config, line, vq: 0.0, c: 1_250_000.0, s: 0 };
             let met = compare(&mut queue, &mut plain, &Traffic::default(), (20_000, 7), |queue, plain| {
                 assert_near(queue.dropper().virtual_backlog(), plain.vq);
                 assert_near(queue.dropper().virtual_capacity(), plain.c);

@@ -22,7 +22,7 @@ fn the_defaults_are_those_of_the_authors_code() {
 }
 
 /// The pseudo-code with none of the code under test.
-struct Plain {
+struct Reference {
     config: Config,
     rng: Rng,
     line: Line,
@@ -31,7 +31,7 @@ struct Plain {
     idle_since: Option<u64>,
 }
 
-impl Plain {
+impl Reference {
     fn may_update(&self, now: u64) -> bool {
         self.last_update.is_none_or(|last| now - last > self.config.given.freeze_time.ns())
     }
@@ -54,7 +54,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         if let Some(since) = self.idle_since.take() {
             let mut from = u64::max(since, self.last_update.unwrap_or(0));
@@ -102,7 +102,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         let config = Config { given, threshold: on(2).then_some(15.0 * unit), ..config() };
         let blue = Blue::new(config, Seed(switches).stream("blue"));
         let mut queue = Queue::new(limit, Fcfs, blue).with_ecn(policy);
-        let mut plain = Plain {
+        let mut plain = Reference {
             config,
             rng: Seed(switches).stream("blue"),
             line: Line::new(limit, policy),

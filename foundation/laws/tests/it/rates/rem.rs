@@ -43,7 +43,7 @@ fn the_defaults_are_those_of_ns2() {
 
 /// The price and the marks of the paper with a real timer, as in ns-2, and without the code under
 /// test.
-struct Plain {
+struct Reference {
     config: Config,
     rng: Rng,
     line: Line,
@@ -53,7 +53,7 @@ struct Plain {
     rings: u64,
 }
 
-impl Plain {
+impl Reference {
     fn in_bytes(&self) -> bool {
         self.config.law.given.measure == Measure::Bytes
     }
@@ -78,7 +78,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         self.timer(now);
         self.count += if self.in_bytes() { f64::from(offer.len) / 512.0 } else { 1.0 };
@@ -100,7 +100,7 @@ impl Reading for Plain {
 
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let mut queue = Queue::new(limit, Fcfs, Rem::new(config, Seed(seed).stream("rem"))).with_ecn(policy);
-    let mut plain = Plain {
+    let mut plain = Reference {
         config,
         rng: Seed(seed).stream("rem"),
         line: Line::new(limit, policy),

@@ -137,7 +137,7 @@ fn in_the_fluid_model_all_sessions_come_to_their_part_of_the_wanted_use() {
 
 /// Figure 1 without the code under test. Where the paper leaves it open, it follows the law's
 /// documentation.
-struct Plain {
+struct Reference {
     config: Config,
     rng: Rng,
     line: Line,
@@ -147,9 +147,9 @@ struct Plain {
     window: (u64, f64),
 }
 
-impl Plain {
+impl Reference {
     fn new(config: Config, line: Line, rng: Rng) -> Self {
-        Plain { config, rng, line, smooth: 0.0, before: None, sums: (0.0, 0.0), window: (0, 0.0) }
+        Reference { config, rng, line, smooth: 0.0, before: None, sums: (0.0, 0.0), window: (0, 0.0) }
     }
 
     fn measure(&mut self, amount: f64, queue: f64, now: u64) {
@@ -208,7 +208,7 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         let in_bytes = self.config.law.given.measure == Measure::Bytes;
         let amount = if in_bytes { f64::from(offer.len) / 512.0 } else { 1.0 };
@@ -275,7 +275,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                     let seed = (10 * i + j) as u64;
                     let rqm = Rqm::new(config, Seed(seed).stream("rqm"));
                     let mut queue = Queue::new(limit, Fcfs, rqm).with_ecn(policy);
-                    let mut plain = Plain::new(config, Line::new(limit, policy), Seed(seed).stream("rqm"));
+                    let mut plain =
+                        Reference::new(config, Line::new(limit, policy), Seed(seed).stream("rqm"));
                     let met =
                         compare(&mut queue, &mut plain, &Traffic::default(), (4000, seed), |queue, plain| {
                             assert_near(queue.dropper().rate(), plain.smooth);

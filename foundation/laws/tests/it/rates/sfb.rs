@@ -50,7 +50,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
 /// The pseudo-code, with Linux's penalty box and change of the hash, without the code under test.
-struct Plain {
+struct Reference {
     config: Config,
     rng: Rng,
     line: Line,
@@ -61,11 +61,11 @@ struct Plain {
     tokens_at: u64,
 }
 
-impl Plain {
+impl Reference {
     fn new(config: Config, line: Line, mut rng: Rng) -> Self {
-        let set = (rng.next_u64(), Plain::no_bins(&config));
+        let set = (rng.next_u64(), Reference::no_bins(&config));
         let tokens = f64::from(config.given.penalty_burst);
-        Plain { config, rng, line, set, next: None, cycle: 0, tokens, tokens_at: 0 }
+        Reference { config, rng, line, set, next: None, cycle: 0, tokens, tokens_at: 0 }
     }
 
     fn no_bins(config: &Config) -> Vec<Vec<(f64, u64)>> {
@@ -88,7 +88,7 @@ impl Plain {
 
     fn count(set: &mut Set, flow: u64, bins: u32, amount: i64) {
         for (level, row) in set.1.iter_mut().enumerate() {
-            let bin = &mut row[Plain::bin(set.0, flow, level as u32, bins)];
+            let bin = &mut row[Reference::bin(set.0, flow, level as u32, bins)];
             bin.1 = bin.1.checked_add_signed(amount).expect("no bin holds less than nothing");
         }
     }
@@ -96,7 +96,7 @@ impl Plain {
     fn count_all(&mut self, offer: Offer, sign: i64) {
         let amount = sign * self.amount(offer.len).cast_signed();
         for set in [Some(&mut self.set), self.next.as_mut()].into_iter().flatten() {
-            Plain::count(set, offer.flow, self.config.given.bins, amount);
+            Reference::count(set, offer.flow, self.config.given.bins, amount);
         }
     }
 
@@ -107,10 +107,10 @@ impl Plain {
         loop {
             let end = (self.cycle + 1) * interval;
             if self.next.is_none() && now >= end - warmup {
-                let mut set = (self.rng.next_u64(), Plain::no_bins(&self.config));
+                let mut set = (self.rng.next_u64(), Reference::no_bins(&self.config));
                 for offer in &self.line.waiting {
                     let amount = self.amount(offer.len).cast_signed();
-                    Plain::count(&mut set, offer.flow, self.config.given.bins, amount);
+                    Reference::count(&mut set, offer.flow, self.config.given.bins, amount);
                 }
                 self.next = Some(set);
             }
@@ -125,7 +125,7 @@ impl Plain {
     fn update(set: &mut Set, flow: u64, config: &Config) -> (f64, u64) {
         let (mut p_min, mut q_min) = (f64::MAX, u64::MAX);
         for (level, row) in set.1.iter_mut().enumerate() {
-            let (p, q) = &mut row[Plain::bin(set.0, flow, level as u32, config.given.bins)];
+            let (p, q) = &mut row[Reference::bin(set.0, flow, level as u32, config.given.bins)];
             if *q > config.steps.bin_size {
                 *p = f64::min(1.0, *p + config.steps.increase);
             } else if *q == 0 {
@@ -149,12 +149,12 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
+impl Reading for Reference {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>) {
         self.change_hash(now);
-        let (p, q) = Plain::update(&mut self.set, offer.flow, &self.config);
+        let (p, q) = Reference::update(&mut self.set, offer.flow, &self.config);
         if let Some(next) = &mut self.next {
-            Plain::update(next, offer.flow, &self.config);
+            Reference::update(next, offer.flow, &self.config);
         }
         let mut signalled = false;
         if q > self.config.bin_limit {
@@ -213,7 +213,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         };
         let sfb = Sfb::new(config, Seed(switches).stream("sfb"));
         let mut queue = Queue::new(limit, Fcfs, sfb).with_ecn(policy);
-        let mut plain = Plain::new(config, Line::new(limit, policy), Seed(switches).stream("sfb"));
+        let mut plain = Reference::new(config, Line::new(limit, policy), Seed(switches).stream("sfb"));
         let found = compare(&mut queue, &mut plain, &Traffic::default(), (5000, switches), |queue, plain| {
             for (ours, theirs) in queue.dropper().bins().all().iter().zip(plain.set.1.iter().flatten()) {
                 assert_eq!(ours.backlog, theirs.1);

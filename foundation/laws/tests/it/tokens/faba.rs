@@ -4,7 +4,7 @@ use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, side_by_side, site,
 };
 use crate::beside::{Met, add, assert_met};
-use crate::fate::{Fate, gauge};
+use crate::fate::{OfferOutcome, gauge};
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::{Amount, Level};
 use fairwire_core::{
@@ -131,8 +131,8 @@ fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
     // A buffer of 8 with alpha 1/2: a single flow runs out of tokens at 4.
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(&checked(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
-    let fates = [0; 6].map(|_| Fate::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
-    assert!(fates[..4].iter().all(|fate| !matches!(fate, Fate::Dropped(_))), "{fates:?}");
+    let fates = [0; 6].map(|_| OfferOutcome::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
+    assert!(fates[..4].iter().all(|fate| !matches!(fate, OfferOutcome::Dropped(_))), "{fates:?}");
     assert_eq!(fates[4..], [NO_TOKENS; 2]);
     assert_eq!(queue.backlog().packets, 4);
 }
@@ -236,7 +236,7 @@ proptest! {
 }
 
 /// FABA transcribed from the pseudo-code.
-struct Plain {
+struct Reference {
     was_idle: bool,
     limit: Limit,
     config: Config,
@@ -252,7 +252,7 @@ struct Bucket {
     x: i64,
 }
 
-impl Plain {
+impl Reference {
     fn gamma(&self, class: u32) -> f64 {
         self.config.weights.class(class)
     }
@@ -299,8 +299,8 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
-    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
+impl Reading for Reference {
+    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> OfferOutcome {
         let owner = if self.config.given.share_between == Share::Classes { u64::from(class) } else { flow };
         let full = self.waiting.len() as u32 >= self.limit.max_packets();
         let is_known = self.x.iter().any(|bucket| bucket.owner == owner);
@@ -342,7 +342,7 @@ impl Reading for Plain {
         let price = self.price(len);
         self.x[j].x -= price;
         self.waiting.push_back((flow, price));
-        Fate::In
+        OfferOutcome::In
     }
 
     fn departure(&mut self) -> Option<u64> {
@@ -391,7 +391,7 @@ fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(&made, seed);
     let (limit, config) = made;
-    let mut plain = Plain {
+    let mut plain = Reference {
         limit,
         rng: Seed(seed).stream("faba"),
         x: Vec::new(),

@@ -4,7 +4,7 @@ use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, side_by_side, site,
 };
 use crate::beside::{Met, add, assert_met};
-use crate::fate::Fate;
+use crate::fate::OfferOutcome;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Ignore, Limit, Queue, Rng, Seed, Time};
@@ -112,7 +112,7 @@ proptest! {
 
 /// Hierarchical FABA transcribed from the pseudo-code. Weights are powers of two, so draws are
 /// simple: on a line with flows first, then classes by rising weight.
-struct Plain {
+struct Reference {
     was_idle: bool,
     limit: Limit,
     config: Config,
@@ -138,14 +138,14 @@ struct Leaf {
     x: i64,
 }
 
-impl Plain {
+impl Reference {
     fn new((limit, config): (Limit, Config), seed: u64) -> Self {
         let mut nodes = vec![Node { sigma: config.total, ..Node::default() }];
         for terms in config.tree.terms() {
             let parent = Some(terms.parent.map_or(0, |parent| parent as usize + 1));
             nodes.push(Node { parent, weight: terms.weight.get() as u64, ..Node::default() });
         }
-        Plain {
+        Reference {
             limit,
             config,
             rng: Seed(seed).stream("hfaba"),
@@ -289,8 +289,8 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
-    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate {
+impl Reading for Reference {
+    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> OfferOutcome {
         let node = self.config.tree.place(class).map_or(0, |place| place + 1);
         let full = self.waiting.len() as u32 >= self.limit.max_packets();
         let mut j = self.x.iter().position(|leaf| leaf.flow == flow);
@@ -332,7 +332,7 @@ impl Reading for Plain {
         let price = if self.config.given.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
         self.x[j].x -= price;
         self.waiting.push_back((flow, price));
-        Fate::In
+        OfferOutcome::In
     }
 
     fn departure(&mut self) -> Option<u64> {
@@ -356,7 +356,7 @@ impl Reading for Plain {
 fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(&made, seed);
-    let mut plain = Plain::new(made, seed);
+    let mut plain = Reference::new(made, seed);
     side_by_side(&mut queue, &mut plain, (9_000, 9, seed), |queue, plain, step| {
         let (hfaba, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
         let pools: i64 = plain.nodes.iter().map(|node| node.sigma).sum();

@@ -14,7 +14,7 @@ mod sfed;
 mod spoofed;
 
 use crate::beside::Met;
-use crate::fate::Fate;
+use crate::fate::OfferOutcome;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Dropper, Ignore, Packet, Queue, Rng, Seed, Time};
@@ -56,14 +56,14 @@ fn is_early(profile: &Profile, x: i64, ratio: f64, rng: &mut Rng) -> bool {
 
 /// A transcription of a law, with its own queue.
 trait Reading {
-    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> Fate;
+    fn arrival(&mut self, class: u32, flow: u64, len: u32) -> OfferOutcome;
     /// The flow of the packet that leaves.
     fn departure(&mut self) -> Option<u64>;
 }
 
-const NO_TOKENS: Fate = Fate::Dropped(Cause::NoTokens);
-const EARLY: Fate = Fate::Dropped(Cause::Early);
-const FULL: Fate = Fate::Dropped(Cause::Overflow);
+const NO_TOKENS: OfferOutcome = OfferOutcome::Dropped(Cause::NoTokens);
+const EARLY: OfferOutcome = OfferOutcome::Dropped(Cause::Early);
+const FULL: OfferOutcome = OfferOutcome::Dropped(Cause::Overflow);
 
 /// A random source of varying load: the next sender, if one sends before the next departure. Flow 0
 /// sends a third.
@@ -90,9 +90,9 @@ fn side_by_side<D: Dropper, R: Reading>(
     for step in 0..steps {
         if let Some((flow, len)) = next_arrival(&mut traffic, step) {
             let class = flow as u32 % classes;
-            let fate = Fate::of(of_class(class, flow, len), queue);
+            let fate = OfferOutcome::of(of_class(class, flow, len), queue);
             assert_eq!(fate, plain.arrival(class, flow, len), "step {step}");
-            let name = if let Fate::Dropped(cause) = fate { cause.name() } else { "in" };
+            let name = if let OfferOutcome::Dropped(cause) = fate { cause.name() } else { "in" };
             *met.entry(name).or_default() += 1;
         } else {
             let sent = queue.dequeue(Time::ZERO, &mut Ignore);

@@ -4,7 +4,7 @@ use super::{
     EARLY, FULL, NO_TOKENS, Reading, events, is_early, max_min, of_class, packet, shares, side_by_side, site,
 };
 use crate::beside::{Met, add, assert_met};
-use crate::fate::Fate;
+use crate::fate::OfferOutcome;
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::units::Amount;
 use fairwire_core::{Cause, Discipline, Ecn, EcnPolicy, Ignore, Limit, Packet, Queue, Rng, Seed, Time};
@@ -100,7 +100,7 @@ proptest! {
 }
 
 /// SFED transcribed from the pseudo-code.
-struct Plain {
+struct Reference {
     limit: Limit,
     config: Config,
     rng: Rng,
@@ -110,7 +110,7 @@ struct Plain {
     waiting: VecDeque<(u64, i64)>,
 }
 
-impl Plain {
+impl Reference {
     fn height(&self) -> i64 {
         self.config.total / (self.x.len() as u64).cast_signed()
     }
@@ -145,8 +145,8 @@ impl Plain {
     }
 }
 
-impl Reading for Plain {
-    fn arrival(&mut self, _: u32, flow: u64, len: u32) -> Fate {
+impl Reading for Reference {
+    fn arrival(&mut self, _: u32, flow: u64, len: u32) -> OfferOutcome {
         let full = self.waiting.len() as u32 >= self.limit.max_packets();
         let j = match self.x.iter().position(|&(f, _)| f == flow) {
             Some(j) => j,
@@ -167,7 +167,7 @@ impl Reading for Plain {
         let price = if self.config.measure == Measure::Bytes { i64::from(len) * TOKEN } else { TOKEN };
         self.x[j].1 -= price;
         self.waiting.push_back((flow, price));
-        Fate::In
+        OfferOutcome::In
     }
 
     fn departure(&mut self) -> Option<u64> {
@@ -193,7 +193,7 @@ fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(made, seed);
     let (limit, config) = made;
-    let mut plain = Plain {
+    let mut plain = Reference {
         limit,
         config,
         rng: Seed(seed).stream("sfed"),
@@ -250,8 +250,8 @@ fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(checked(&spec, Amount::Packets(80)), 1).with_ecn(EcnPolicy::Mark);
     let mut fates = Vec::new();
-    fates.resize_with(41, || Fate::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
-    let is_in = |fate: &Fate| [Fate::In, Fate::Marked(Cause::Early)].contains(fate);
+    fates.resize_with(41, || OfferOutcome::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
+    let is_in = |fate: &OfferOutcome| [OfferOutcome::In, OfferOutcome::Marked(Cause::Early)].contains(fate);
     assert!(fates[..40].iter().all(is_in), "every signal can be a mark, and 40 tokens last for 40 packets");
     assert_eq!(fates[40], NO_TOKENS);
     let mut marked = 0;

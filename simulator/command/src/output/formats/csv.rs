@@ -1,7 +1,7 @@
 //! Tables as CSV.
 
 use crate::output::delays::Histogram;
-use crate::output::series::{Form, Of, Row};
+use crate::output::series::{Form, Of, SampleRow};
 use crate::report::csv;
 use fairwire_metrics::Bin;
 use fairwire_metrics::record::{CompletedRecord, DelayRecord, Percentile, Report};
@@ -22,9 +22,9 @@ const HEADS: [&str; 2] = [
 
 /// A row of a time series. It never needs quotes: scenarios allow no commas in names, and commas
 /// before a gauge's name are replaced.
-fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
+fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {
     let Of { discipline, stage, seed } = run;
-    let Row { kind, name, measure, unit, value } = row;
+    let SampleRow { kind, name, measure, unit, value } = row;
     write!(out, "{discipline},")?;
     if let Some(stage) = stage {
         write!(out, "{stage},")?;

@@ -1,6 +1,6 @@
 //! Rows and packets as lines of JSON.
 
-use crate::output::series::{Form, Of, Row};
+use crate::output::series::{Form, Of, SampleRow};
 use crate::output::trace::{Names, Packets};
 use fairwire_scenario::{Content, PacketEvent};
 use std::io::{self, Write};
@@ -14,8 +14,8 @@ pub(in crate::output) fn packets() -> Box<dyn Packets> {
 pub(in crate::output) const SERIES: Form = Form { head: ["", ""], row };
 
 /// A row of a time series.
-fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: Row<'_>) -> io::Result<()> {
-    let Row { kind, name, measure, unit, value } = row;
+fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {
+    let SampleRow { kind, name, measure, unit, value } = row;
     write!(out, "{{\"discipline\":{},", quoted(run.discipline))?;
     if let Some(stage) = run.stage {
         write!(out, "\"stage\":\"{stage}\",")?;

@@ -21,7 +21,7 @@ pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -
 }
 
 /// A flow in its run.
-type Row<'a> = (&'a RunRecord, &'a FlowRecord);
+type SampleRow<'a> = (&'a RunRecord, &'a FlowRecord);
 
 fn write(path: &Path, table: &Table) -> io::Result<()> {
     let mut scratch = Scratch::begin(path)?;
@@ -31,7 +31,7 @@ fn write(path: &Path, table: &Table) -> io::Result<()> {
 
 /// One row per run and flow of `report`.
 fn table(report: &Report) -> Table {
-    let rows: Vec<Row<'_>> =
+    let rows: Vec<SampleRow<'_>> =
         report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow))).collect();
     let cells: Vec<Vec<Cell>> = rows.iter().map(|(_, flow)| flow.row()).collect();
     let disciplines = rows.iter().map(|(run, _)| run.discipline.as_str());

@@ -30,7 +30,7 @@ pub use nada::Rates;
 use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
 use fairwire_core::{Duration, Ecn, Rng, Time};
 use fairwire_metrics::{Kind, Lasted};
-use nada::{Arrived, REPORT_EVERY, Report};
+use nada::{Arrived, REPORT_EVERY, ReceiverReport};
 use picture::{Picture, Piece};
 use std::collections::VecDeque;
 
@@ -114,7 +114,7 @@ struct Sent {
 /// The content of a report from the second end.
 #[derive(Clone, Copy, Debug)]
 struct Feedback {
-    report: Option<Report>,
+    report: Option<ReceiverReport>,
     /// When the latest packet to arrive was sent; next, how long ago it arrived.
     last_sent: Time,
     waited: Duration,

@@ -79,7 +79,7 @@ const INTERVAL_WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
 /// A report of the receiver: section 5.3.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Report {
+pub(super) struct ReceiverReport {
     /// rmode is 0: no queue and no loss within the window.
     pub may_ramp_up: bool,
     /// x_curr, seconds.
@@ -100,7 +100,7 @@ pub(super) struct Arrived {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct Received {
     at: Time,
     number: u64,
     bits: f64,
@@ -115,7 +115,7 @@ pub(super) struct Receiver {
     /// The latest queueing delays, seconds.
     queueing_s: VecDeque<f64>,
     /// Arrivals within the window.
-    seen: VecDeque<Seen>,
+    seen: VecDeque<Received>,
     /// The highest number plus one: of all packets, and of those that have left the window.
     next: u64,
     before: u64,
@@ -144,11 +144,17 @@ impl Receiver {
             }
         }
         self.next = self.next.max(number + 1);
-        self.seen.push_back(Seen { at: now, number, bits: f64::from(bytes) * 8.0, queueing_s, is_marked });
+        self.seen.push_back(Received {
+            at: now,
+            number,
+            bits: f64::from(bytes) * 8.0,
+            queueing_s,
+            is_marked,
+        });
     }
 
     /// The report at `now`; once per [`REPORT_EVERY`].
-    pub(super) fn report(&mut self, now: Time) -> Report {
+    pub(super) fn report(&mut self, now: Time) -> ReceiverReport {
         while let Some(seen) = self.seen.front().filter(|seen| now.since(seen.at) > LOG_WINDOW) {
             self.before = self.before.max(seen.number + 1);
             self.seen.pop_front();
@@ -163,7 +169,7 @@ impl Receiver {
         self.marked_ratio += RATIO_WEIGHT * (marked - self.marked_ratio);
         let has_queue = self.seen.iter().any(|seen| seen.queueing_s >= NO_QUEUE_S);
         let bits: f64 = self.seen.iter().map(|seen| seen.bits).sum();
-        Report {
+        ReceiverReport {
             may_ramp_up: lost == 0 && !has_queue,
             congestion_s: self.congestion_s(),
             received_bps: bits / LOG_WINDOW.secs(),
@@ -237,7 +243,7 @@ impl Sender {
     }
 
     /// Takes in a report that arrived at `now` after a round trip of `rtt`.
-    pub(super) fn take(&mut self, report: &Report, rtt: Duration, now: Time) {
+    pub(super) fn take(&mut self, report: &ReceiverReport, rtt: Duration, now: Time) {
         let since = self.reported.map_or(REPORT_EVERY, |at| now.since(at));
         self.reported = Some(now);
         if report.may_ramp_up {
@@ -268,18 +274,18 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    fn report(congestion_s: f64) -> Report {
-        Report { may_ramp_up: false, congestion_s, received_bps: 0.0 }
+    fn report(congestion_s: f64) -> ReceiverReport {
+        ReceiverReport { may_ramp_up: false, congestion_s, received_bps: 0.0 }
     }
 
     #[test]
     fn where_nothing_waits_the_rate_grows_by_what_a_queue_of_50_ms_allows() {
         let mut sender = Sender::new(RATES);
-        let idle = Report { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
+        let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
         // 50 ms over a round trip of 80, a report of 100 and filters of 120 ms: a sixth.
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
-        sender.take(&Report { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
+        sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");
     }
 
@@ -310,7 +316,7 @@ mod tests {
 
     /// The last report for packets of 1250 bytes every 10 ms for `s` seconds, delayed by
     /// `delay_ms(n)`; those for which `is_lost` never arrive.
-    fn receive(s: u64, delay_ms: impl Fn(u64) -> u64, is_lost: impl Fn(u64) -> bool) -> Report {
+    fn receive(s: u64, delay_ms: impl Fn(u64) -> u64, is_lost: impl Fn(u64) -> bool) -> ReceiverReport {
         let mut receiver = Receiver::default();
         let mut last = report(0.0);
         for number in 0..100 * s {
