@@ -91,10 +91,11 @@ pub struct Spec {
     /// How fast the rate grows below the line's last delivery, per second.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "Hz")]
     pub recover: Option<f64>,
-    /// How fast it initially grows above that, per second; doubles each second, up to `recover`.
+    /// How fast it initially grows above the last delivery, per second; doubles each second, up to
+    /// `recover`.
     #[parameter(default = 0.05, min = 0.0, max = 10.0, unit = "Hz")]
     pub probe: Option<f64>,
-    /// How long a shortest round trip counts; at least half this time.
+    /// How long the shortest round trip is remembered: from half of this time to all of it.
     #[parameter(default = "60 s", min = "1 s", max = "1 h")]
     pub window: Option<Quantity<Duration>>,
     /// The time without use after which the rate returns to its start.

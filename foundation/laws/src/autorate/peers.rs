@@ -10,8 +10,9 @@ const SILENT: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_ms(500);
 /// The fraction of a peer's carried bytes that still counts after a step: a mean of a second.
 const FADES: f64 = 0.95;
-/// Peers with this fraction of the traffic decide the added delay. The smallest delays say most,
-/// since a queue of the line delays all peers. The fraction keeps one host from forging them.
+/// The added delay is the least that peers with this fraction of the traffic do not exceed. A queue
+/// of the line delays all peers, so small delays are the best evidence. The fraction keeps one host
+/// from forging them.
 const QUARTER: f64 = 0.25;
 
 /// The observation of the peers.
@@ -23,7 +24,7 @@ pub(super) struct Heard {
     pub trip: Duration,
     /// Its excess over the base, if the other end answered at once.
     pub added: Duration,
-    /// The excess of round trips over the base that is certain, whatever the other end did.
+    /// The part of this excess that is certain, whatever the other end did.
     pub certain: Duration,
 }
 

@@ -38,7 +38,7 @@ enum Beside {
 }
 
 impl Beside {
-    /// The fraction that bulk carries next to it.
+    /// The fraction that bulk carries.
     fn leaves(self) -> f64 {
         if let Beside::Late(part) = self { 1.0 - part } else { 1.0 }
     }

@@ -138,7 +138,7 @@ pub struct Terms {
     pub steps: Checked,
     /// Whether ECN-capable packets are marked.
     pub ecn: EcnPolicy,
-    /// With one of many queues: may two packets of each backlogged one wait?
+    /// If this is one of many queues: may two packets of each backlogged queue wait?
     pub allows_round: bool,
 }
 

@@ -360,8 +360,8 @@ impl Law for Codel {
 
     fn polled_empty(&mut self, terms: &mut Terms, _: Time) {
         self.phase = Phase::Calm;
-        // An overflow that empties a queue does not call its law. The RFC forgets when the wait
-        // exceeded the target; Linux does not.
+        // If an overflow has emptied the queue, its law was not called. The RFC now forgets when
+        // the wait exceeded the target; Linux does not.
         if terms.rules == Rules::Rfc {
             self.due = None;
         }

@@ -120,11 +120,11 @@ impl Dropper for Fattest {
     }
 }
 
-/// Numbers, with the place of the greatest.
+/// A tree of numbers that knows the place of the greatest.
 ///
-/// All paths have the same length. A rising number passes the first levels without a test. Whether
-/// it is the greatest of a few is unpredictable, and a mispredicted branch costs more than a level;
-/// among many it seldom is.
+/// All paths have the same length. A rising number passes the first levels without a test: near the
+/// leaves it is unpredictable whether it is the greatest, and a mispredicted branch costs more than
+/// a level. Near the root it seldom is the greatest.
 #[derive(Debug)]
 pub(super) struct Maxima {
     /// Node 0 is the root, the children of node i are 4 i + 1 to 4 i + 4, and the numbers are in

@@ -243,8 +243,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // The later intervals had no arrivals. The price only falls over them, and stays at 0 once
-        // it is there, so the sum of all steps needs to be cut at 0 only once.
+        // The later intervals had no arrivals, so the price only falls, and stays at 0 once it is
+        // there. Therefore the sum of all steps is cut at 0 only once.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);

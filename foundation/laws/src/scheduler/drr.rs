@@ -57,7 +57,7 @@ impl Drr {
         }
     }
 
-    /// The same, with the quantum that fills a round of the backlogged queues.
+    /// Fills a round of the backlogged queues with `quantum`, if given.
     #[must_use]
     pub(crate) fn filling(self, quantum: Option<Quantum>) -> Self {
         Drr { filling: quantum, ..self }

@@ -135,8 +135,8 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     lets_go: bool,
     /// The queue that was served last.
     served: u32,
-    /// The queue whose last packet was just dropped as it left, and that the same poll then found
-    /// empty.
+    /// The queue whose last packet the current poll dropped instead of sending it, and which this
+    /// poll then found empty.
     just_emptied: u32,
     /// The number of queues passed over before the last packet was found.
     passed_over: u32,
@@ -177,18 +177,17 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// The same, with the quantum that fills a round of the backlogged queues.
+    /// Fills a round of the backlogged queues with `quantum`.
     pub(crate) fn filling(self, quantum: Quantum) -> Self {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
 
-    /// The same, with hosts sharing equally, and the flows of each host within its share.
+    /// Shares equally between hosts, and then between the flows of each host.
     pub(crate) fn with_hosts(self, host_of: HostOf) -> Self {
         DrrPlusPlus { hosts: Some(FlowTable::new(self.turns.len())), host_of, ..self }
     }
 
-    /// The same, except that a new queue found empty leaves at once if no old queues wait, as in
-    /// Linux.
+    /// Lets a new queue that is found empty leave at once if no old queues wait, as in Linux.
     pub(crate) fn letting_go(self) -> Self {
         DrrPlusPlus { lets_go: true, ..self }
     }
@@ -204,8 +203,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.passed_over
     }
 
-    /// Credits all further futile rounds at once, after an entire round in which no old queue could
-    /// send. Those rounds would not change the order. Returns the number of queues on the list.
+    /// After a round in which no old queue could send, credits all further such rounds at once:
+    /// they would not change the order. Returns the number of queues on the list.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);
         let mut queue = self.old.first;

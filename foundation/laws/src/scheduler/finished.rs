@@ -39,8 +39,8 @@ pub(super) struct Finished {
 }
 
 impl Finished {
-    /// A memory for schedulers of a buffer of `packets`: at most as many flows, or 1024 if that is
-    /// more.
+    /// A memory for a scheduler whose buffer holds `packets`: room for that number of flows, at
+    /// least 1024.
     pub(super) fn beside(packets: usize) -> Self {
         Finished::new(packets.max(MIN_CAPACITY))
     }

@@ -119,8 +119,8 @@ struct Member {
     parts: u8,
     /// The number of its latest move to the end of the old list.
     moved: u64,
-    /// The number of these moves, of all members, when it last got a quantum to go first with, or
-    /// ended a turn.
+    /// The total number of these moves, of all members, when this member last ended a turn or got a
+    /// quantum as a new one.
     credited: u64,
 }
 
@@ -136,7 +136,7 @@ impl Member {
         credited: 0,
     };
 
-    /// Its credit for a round in which an undivided quantum is `bytes`.
+    /// Its credit per round, if an undivided quantum is `bytes`.
     #[inline]
     fn quantum(&self, bytes: i64) -> i64 {
         bytes * BYTE / i64::from(self.parts)
@@ -282,8 +282,7 @@ impl Round {
         }
     }
 
-    /// Credits all further futile rounds at once, after an entire round in which no member could
-    /// send.
+    /// After a round in which no member could send, credits all further such rounds at once.
     #[cold]
     fn credit_vain_rounds(&self, members: &mut [Member], quantum: &Quantum) {
         let quantum = quantum.of(self.count);

@@ -20,13 +20,13 @@ pub struct Quantum {
 pub(crate) const MAX_TRAIN: u32 = 1 << 16;
 
 impl Quantum {
-    /// The same number of bytes, at least 1, for any number of members.
+    /// A fixed number of bytes, at least 1, for any number of members.
     pub(crate) fn fixed(bytes: u32) -> Self {
         Quantum { least: bytes.max(1), round: 0 }
     }
 
-    /// The same, except that with few members the quantum grows, up to [`MAX_TRAIN`], to fill a
-    /// round of this time at `rate`.
+    /// Lets the quantum grow with few members, up to [`MAX_TRAIN`], to fill a round of this time at
+    /// `rate`.
     #[must_use]
     pub(crate) fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
         let bytes = round.map_or(0.0, |round| round.secs() * rate.bps() as f64 / 8.0);

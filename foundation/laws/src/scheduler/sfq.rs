@@ -69,8 +69,8 @@ impl Scheduler for Sfq {
     }
 
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
-        // A tag that virtual time has reached has the same effect, remembered or forgotten. At most
-        // one flow is remembered per packet that leaves, so removing two at a time keeps up.
+        // Removes remembered flows whose tags virtual time has reached, because these have no
+        // effect any more. Two at a time are enough: each departure adds at most one.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
         let Some((_, flow)) = self.starts.least() else {

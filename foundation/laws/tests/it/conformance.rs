@@ -224,8 +224,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // Two polls for three offers, and the rest at the end; no poll finds nothing, except
-            // with AVQ.
+            // There are two polls for three offers, and the rest leaves at the end. Every poll
+            // finds a packet, except with AVQ.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -306,10 +306,10 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // Two polls for three of 12000 offers, and at most 40 packets left for each of the three
-        // pauses: 8120 at most. Each poll comes right after an offer, so it finds nothing only if
-        // an empty queue refused a packet. AVQ admits ever less from senders that do not respond:
-        // 0.98 of the rate at first, three quarters at the end.
+        // 12000 offers have two polls for three, and at most 40 packets wait at each of the three
+        // pauses: at most 8120 are sent. Each poll comes right after an offer, so it finds nothing
+        // only if an empty queue refused a packet. AVQ admits fewer and fewer packets of
+        // unresponsive senders: 0.98 of the rate at first, three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }

@@ -20,13 +20,13 @@ pub(super) fn node_of(place: Option<usize>) -> usize {
 pub(super) struct Node {
     pub(super) parent: usize,
     pub(super) contents: Contents,
-    // Most of thousands have neither, and then take no room.
+    // Boxed: most of thousands of classes have neither.
     pub(super) guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
     pub(super) ceiling: Option<Box<Ceiling>>,       // free while the class may send
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
     pub(super) priority: usize,
     pub(super) tag: u128, // virtual time from which it is owed excess
-    /// Virtual times of the excess here, one for each priority, if classes exist below.
+    /// Virtual times of the excess among the node's children, one for each priority.
     pub(super) clocks: Box<[u128]>,
     /// No packet below may leave before this; zero if unknown.
     pub(super) not_before: Time,
@@ -79,8 +79,8 @@ impl Node {
         self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
     }
 
-    /// Takes over the savings of `before`, capped by the new terms, and its debts. The virtual time
-    /// of its parent was `clock` for a priority, and is zero here.
+    /// Takes over the savings of `before`, capped by the new terms, and its debts. `clock` was the
+    /// virtual time of its parent for its priority; here that is zero.
     pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
         if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {
             own.idle_until(before.free_at());

@@ -16,7 +16,7 @@ impl Classful {
         for (class, &next) in (0..).zip(kept.classes) {
             let (Some(was), Some(is)) = (before.tree.place(class), self.tree.place(next)) else { continue };
             let (was, is) = (was + 1, is + 1);
-            // The first of several merged classes; the others are gone.
+            // Of several merged classes only the first is inherited.
             if core::mem::replace(&mut has_heir[is], true) {
                 continue;
             }
@@ -68,7 +68,7 @@ impl Classful {
         self.deactivate(at);
         self.forget_times(self.nodes[at].parent);
         let clock = self.nodes[self.nodes[at].parent].clocks[self.nodes[at].priority];
-        // Each tree keeps one of the nodes: the old one leaves with `fresh`.
+        // Exchanges the two nodes, so the old one is dropped with `fresh`.
         core::mem::swap(&mut self.nodes[at], &mut fresh.nodes[of]);
         let before = &mut fresh.nodes[of];
         self.nodes[at].contents.inner = before.contents.inner.take();
@@ -93,8 +93,8 @@ impl Classful {
         }
     }
 
-    /// Moves the discipline of the leaf `was` of `before` to the leaf `is`, if it can take over the
-    /// parameters of the one there.
+    /// Keeps the discipline of the leaf `was` of `before` at the leaf `is`, if it can take over the
+    /// parameters of the discipline at `is`.
     fn keep_leaf(&mut self, is: usize, before: &mut Classful, was: usize, now: Time) {
         let is_later = match &self.nodes[is].contents.inner {
             None => return,

@@ -74,8 +74,8 @@ pub struct Afd<M> {
     weights: WeightOf,
     /// The number of classes with a weight from each power of two to the next.
     powers: Powers,
-    /// 1 / (the least weight), or up to twice that once weights were changed. Flows of any weight
-    /// pass undropped once m_fair is this multiple of a lone flow's record.
+    /// 1 / (the least weight), or up to twice that after changes of weights. If m_fair is this
+    /// multiple of a lone flow's maximum record, flows of any weight pass undropped.
     reach: f64,
     mark_limit: f64,
     fair: FairShare,
@@ -103,7 +103,7 @@ impl<M: Meter> Afd<M> {
         &self.fair
     }
 
-    /// m_fair need not rise above this: it then drops no packet, whatever the weights.
+    /// The useful maximum of m_fair: there, no packet is dropped, whatever the weights.
     #[inline]
     fn most(&self) -> f64 {
         self.meter.most() * self.reach

@@ -173,8 +173,8 @@ pub(crate) fn below(rng: &mut Rng, n: u64) -> u64 {
 /// for cumulative frequency tables", 1994).
 #[derive(Debug)]
 struct Sums {
-    /// At i, the sum over the places from i - lowest bit of i up to i - 1. The length is a power of
-    /// two plus one.
+    /// Entry i is the sum over the places from i - (lowest set bit of i) to i - 1. The length is a
+    /// power of two plus one.
     tree: Box<[u64]>,
 }
 

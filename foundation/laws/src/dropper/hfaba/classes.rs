@@ -160,7 +160,7 @@ impl Classes {
     #[inline]
     pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
-        // It and the sum stay below 2^63: a signed number is converted in one instruction.
+        // Signed, because that is converted in one instruction; weights stay below 2^63.
         class.weight.cast_signed() as f64 * self.classes[class.parent as usize].per_weight
     }
 

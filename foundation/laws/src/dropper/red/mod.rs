@@ -328,8 +328,8 @@ pub struct Red {
     average: f64,
     count: u64,
     count_bytes: u64,
-    /// Was the average above the lower threshold at the last arrival? The first arrival above it is
-    /// never dropped.
+    /// Was the average above the lower threshold at the last arrival? If not, the next arrival is
+    /// not dropped even if it is above.
     is_above: bool,
     idle_since: Option<Time>,
     steps: Option<Steps>,

@@ -68,8 +68,8 @@ fn who_sends_little_is_forgotten_and_who_sends_enough_is_not() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // All are silent, then single packets arrive: the hand circles once per few packets and removes
-    // the others.
+    // All flows are silent. Then single packets arrive; every few of them, the hand completes a
+    // circle and removes the silent flows.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
     }

@@ -32,8 +32,8 @@ fn in_bytes_long_packets_alone_get_through_a_link_that_is_not_full() {
     for name in FORMS {
         let found = shares(name, "measure = 'bytes'", link, &[Sender { len: 65_000, ..sender(900_000_000) }]);
         println!("{name}: {found:.3?}");
-        // The flow sends at 0.9 of the link's rate; a step while a packet waits may cost a few
-        // packets.
+        // The flow sends at 0.9 of the link's rate. A few packets may be lost when a step of m_fair
+        // occurs while a packet waits.
         assert!(found[0] > 0.88, "{name}: {found:?}");
     }
 }
@@ -46,7 +46,7 @@ fn a_fast_link_with_a_small_buffer_is_kept_busy() {
         for name in FORMS {
             let found: f64 = shares(name, "", link(bps, buffer, 500), &flows).iter().sum();
             println!("{name}, {bps} bit/s, {ms} ms: {found:.3}");
-            // Steps of 6.25 ms left the link idle for a quarter of the time and more.
+            // With steps of 6.25 ms the link would be idle for at least a quarter of the time.
             assert!(found > 0.97, "{name}, {bps} bit/s, {ms} ms: {found}");
         }
     }
@@ -59,7 +59,8 @@ fn who_ignores_marks_does_not_push_others_out() {
         let deaf = Sender { ecn: Ecn::Ect0, ..sender(15_000_000) };
         let found = shares(name, "ecn = 'mark'", link, &[deaf, sender(4_000_000)]);
         println!("{name}: {found:.3?}");
-        // The flow sends only 0.4; its losses occur before the first queue has moved m_fair.
+        // The flow sends 0.4 of the link's rate. It loses packets only before the initial queue has
+        // moved m_fair.
         assert!(found[1] > 0.37, "{name}: {found:?}");
     }
 }

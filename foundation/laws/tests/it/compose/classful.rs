@@ -581,7 +581,7 @@ fn leaves_that_are_empty_are_let_go_where_more_were_made_than_are_kept_and_made_
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // A sixteenth more are built while all existing ones are inspected once.
+        // While all existing leaves are inspected once, a sixteenth more are built.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));

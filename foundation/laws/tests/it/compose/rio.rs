@@ -24,7 +24,7 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
     assert_eq!((config.colors, config.given.coupling, config.given.weight), (2, Coupling::Coupled, 0.002));
-    // With the other rule ATB's edges never reach their threshold.
+    // With `AtLeast` ATB's edges never reach their threshold.
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
@@ -218,8 +218,7 @@ fn under_ns2s_rule_averages_wait_for_green_and_yellow_ends_the_idle_time_of_the_
 
 #[test]
 fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
-    // Yellow's average is raised above its threshold, where 60 arrivals are forced drops, and one
-    // idle second brings it below.
+    // 60 forced drops raise yellow's average above its threshold; one idle second brings it below.
     let signals = |out_rule| {
         let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
         let given = Checked { out_rule, weight: 0.05, ..Checked::default() };

@@ -31,8 +31,8 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// The next packet, and whether it may be dropped; `beside` is the backlog of other queues that
-/// count.
+/// The next packet, and whether it may be dropped. `beside` is the backlog of the other queues, if
+/// it counts.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,

@@ -260,14 +260,14 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 
 #[test]
 fn l4s_traffic_has_a_short_queue_beside_a_standing_classic_one() {
-    // Classic senders offer 75 % of the link and ignore signals, and L4S senders 30 %: one classic
-    // packet in fifteen must be dropped.
+    // Classic senders offer 75 % of the link and ignore signals; L4S senders offer 30 %. So one of
+    // 15 classic packets must be dropped.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
     // The controller holds the classic queue at 15 ms. The bound is wide because random arrivals
     // move it by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
-    // An L4S packet waits for the one in transmission, for those of its burst, and for a classic
-    // one in ten.
+    // An L4S packet waits for the packet in transmission, for others of its burst, and one time in
+    // ten for a classic packet.
     assert!(l4s.mean() < 500 && l4s.longest < 5_000, "{l4s:?}");
     assert!((17_000..19_000).contains(&l4s.sent), "all of 0.6 per ms in 30 s: {l4s:?}");
 }

@@ -210,7 +210,7 @@ fn the_law_of_the_queue_that_overflowed_is_invoked_and_no_other() {
 
 #[test]
 fn a_packet_takes_few_looks_at_each_queue_however_many_a_host_has() {
-    // Two hosts with 450 bulky flows each: a round gives a queue three bytes, and a packet takes
+    // Two hosts with 450 bulky flows each: a queue gets three bytes per round, so a packet takes
     // 500 rounds.
     let (mut cake, mut most, mut sum) = (cake(4000), 0, 0);
     let mut sent = [0u32; 2];
@@ -225,10 +225,10 @@ fn a_packet_takes_few_looks_at_each_queue_however_many_a_host_has() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // Four inspections of each of 900 queues, and as many again after queues found empty. One by
-    // one it would be 500 rounds, 450 000.
+    // At most four inspections of each of 900 queues, and as many again after queues were found
+    // empty. Without skipping there would be 500 rounds, 450 000 inspections.
     assert!(most > 900 && most <= 8 * 900, "{most}");
-    // A packet of each of 900 queues takes 500 rounds of 900 inspections, minus those skipped.
+    // Without skipping, the packets of 900 queues would take 500 rounds of 900 inspections.
     assert!(sum < 500 * 8000, "{sum}");
     assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // +- one packet of each queue
 }

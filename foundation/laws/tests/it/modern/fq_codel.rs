@@ -196,8 +196,8 @@ fn a_flow_that_pauses_does_not_get_ahead_twice_in_a_round() {
     (0..12).for_each(|_| assert!(next(&mut fq, &mut log).is_some()));
     offer(&mut fq, 1, 9, 100, &mut log);
     assert_eq!(next(&mut fq, &mut log), Some(1));
-    // Its queue is found empty and moves behind the old ones. Its next packet waits there, unlike
-    // the packet of a new flow.
+    // Flow 9's queue is found empty and moves behind the old ones. Its next packet waits there,
+    // unlike the packet of a new flow.
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones go on");
     offer(&mut fq, 2, 9, 100, &mut log);
     assert!(next(&mut fq, &mut log) > Some(1000), "the bulky ones still go on");

@@ -10,9 +10,9 @@ use fairwire_laws::dropper::choke::{Choke, Compare, Config, Draws, Spec};
 use fairwire_laws::dropper::red::{self, Ramp, Spreading};
 use fairwire_laws::spec::Measure;
 
-/// CHOKe from the pseudo-code: RED's average; a match drops both; then the upper threshold; then
-/// RED's test.
-struct Reference {
+/// CHOKe from the pseudo-code. Its steps are RED's average, the comparison (a match drops both
+/// packets), the upper threshold, and RED's test.
+struct Plain {
     config: Config,
     line: Line,
     draw: Rng,

@@ -283,8 +283,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                         });
                     let few =
                         met.get("early").copied().unwrap_or(0) + met.get("marked").copied().unwrap_or(0);
-                    // The growth rate is hardly ever near the capacity; all other estimates reach
-                    // it.
+                    // The rate by `Printed` is hardly ever near the capacity; all other estimates
+                    // reach it.
                     assert!(few > 0 || estimator == Printed || overload_rule == NanNoDrop, "{met:?}");
                     overloaded += queue.dropper().overloaded();
                 }

@@ -69,9 +69,10 @@ fn two_backlogged_flows_differ_by_no_more_than_was_proven() {
         ("scfq", one_packet_each),
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
-        // A flow is served while another, or itself, starts in the current frame. So no potential
-        // is further ahead than a frame and the longest packet. Two potentials differ by no more,
-        // and by twice that over an interval. The paper's 2 F is the same two frames.
+        // While a flow is served, some flow starts in the current frame. So no potential is further
+        // ahead than a frame plus the longest packet, and two potentials differ by no more. Over an
+        // interval the difference changes by at most twice that. The paper's 2 F is the same two
+        // frames.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;

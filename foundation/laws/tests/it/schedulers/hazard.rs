@@ -34,8 +34,7 @@ fn a_flow_that_never_reacts_gets_its_fair_share_under_every_scheduler() {
     for name in ENTRIES {
         for load in LOADS {
             let share = share_of_the_deaf_flow(entry(name, 125, ""), load, 20);
-            // 1/11 of the link, within 0.3 %: the effect of start-up and one packet per round over
-            // 20 s.
+            // 1/11 of the link. The start-up, and one packet per round, matter up to 0.3 % in 20 s.
             assert!((share - 1.0 / 11.0).abs() < 0.003, "{name} at {load}: {share}");
         }
     }

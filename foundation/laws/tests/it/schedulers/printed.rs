@@ -12,9 +12,10 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    /// The start of the packet at the head, or the end of the last one; for DRR the deficit.
+    /// The start tag of the packet at the head, or the finish tag of the last one; for DRR the
+    /// deficit.
     tag: u64,
-    /// Equal tags are served by turn; for DRR this is the order of the round.
+    /// Orders equal tags; for DRR this is the order of the round.
     turn: u64,
     waiting: u32,
 }

@@ -40,7 +40,7 @@ fn per_class_a_class_of_ten_flows_gets_what_a_class_of_one_flow_gets() {
             offer(&mut *queue, frame, 20, 2, 1000);
         }
         let bytes = bytes_by_flow(&mut *queue, 400);
-        // In turn, so at the end of the 400 they differ by at most one packet.
+        // The classes alternate, so after 400 packets they differ by at most one packet.
         assert!(bytes[&20].abs_diff(200_000) <= 1000, "{name}: {bytes:?}");
         assert!(bytes[&1].abs_diff(20_000) <= 1000, "{name}: {bytes:?}");
     }
@@ -111,9 +111,9 @@ fn a_flow_that_is_back_as_soon_as_it_is_gone_gets_its_share_and_no_more() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // At most two packets wait. 100 flows of weight 1 pass in turn next to one of weight 0.01,
-    // whose packet costs a hundred times as much, so it may send one in a hundred. It is served
-    // once, and must then be remembered while the others pass.
+    // At most two packets wait. 100 flows of weight 1 send in turn; the packet of another flow, of
+    // weight 0.01, costs a hundred times as much, so one packet in a hundred is its own. After it
+    // is served, it must be remembered while the others send.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;
@@ -212,8 +212,8 @@ fn in_a_buffer_of_bytes_the_flow_with_most_bytes_makes_room() {
         let mut queue = entry(name, 1000, "buffer = '10 kB'");
         (0..30).for_each(|frame| drop(offer(&mut *queue, frame, 1, 0, 100)));
         (30..36).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1100)));
-        // 3000 and 6600 bytes: flow 2 has fewer packets and more bytes, and its first two make room
-        // for a packet of 1500.
+        // The flows have 3000 and 6600 bytes. Flow 2 has fewer packets but more bytes, so two
+        // packets of it make room for one of 1500.
         assert_eq!(offer(&mut *queue, 36, 3, 0, 1500).0, [(2, 30)], "{name}");
         assert_eq!(queue.backlog().bytes, 10_000);
     }

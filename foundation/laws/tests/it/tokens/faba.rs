@@ -84,7 +84,7 @@ fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
         }
         queue
     };
-    // The same again: sigma is 0 after the first departure, and 1 with Q = 1 at the second.
+    // The same sequence: sigma is 0 after the first departure; at the second it is 1, with Q = 1.
     let mut calm = enqueued(8, &[1, 2, 1]);
     for expected in [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]] {
         calm.dequeue(Time::ZERO, &mut Ignore);
@@ -102,7 +102,7 @@ fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
-        // In random order: in a fixed one the same few flows would always meet the freed places.
+        // In random order: in a fixed order, freed places would always meet the same few flows.
         queue.enqueue(packet(u64::from(traffic.below(40))), Time::ZERO, &mut Ignore);
         if step % 5 == 0
             && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)

@@ -444,9 +444,8 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     [first[0], second[0], second[1]]
 }
 
-/// Asserts a difference within 7 %. In the paper's scenario flows have a height of less than two
-/// tokens, so chance, which moves whole tokens, has an effect. ns-2 runs of it gave 4.8, 5.0 and
-/// 9.9 for 5, 5 and 10.
+/// Asserts a difference within 7 %. In the paper's scenario a flow's height is below two tokens, so
+/// the random movement of whole tokens has an effect. ns-2 gave 4.8, 5.0 and 9.9 for 5, 5 and 10.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -522,8 +521,8 @@ fn flows_of_a_class_share_it_alike_whatever_they_send() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // 25 000 over eleven is 2273. 3 %: the greedy flow finds a token whenever there is one, and the
-    // others by chance.
+    // 25 000 over eleven is 2273, within 3 %: the greedy flow uses every available token, and the
+    // others find some by chance.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

@@ -110,7 +110,7 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     got as f64 / (SECONDS - WARM_UP) as f64 / 1e6
 }
 
-/// The gateway's settings: as in the paper, and with the threshold that it adds.
+/// The gateway's settings: as in the paper, and with the additional threshold.
 const AS_PRINTED: &str = "measure = 'bytes'";
 const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
