@@ -41,9 +41,9 @@ pub(crate) fn with_spec<R>(
     }
 }
 
-/// Checks at `site` the base of each discipline that no use in `uses` takes unchanged: it is
-/// unused, or every use overrides each wrong key. A key that needs another one is right if one of
-/// `uses` has that.
+/// Checks at `site` the base parameters of each discipline, unless a use in `uses` takes them
+/// unchanged: then they are checked there. Wrong parameters are accepted if one of `uses` makes
+/// them right, for example with a key that they need.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,
@@ -78,7 +78,7 @@ pub fn inherit_ecn(name: &str, parameters: &mut Parameters, ecn: EcnChoice) -> R
     Ok(())
 }
 
-/// The answer of the discipline with this name or alias, with its given parameters.
+/// The result of `answer` for the discipline with this name or alias and its given parameters.
 pub fn with_part<R>(
     name: &str,
     parameters: &Parameters,
@@ -126,8 +126,8 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Puts the scheduler of the entry's name into the parameters, unless they have one, which is
-/// [refused](served) if it differs.
+/// Adds the scheduler of the entry's name to the parameters, unless they have a scheduler. If that
+/// differs, it is [refused](served).
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
         && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key))

@@ -57,7 +57,7 @@ impl Nested<'_> {
         discipline::with_spec(entry, &self.effective(entry), made).map_err(|bad| self.placed(bad))
     }
 
-    /// `bad`, which is of this discipline or of one inside it, with the path to it.
+    /// Adds the path of this discipline to `bad`, an error in it or in one inside it.
     pub(crate) fn placed(&self, bad: BadParameter) -> BadParameter {
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {
@@ -78,7 +78,8 @@ impl Nested<'_> {
         Cow::Owned(parameters)
     }
 
-    /// Its entry. Refuses an unknown name, and too deep nesting, before anything recurses into it.
+    /// Its entry in the catalogue. Refuses an unknown name, and nesting that is too deep for
+    /// recursion.
     pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
         let entry = registry::find(self.choice.name()).map_err(|unknown| {
             let why = unknown.why.as_ref().map_or(String::new(), |why| format!(" ({why})"));

@@ -314,14 +314,16 @@ impl ParameterPage {
     }
 }
 
-/// A table with more fields than this lists all disciplines, which have their own pages.
+/// The maximum number of fields listed; a larger table lists all disciplines, which have their own
+/// pages.
 const MAX_FIELDS: usize = 20;
 
 /// The fields of the table, or of the tables in the list, that a schema allows.
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // A name with its parameters: `{ drr = { quantum = "300 B" } }`. The fields are those of any.
+    // A name with its parameters: `{ drr = { quantum = "300 B" } }`. All names have the same
+    // fields.
     if schema["maxProperties"] == 1
         && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {

@@ -206,10 +206,10 @@ pub fn all() -> &'static [Entry] {
     &ALL
 }
 
-/// The names of [`all`] after these others, as the error for an unknown key lists them.
+/// The names in `others`, then those of [`all`], as the error for an unknown key lists them.
 ///
-/// Serde takes a `'static` list of names. So each list is built once and leaked; `others` is a
-/// constant of the caller: its address and its length are the key of its list.
+/// Serde requires a `'static` list of names, so each list is built once and leaked. `others` is a
+/// constant of the caller, so its address and length identify the list.
 pub(crate) fn names_and(others: &'static [&'static str]) -> &'static [&'static str] {
     static KEPT: Mutex<Vec<[&'static [&'static str]; 2]>> = Mutex::new(Vec::new());
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -85,7 +85,7 @@ impl RateLaw {
         }
     }
 
-    /// The same as a rate, to the nearest bit/s; `rate` itself if nothing can be sent.
+    /// The mean rate in this time, to the nearest bit/s; `rate` itself if nothing can be sent.
     pub fn mean(&self, rate: Rate, from: Duration, to: Duration) -> Rate {
         Rate::from_bps((self.mean_bps(rate, from, to) + 0.5) as u64).unwrap_or(rate)
     }
@@ -402,8 +402,8 @@ impl Steps {
     }
 }
 
-/// The time when `work`, in bit-nanoseconds, that begins at `at` is sent, and the part of it not
-/// yet turned into time. `spell` returns the rate at a time, and its end.
+/// When `work`, in bit-nanoseconds, is sent if it begins at `at`, and the part of it not yet turned
+/// into time. `spell` returns the rate at a time, and the end of that rate.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);

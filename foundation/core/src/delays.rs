@@ -140,9 +140,9 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path for which a packet that is answered at once takes the round
-    /// trip of the time at which it was sent. Each begins when a packet of the forward path
-    /// arrives.
+    /// The delays of the return path. With them, a packet that is answered at once takes the round
+    /// trip that the file has for the time at which it was sent. Each delay begins when a packet of
+    /// the forward path arrives.
     ///
     /// If the round trip fell faster than the order allows, a delay would begin before the previous
     /// one. It is then omitted.

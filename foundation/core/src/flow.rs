@@ -51,7 +51,7 @@ const GROUP: usize = 8;
 /// first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// A byte of each flow's hash, the first slot's lowest; 0 if the slot is empty.
+    /// One byte of each flow's hash, that of the first slot lowest; 0 for an empty slot.
     tags: u64,
     places: [[u8; 3]; GROUP],
 }

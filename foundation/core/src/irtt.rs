@@ -34,8 +34,8 @@ pub(crate) fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     Ok(trips)
 }
 
-/// Calls `each` with every value of a JSON text, the names on the path to it (an array is an empty
-/// name), and its line number; and with `}` at the end of each object.
+/// Calls `each` with every value of a JSON text, the names on the path to it (an array has an empty
+/// name), and its line number. Also calls it with `}` at the end of each object.
 fn walk<'a>(
     text: &'a str,
     mut each: impl FnMut(&[&'a str], &'a str, usize) -> Result<(), DelayError>,

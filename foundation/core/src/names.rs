@@ -83,7 +83,7 @@ impl Names {
         self.nexts[before as usize] = next;
     }
 
-    /// The number of the chain of `name`; out of bounds for a name that is no queue's number.
+    /// The chain of `name`. If names are numbers, it is out of bounds for any other name.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
         (name.0.wrapping_mul(self.factor) >> self.shift) as usize

@@ -317,8 +317,8 @@ mod tests {
         assert_eq!(queue.backlog().packets, 1);
     }
 
-    /// Pushes out the oldest the first time, then refuses; after each push-out another packet is
-    /// dropped.
+    /// Pushes out the oldest packet the first time, and then refuses arrivals. After each push-out
+    /// it drops another packet.
     #[derive(Default)]
     struct HalfHearted {
         polls: u32,

@@ -3,8 +3,10 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
-/// With more suggestions than this none are made: the list of allowed words is more useful.
 use alloc::vec::Vec;
+
+/// The maximum number of suggestions. If there are more, none is made: the list of allowed words is
+/// more useful.
 const MAX_WORDS: usize = 6;
 /// A longer word resembles none: all known words are shorter, as are misspellings of them.
 const MAX_LETTERS: usize = 60;

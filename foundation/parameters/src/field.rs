@@ -72,7 +72,7 @@ pub trait Declared: Default {
     fn fill(&mut self, base: &Self);
 }
 
-/// The number of parameters of these parts.
+/// The total number of parameters in `parts`.
 pub const fn total(parts: &[&[Field]]) -> usize {
     let (mut total, mut at) = (0, 0);
     while at < parts.len() {

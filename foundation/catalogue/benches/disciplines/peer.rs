@@ -66,8 +66,7 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Starts with a backlog of half as many packets as leaves, after some packets per leaf on
-    /// average.
+    /// Starts after some packets per leaf, with a backlog of half a packet per leaf on average.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),

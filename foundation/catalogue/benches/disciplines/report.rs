@@ -34,8 +34,8 @@ const MAX_GROWTH: f64 = 1.25;
 const MAX_STATE: f64 = 64.0;
 /// DPDK's rte_sched among [`peer::LEAVES`] queues: nanoseconds, the minimum of the published range.
 const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
-/// A simple DRR in C, without limit and statistics; not published among 256 and 4096 queues. Among
-/// 1024 it takes 9 ns.
+/// A simple DRR in C, without limit and statistics. The values among 256 and 4096 queues are not
+/// published; among 1024 it takes 9 ns.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
 /// The folder of recorded results.

@@ -103,7 +103,7 @@ impl Spec {
         self.dropper.as_ref().unwrap_or(&DEFAULT)
     }
 
-    /// The answer of the dropper; `None` if the dropper does not exist.
+    /// The result of `answer` for the dropper; `None` if the dropper does not exist.
     fn of_dropper<R>(&self, answer: impl FnOnce(&dyn Part) -> R) -> Option<R> {
         let nothing = Parameters::default();
         let given = self.choice().parameters().unwrap_or(&nothing);
@@ -141,8 +141,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// `bad`, which is of the dropper with the queue's order of service: an error in that belongs
-    /// to the queue.
+    /// Adds the path to `bad`, an error in the dropper with the queue's parameters. If it is in the
+    /// scheduler that the queue has set, it belongs to the queue.
     fn placed_error(&self, bad: BadParameter) -> BadParameter {
         let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
         match self.scheduler.is_some() && is_order {

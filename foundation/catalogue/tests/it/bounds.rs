@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// The value next to another in its written form; `None` below zero.
+    /// The next larger or smaller value, in its written form; `None` below zero.
     fn next(self, typed: &str, is_up: bool) -> Option<String> {
         if self == Kind::Number {
             let number: f64 = typed.parse().expect("as it was typed");
@@ -64,7 +64,8 @@ impl Kind {
     }
 }
 
-/// The outermost allowed values of a declaration, and the first ones beyond, in their written form.
+/// The extreme values that a declaration allows, and the nearest refused ones, in their written
+/// form.
 pub(crate) fn bounds(field: &Field) -> (Vec<String>, Vec<String>) {
     let kind = Kind::of(field);
     let (mut allowed, mut refused) = (Vec::new(), Vec::new());

@@ -145,8 +145,8 @@ pub trait Listed: Kind {
     ) -> Result<bool, M::Error>;
 }
 
-/// A kind of which `T`, a choice or the tables, is written too. A type that is only read has no
-/// default in schemas.
+/// A kind whose type `T`, the choice or the tables, can also be written. Schemas have no default
+/// for a type that can only be read.
 pub trait Writes<T>: Listed {}
 
 /// The parameters of a part of any type. A part with its own type is a [`Part`].

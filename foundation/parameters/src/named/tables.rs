@@ -38,14 +38,14 @@ impl<K: Listed> Tables<K> {
         self.entry(S::OWNER).as_any_mut().downcast_mut().expect("a name has one type")
     }
 
-    /// The same; if parameters are given for a part, those missing are taken from `base`.
+    /// These tables, with missing parameters of their parts taken from `base`.
     #[must_use]
     pub fn filled(&self, base: &Self) -> Self {
         let given = self.given.iter().map(|(&place, part)| (place, part.clone().filled(base)));
         Tables { given: given.collect() }
     }
 
-    /// The same with the parameters of `own`; combined if both have some for a part.
+    /// These tables, overridden by the parameters of `own`.
     #[must_use]
     pub fn with(&self, own: &Self) -> Self {
         let mut all = self.clone();
