@@ -22,9 +22,9 @@ const DEFAULTS: [Tolerance<'static>; 5] = [
 const SHOWN: [Tolerance<'static>; 3] =
     [Tolerance::shown("jain"), Tolerance::shown("sojourn_mean_s"), Tolerance::shown("utilization")];
 
-/// The agreement of each stage with `against` under each discipline, with the tolerances of
-/// `scenario` or else the defaults. Skips what cannot differ: the fraction of a single group, and
-/// stages of which neither delivered anything.
+/// The agreement of each stage with `against` under each discipline, by the tolerances of
+/// `scenario` or else the defaults. Skips the fraction of a single group, and pairs of stages that
+/// both delivered nothing: they cannot differ.
 pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
     let own = scenario.tolerances();
     let delivers = |run: &&RunRecord| run.flows.iter().any(|flow| flow.throughput_bps > 0.0);

@@ -19,7 +19,7 @@ pub(crate) fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES)
 }
 
-/// Twice the longest frames that fit `buffer` at `rate`, plus some for a burst.
+/// Room for twice the packets of full length in `buffer` at `rate`, and for a burst.
 pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSize {
     let waiting = buffer.in_packets(frame_bytes, rate);
     // At most a million, or an extreme scenario could take all memory; frames beyond that count as

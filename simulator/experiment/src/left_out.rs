@@ -63,9 +63,9 @@ pub enum Because<'a> {
     NotMeasured,
 }
 
-/// The `[[agree]]` tables of `scenario` that are judged under none of their disciplines on one of
-/// their stages in `report`, because something was `left_out` or the measure is missing. The first
-/// stage is the reference. Excludes those for which only this machine lacks something.
+/// The `[[agree]]` tables of `scenario` that some stage in `report` did not judge under any of
+/// their disciplines, because something was `left_out` or the measure is missing. The first stage
+/// is the reference. Excludes tables for which only this machine lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
     report: &'a Report,

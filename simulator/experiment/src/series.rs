@@ -78,8 +78,8 @@ impl Rhythm {
         self.next().map_or(Time::MAX, |(_, next)| start + next)
     }
 
-    /// The sample due `now`, by its time after the start; if a busy machine missed several, the
-    /// last.
+    /// The sample due `now`, by its time after the start. If a busy machine missed several samples,
+    /// returns the last of these.
     pub fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
         let (every, mut next) = self.next().filter(|(_, next)| start + *next <= now)?;
         while start + next + every <= now && next + every <= self.until {

@@ -327,7 +327,8 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// The name and colour of a line: those by which it differs from the others.
+    /// The name and colour of a line: the measure, the series, or both, as needed to distinguish
+    /// lines.
     fn legend(
         &self,
         measure: &Measure,
@@ -479,8 +480,8 @@ impl Drawing<'_, '_> {
         Some(Mark { x, y: estimate.mean, y_half_width: estimate.half_width_95, y_band, ..Mark::default() })
     }
 
-    /// The paper's number, with our allowed distance from it: by the claim of this number, or else
-    /// by one of its measure.
+    /// A mark at the paper's number, with the deviation that we allow: by the claim of this number,
+    /// or else by a claim of its measure.
     fn of_paper(&self, x: f64, printed: &Published) -> Mark {
         let first = self.plan.measures.first().map_or("", |measure| measure.id.as_str());
         let values = self.plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());

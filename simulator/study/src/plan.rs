@@ -94,7 +94,7 @@ pub struct Curves {
 /// How an exhibit is run differently from its study.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Changes to its scenarios, as `--set`; the variations along its axis stay.
+    /// Changes to its scenarios, as `--set`; they do not replace the variations along its axis.
     pub set: Vec<String>,
     /// The number of its seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,

@@ -126,8 +126,8 @@ fn draws_say_how_far_print_is_and_in_how_much_of_the_space_a_claim_holds() {
     let best: f64 = summary.best["rate"].parse().unwrap();
     assert!(best > 1.45 && summary.best["start"] == "at once", "{summary:?}");
 
-    // The rate is above 1 Mbit/s in half of the draws, and half of these are late, with half of the
-    // time.
+    // The rate is above 1 Mbit/s in half of the draws. In half of these the flow starts late, and
+    // has half of the time.
     let held = &found.claims["rate.above-half"];
     assert!(!held.chosen || held.best, "{held:?}");
     assert!((2..=6).contains(&held.held) && held.of == 16, "{held:?}");

@@ -297,8 +297,8 @@ fn a_result_that_was_changed_or_cut_is_made_again() {
 
 #[test]
 fn a_run_that_several_exhibits_need_is_made_once_whatever_it_is_called() {
-    // `time` has the traffic of `sweep` at `middle`, but is sampled; its copy without a curve is
-    // not.
+    // `time` has the traffic of `sweep` at `middle`, but needs samples; `again`, its copy without a
+    // curve, does not.
     let copy = r#"
 [[exhibit]]
 id = "again"

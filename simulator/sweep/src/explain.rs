@@ -18,7 +18,7 @@ pub enum Explained {
     Kept(Vec<String>),
     /// There is no run with these values, this discipline and this seed.
     New,
-    /// A run with the same values, discipline and seed is there, for which these inputs differed.
+    /// The store has a run with the same values, discipline and seed, but these inputs differed.
     Changed(Vec<String>),
 }
 

@@ -300,7 +300,7 @@ struct Maker<'a> {
     locations: &'a Locations,
     /// The scenario, with the plan's changes for every cell.
     base: &'a Base,
-    /// The number of its changes before those.
+    /// The number of changes in `base` that precede those of the plan.
     before: usize,
 }
 
@@ -415,15 +415,15 @@ impl Maker<'_> {
         Ok(self.values(key, axis)?.into_iter().map(text).collect())
     }
 
-    /// The plan's paths of each change of a cell at these values of the axes, and of its
-    /// discipline.
+    /// The paths in the plan of each change that makes a cell: by these values of the axes, and by
+    /// its discipline.
     fn paths(&self, axes: &[Axis], at: &[usize], discipline: usize) -> Vec<String> {
         let set = (0..self.spec.set.len()).map(|at| format!("set.{at}"));
         let values = axes.iter().zip(at).map(|(axis, at)| format!("vary.{}.{at}", axis.key));
         set.chain(values).chain([format!("vary.{DISCIPLINE}.{discipline}")]).collect()
     }
 
-    /// The scenario's `error` after changes, at the plan's location of the wrong one.
+    /// Moves an `error` in the changed scenario to the location of the wrong change in the plan.
     fn placed(&self, error: DocumentError, paths: &[String]) -> DocumentError {
         let DocumentError { problem, location, more } = error;
         let path = location.as_ref().and_then(|location| {

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// A field of a record: its path in the JSON of the record, its type and its description.
 struct Field {
     path: Vec<String>,
-    /// Its position among the others: at each step of the path its index, or its key in a map.
+    /// Its sort key among the fields: at each step of the path an index, or a key in a map.
     place: Vec<Step>,
     kind: Kind,
     about: String,

@@ -38,14 +38,14 @@ impl Base {
         Base { name: "scenario".into(), text: text.into(), folder: None, set: Vec::new() }
     }
 
-    /// The same with these changes, as in `--set`, after its existing ones.
+    /// Adds changes, as in `--set`, after the existing ones.
     #[must_use]
     pub fn with(mut self, set: &[String]) -> Self {
         self.set.extend_from_slice(set);
         self
     }
 
-    /// The scenario with its changes, then these.
+    /// The scenario with the changes of this base, followed by those of `overrides`.
     pub(crate) fn scenario(&self, overrides: &Overrides) -> Result<Scenario, DocumentError> {
         let overrides =
             Overrides { set: self.set.iter().chain(&overrides.set).cloned().collect(), ..overrides.clone() };

@@ -270,7 +270,7 @@ fn with_a_precision_cells_get_seeds_until_their_intervals_are_narrow() {
         let estimate = cell.measures[0].unwrap();
         assert!(cell.runs == 60 || estimate.half_width_95.unwrap() <= 0.02 * estimate.mean, "{cell:?}");
     }
-    // Seeds beyond those that the rough one needs do not count there.
+    // The rough sweep does not count seeds beyond those that it needs.
     let counted: BTreeSet<usize> =
         rough.summary(&Stores::new(folder.path())).unwrap().iter().map(|cell| cell.runs).collect();
     assert_eq!(counted, BTreeSet::from([8]));

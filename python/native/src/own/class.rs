@@ -156,8 +156,8 @@ impl Classes {
     }
 }
 
-/// Warns of a method whose name is close to that of one that is called, because it would never be
-/// called.
+/// Warns of a method with nearly the name of one that is called: it was probably misspelt, and is
+/// never called.
 fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     let py = class.py();
     let base = kind.base_class(py)?;

@@ -112,8 +112,8 @@ fn named<'py>(
     Ok(others.into_any())
 }
 
-/// The name of `class` in results: its own, after that of a scheduler, and with a number if it is
-/// taken.
+/// The name of `class` in results: its own, prefixed by that of a scheduler, and with a number if
+/// the name is taken.
 fn label(class: &Bound<'_, PyType>, table: &Bound<'_, PyDict>, labels: &mut Labels) -> PyResult<String> {
     let name = class.name()?.to_string();
     let scheduler = table.get_item("scheduler")?.and_then(|given| given.extract::<String>().ok());

@@ -103,8 +103,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The best setting by every second number, compared with the others, and vice versa: the mean of
-/// both.
+/// Cross-validation: the setting that is best for every second number, judged by the others, and
+/// vice versa. Returns the mean distance.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,

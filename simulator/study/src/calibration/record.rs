@@ -44,7 +44,7 @@ pub struct Distance {
     pub chosen: f64,
     /// In the best draw.
     pub best: f64,
-    /// Of each half, in the draw that is best by the other half.
+    /// Of each half of the numbers, in the draw that is best for the other half.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub held_out: Option<f64>,
 }
