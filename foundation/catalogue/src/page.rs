@@ -109,7 +109,7 @@ impl Page {
         }
     }
 
-    /// The same, with `file` as its code, if that is a file of this workspace.
+    /// Sets `file` as its code, if that is a file of this workspace.
     #[must_use]
     pub fn with_code(self, file: &'static str) -> Page {
         let is_ours = ["foundation/", "simulator/"].iter().any(|group| file.starts_with(group));
@@ -117,8 +117,8 @@ impl Page {
         Page { code, ..self }
     }
 
-    /// The same, with the usage of a discipline; `takes_scheduler` states whether any scheduler can
-    /// serve it.
+    /// Sets the usage of a discipline; `takes_scheduler` states whether any scheduler can serve
+    /// it.
     pub(crate) fn of_discipline(self, takes_scheduler: bool) -> Page {
         let name = self.name;
         let mut usage = format!(

@@ -52,10 +52,10 @@ struct Listed {
     /// The recorded verdicts that hold; absent if it was never run.
     #[schemars(required)]
     holds: Option<u64>,
-    /// Those that do not hold.
+    /// The verdicts that do not hold.
     #[schemars(required)]
     does_not_hold: Option<u64>,
-    /// Those that are not testable as printed.
+    /// The claims that are not testable as printed.
     #[schemars(required)]
     not_testable: Option<u64>,
     /// The depth of the recorded verdicts: `quick` or `full`.

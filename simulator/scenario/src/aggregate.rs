@@ -106,7 +106,7 @@ fn check_base(spec: &Spec, contract: Rate, site: &Site<'_>) -> Result<(), Fault>
     spec.marker.given().try_for_each(|marker| check_marker(&with_contract(marker, contract), "marker", site))
 }
 
-/// The same, with `rate` as its contract unless it has one.
+/// `marker` with `rate` as its contract, unless it has one.
 fn with_contract(marker: &MarkerChoice, rate: Rate) -> MarkerChoice {
     let mut marker = marker.clone();
     marker.default_rate(rate);

@@ -9,7 +9,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// With its location in the file.
+    /// Adds its location in the file.
     pub(crate) fn located(self, locations: &Locations) -> DocumentError {
         locations.refuse(&self.path, self.problem)
     }

@@ -16,9 +16,9 @@ use std::fmt;
 /// `[link]`, or each `[[link]]`.
 #[derive(Clone, Debug)]
 pub enum Links {
-    /// One that all flows share.
+    /// One link that all flows share.
     Shared(LinkSpec),
-    /// Those of a network.
+    /// The links of a network.
     Network(Vec<NetworkLinkSpec>),
 }
 

@@ -74,7 +74,7 @@ impl Varying<'_> {
         typed.or_else(of_trace).or_else(of_pattern)
     }
 
-    /// The same, or the fault that the table at `path` has no rate.
+    /// As [`rate`](Self::rate), or the fault that the table at `path` has no rate.
     pub(crate) fn required_rate(
         self,
         path: &str,
@@ -91,7 +91,7 @@ impl Varying<'_> {
         typed.map(|delay| delay.0).or_else(|| Some(files.delays(self.delays?).mean()))
     }
 
-    /// The same, or the fault that the table at `path` has no delay.
+    /// As [`delay`](Self::delay), or the fault that the table at `path` has no delay.
     pub(crate) fn required_delay(
         self,
         path: &str,

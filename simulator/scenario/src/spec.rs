@@ -103,7 +103,7 @@ impl Spec {
         self.link.as_ref().and_then(Links::shared)
     }
 
-    /// The same, with one flow per pair in each group that has a pattern but no `count`.
+    /// Sets one flow per pair in each group that has a pattern but no `count`.
     pub(crate) fn dealt(mut self) -> Self {
         let Some((hosts, _)) = self.network.as_ref().and_then(|network| network.nodes()) else { return self };
         for FlowSpec { count, pattern, .. } in &mut self.flow {

@@ -56,7 +56,7 @@ pub const ALL: &[NamedTrace] = &[
 const SEED: Seed = Seed(1);
 
 impl NamedTrace {
-    /// The one of this name.
+    /// The trace of this name.
     pub fn find(name: &str) -> Option<&'static NamedTrace> {
         ALL.iter().find(|trace| trace.name == name)
     }

@@ -63,14 +63,14 @@ impl Packet {
         Packet { bytes, ecn: Ecn::NotEct, payload: None }
     }
 
-    /// The same with this ECN codepoint.
+    /// Sets the ECN codepoint.
     #[must_use]
     pub fn with_ecn(self, ecn: Ecn) -> Self {
         Packet { ecn, ..self }
     }
 
-    /// The same with a payload, such as its bytes or the headers that the other end reads. It takes
-    /// no room on the wire; `bytes` does.
+    /// Adds a payload, such as its bytes or the headers that the other end reads. It takes no room
+    /// on the wire; `bytes` does.
     #[must_use]
     pub fn carrying<P: Any + Send>(self, payload: P) -> Self {
         Packet { payload: Some(Box::new(payload)), ..self }

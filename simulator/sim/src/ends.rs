@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 pub(crate) enum FlowEnd {
     /// The end whose packets are counted.
     First,
-    /// The other, whose packets take the path of acknowledgements.
+    /// The other end, whose packets take the path of acknowledgements.
     Second,
 }
 

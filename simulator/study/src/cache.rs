@@ -104,7 +104,7 @@ impl Cache {
         }
     }
 
-    /// The same, ignoring existing results: everything is written again.
+    /// If `is_fresh`, ignores existing results, so everything is written again.
     pub fn fresh(self, is_fresh: bool) -> Self {
         Cache { is_fresh, ..self }
     }

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 struct Makers<'a> {
     /// For runs.
     engine: &'a str,
-    /// For the data kept of them.
+    /// For the data kept of runs.
     watchers: &'a str,
     /// For computed exhibits, which call the engine's parts.
     computed: &'a str,
@@ -88,7 +88,7 @@ pub struct Executed {
     pub is_whole: Vec<bool>,
     /// Runs made now, including seeds of computed exhibits.
     pub made: usize,
-    /// Those found on disk.
+    /// Runs found on disk.
     pub found: usize,
 }
 

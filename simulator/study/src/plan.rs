@@ -106,7 +106,7 @@ impl<'a> Plan<'a> {
         Self::changed(study, at, depth, &Changes::default())
     }
 
-    /// The same with changes.
+    /// This plan with changes.
     pub fn changed(
         study: &'a Study,
         at: usize,

@@ -225,7 +225,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// All of them, the closest to the paper first.
+    /// All origins, the closest to the paper first.
     pub const ALL: [Origin; 5] =
         [Origin::Printed, Origin::Read, Origin::Grid, Origin::Ours, Origin::Arithmetic];
 

@@ -18,7 +18,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Adds those of cell number `cell`.
+    /// Adds the notes of cell number `cell`.
     pub(crate) fn add(&mut self, cell: usize, scenario: &Scenario) {
         self.cells += 1;
         for note in scenario.notes() {

@@ -227,7 +227,7 @@ pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
     done.map_err(io::Error::other)
 }
 
-/// The same for a file in memory.
+/// As [`read`], for a file in memory.
 ///
 /// # Errors
 /// As [`read`].

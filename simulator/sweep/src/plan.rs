@@ -253,7 +253,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Those in `folder`, which need not exist.
+    /// The stores in `folder`, which need not exist.
     pub fn new(folder: &Path) -> Self {
         Stores { runs: Store::new(folder.join("runs")), flows: Store::new(folder.join("flows")) }
     }

@@ -38,7 +38,7 @@ impl RttEstimator {
         self.measured_under_marks(rtt, config);
     }
 
-    /// The same, but keeps any back-off.
+    /// As [`measured`](Self::measured), but keeps any back-off.
     pub fn measured_under_marks(&mut self, rtt: Duration, config: &Config) {
         let rtt = in_ticks(rtt.ns(), config.tick.ns());
         if self.rtt_ns_x8 == 0 || self.is_stale {

@@ -162,7 +162,7 @@ impl Way {
         self.good_before = self.good;
     }
 
-    /// Undoes that: the line was not full, although it seemed so.
+    /// Undoes [`remember`](Self::remember): the line was not full, although it seemed so.
     pub(super) fn take_back(&mut self) {
         self.good = self.good_before;
         self.answers = [None; ANSWERS]; // their added delays are relative to another base

@@ -26,7 +26,7 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         PerFlow { laws: vec![L::default(); queues as usize].into(), common, room, sees_all: false }
     }
 
-    /// The same, except that each departure is judged by the backlog of all queues, as in Linux.
+    /// Judges each departure by the backlog of all queues, as in Linux.
     pub(crate) fn seeing_all(self) -> Self {
         PerFlow { sees_all: true, ..self }
     }

@@ -109,7 +109,7 @@ fn bin_of(length: u64) -> NonZeroU8 {
     numbered(length.ilog2().cast_signed())
 }
 
-/// The same in units of its weight.
+/// The bin of a queue by its `length` divided by its `weight`.
 #[inline]
 fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
     numbered(((length as f64 / weight).to_bits() >> 52) as i32 - 1023) // of a number above zero, and not subnormal

@@ -98,7 +98,7 @@ impl Heap {
         self.restore(item, rank);
     }
 
-    /// Gives `item`, which must be in the heap, another tag, and keeps its turn.
+    /// Changes the tag of `item`, which must be in the heap; it keeps its turn.
     #[inline]
     pub(super) fn retag(&mut self, item: usize, tag: Tag) {
         let turn = self.rank(item).turn;

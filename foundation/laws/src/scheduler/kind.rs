@@ -59,7 +59,7 @@ impl Kind {
         names
     };
 
-    /// The one at this place of [`NAMES`](Self::NAMES).
+    /// The kind at this place of [`NAMES`](Self::NAMES).
     #[cfg(feature = "serde")]
     pub(super) fn called(at: usize) -> Self {
         Self::ALL.get(at).copied().unwrap_or(Kind::Sfq)

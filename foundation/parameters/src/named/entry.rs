@@ -47,7 +47,7 @@ impl<K: Kind> Entry<K> {
         }
     }
 
-    /// The same, with aliases.
+    /// Adds aliases.
     #[must_use]
     pub const fn known_as(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;

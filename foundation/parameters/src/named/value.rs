@@ -54,7 +54,7 @@ impl<K: Listed> Named<K> {
         self.part.as_any().downcast_ref()
     }
 
-    /// The same, with missing parameters from `base`.
+    /// Takes missing parameters from `base`.
     #[must_use]
     pub fn filled(mut self, base: &Tables<K>) -> Self {
         if let Some(base) = base.at(self.place) {

@@ -19,7 +19,7 @@ pub struct Line {
     pub(super) away: OneWay,
 }
 
-/// One direction of it.
+/// One direction of the line.
 pub(super) struct OneWay {
     pub(super) plan: DirectionPlan,
     /// `None` if nothing queues.

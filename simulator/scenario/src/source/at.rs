@@ -118,7 +118,7 @@ impl From<OutOfRange> for NoOffer {
 }
 
 impl NoOffer {
-    /// With the location `at` of the source.
+    /// Adds the location `at` of the source.
     pub(super) fn placed(self, at: At<'_>) -> Fault {
         match self.0 {
             Why::OutOfRange(OutOfRange { name, given, allowed }) => {
@@ -236,7 +236,7 @@ pub(crate) fn bytes(size: Size) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)
 }
 
-/// The same, or the default.
+/// The size in bytes, or the default.
 pub(crate) fn bytes_or(size: Option<Quantity<Size>>, default: u32) -> u32 {
     size.map_or(default, |size| bytes(size.0))
 }

@@ -23,7 +23,7 @@ pub(crate) struct QueuePlan {
     pub(crate) wire: WireLaw,
     /// The buffer, as entered.
     pub(crate) room: Room,
-    /// The same, as an amount.
+    /// The buffer, as an amount.
     pub(crate) buffer: Amount,
     /// Its own discipline, whichever are compared; `None` at a site of the compared ones.
     pub(crate) own: Option<Compared>,

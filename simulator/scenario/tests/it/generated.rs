@@ -52,7 +52,7 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
         for run in run(&scenario).runs {
             let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
             assert_eq!((run.flows.len(), dropped), (16, 0));
-            // One packet at either end of 0.9 s, out of 1125.
+            // The tolerance is one of 1125 packets at either end of 0.9 s.
             assert!(run.flows.iter().all(|flow| (flow.throughput_bps / 10e6 - 1.0).abs() < 0.002), "{by}");
         }
     }

@@ -146,7 +146,7 @@ fn normal_jitter_comes_as_given_and_keeps_the_order_unless_it_may_not() {
     assert!((mean - 300.0).abs() < 0.5, "{mean}");
     assert!((variance.sqrt() - 15.0).abs() < 0.3, "{}", variance.sqrt());
     assert!((lag_1 - 0.25).abs() < 0.03, "{lag_1}");
-    // One every 10 ms: packets that may not overtake wait for earlier ones.
+    // With one packet every 10 ms, those that may not overtake wait for earlier ones.
     let [free, in_order] = [true, false].map(|overtakes| self::mean(&jitter(overtakes, 10)));
     assert!((free - 300.0).abs() < 0.5 && in_order > free + 2.0, "{free} {in_order}");
 }

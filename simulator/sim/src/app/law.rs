@@ -95,7 +95,7 @@ impl Law {
         }
     }
 
-    /// The same, prepared for drawing.
+    /// Prepares the law for drawing.
     ///
     /// # Panics
     /// When it has a [`problem`](Law::problem).

@@ -85,7 +85,7 @@ impl Protocol {
         }
     }
 
-    /// The same, for counting.
+    /// The same, mutable, for counting.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut Bytes> {
         match self {
             Protocol::Tcp(_) => None,

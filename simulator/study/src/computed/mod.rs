@@ -17,7 +17,7 @@ pub struct Entry {
     pub make: fn(seed: u64) -> Made,
 }
 
-/// All of them, by name.
+/// All computed exhibits, by name.
 pub fn all() -> &'static [Entry] {
     &[
         Entry { name: "afd-fig1", make: afd_trace::make },
@@ -27,7 +27,7 @@ pub fn all() -> &'static [Entry] {
     ]
 }
 
-/// The one called `name`.
+/// The computed exhibit called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
     all().iter().find(|entry| entry.name == name)
 }

@@ -7,7 +7,7 @@ use fairwire_core::{Probe, Rate, Time, Transmitter, Unit};
 /// The limit of a class.
 pub(super) struct Ceiling {
     paid: Transmitter,
-    /// The same for its peak, if it has one.
+    /// The limit at its peak rate, if it has one.
     peak: Option<Box<Transmitter>>,
 }
 

@@ -104,7 +104,7 @@ impl Classful {
         Classful { maker: Some(maker), terms: None, ..self }
     }
 
-    /// The same, with leaves that share `pool`.
+    /// Lets the leaves share `pool`.
     #[must_use]
     pub fn with_pool(self, pool: Pool) -> Self {
         Classful { pool: Some(pool), ..self }
@@ -351,7 +351,7 @@ impl Classful {
         below.max(node.opens_at())
     }
 
-    /// The same, without the ceiling of `at` itself.
+    /// As [`ready`](Self::ready), ignoring the ceiling of `at` itself.
     fn ready_below(&self, at: usize) -> Time {
         match &self.nodes[at].contents.inner {
             Some(inner) => inner.made().and_then(Discipline::ready_at).unwrap_or(Time::MAX),

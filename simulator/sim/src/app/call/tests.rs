@@ -78,7 +78,7 @@ fn alone_on_a_narrow_link_it_has_the_link_and_the_queue_of_nada() {
 
 #[test]
 fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
-    // Once it has its full rate: one packet.
+    // One packet is lost, after the call has reached its full rate.
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
     // The next frame reveals the loss; the request takes 20 ms; the next frame coded is a key

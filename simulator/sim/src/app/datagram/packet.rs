@@ -19,7 +19,7 @@ pub struct Emission {
 }
 
 impl Emission {
-    /// From a source with one conversation.
+    /// A packet of a source with one conversation.
     pub fn of(bytes: u32, at: Time) -> Self {
         Emission { at, bytes, conversation: 0, ecn: Ecn::NotEct }
     }
