@@ -398,7 +398,8 @@ pub unsafe extern "C" fn fw_flow_hash_frame(
 /// The result of `made` for the queue at `queue`, unless a call is in progress or there was a
 /// fault.
 ///
-/// # Safety `queue` is null, or was built by a function here and not freed.
+/// # Safety
+/// `queue` is null, or was built by a function here and not freed.
 #[inline]
 unsafe fn call(queue: *const fw_queue, made: impl FnOnce(&mut Queue) -> Result<i32, i32>) -> i32 {
     // SAFETY: as guaranteed by the caller.
@@ -436,7 +437,8 @@ fn guarded(made: impl FnOnce() -> Result<i32, i32>) -> i32 {
 
 /// Writes a built queue to `queue`, or the text of an error to `message`.
 ///
-/// # Safety Each is null, or has room for that.
+/// # Safety
+/// Each is null, or has room for that.
 unsafe fn built(
     build: impl FnOnce() -> Result<Queue, Refused>,
     queue: *mut *mut fw_queue,
@@ -466,7 +468,8 @@ unsafe fn built(
 
 /// Writes a text and its zero, cut if it does not fit. Returns whether it fits.
 ///
-/// # Safety `at` is null, or has room for `room` bytes.
+/// # Safety
+/// `at` is null, or has room for `room` bytes.
 unsafe fn write_text(text: &str, at: *mut c_char, room: usize) -> bool {
     if at.is_null() || room == 0 {
         return false;
@@ -489,7 +492,8 @@ unsafe fn text_at<'a>(text: *const c_char) -> Option<&'a CStr> {
 
 /// The caller's list, emptied, so that it is empty after an error.
 ///
-/// # Safety `events` is null, or a list that no other call uses.
+/// # Safety
+/// `events` is null, or a list that no other call uses.
 #[inline]
 unsafe fn list_at<'a>(events: *mut fw_events) -> Option<&'a mut fw_events> {
     // SAFETY: as guaranteed by the caller.
@@ -500,13 +504,17 @@ unsafe fn list_at<'a>(events: *mut fw_events) -> Option<&'a mut fw_events> {
     list
 }
 
-/// # Safety `key` is null, or points to 16 bytes.
+/// # Safety
+
+/// `key` is null, or points to 16 bytes.
 unsafe fn key_at(key: *const u8) -> Result<[u8; 16], i32> {
     // SAFETY: as guaranteed by the caller; bytes have no alignment.
     unsafe { key.cast::<[u8; 16]>().as_ref() }.copied().ok_or(FW_ERROR_NULL)
 }
 
-/// # Safety `at` is null, or has room for `room` values.
+/// # Safety
+
+/// `at` is null, or has room for `room` values.
 #[inline]
 unsafe fn room_at<'a, T>(at: *mut T, room: usize) -> Result<&'a mut [MaybeUninit<T>], i32> {
     match (at.is_null(), room) {

@@ -151,7 +151,8 @@ impl ClassTree {
 /// The guaranteed rate of each class of `terms` in bit/s: its own guarantee, or else the sum of its
 /// children's. Parents come first, as in [`ClassTree::terms`].
 ///
-/// # Errors If a class is guaranteed less than its children, or more than its ceiling, or if the
+/// # Errors
+/// If a class is guaranteed less than its children, or more than its ceiling, or if the
 /// classes under the root are together guaranteed more than `rate`. Of several such classes, the
 /// last is reported.
 pub fn guarantees(terms: &[ClassTerms], rate: Rate) -> Result<Vec<u128>, Overpromised> {

@@ -173,7 +173,8 @@ pub fn check_sweep(runs: usize, bytes: f64, has_flows: bool) -> Result<(), TooMu
 /// Refuses runs of `scenario` that would record or keep too much. Estimates assume a busy network,
 /// and are accurate to a factor of two or three.
 ///
-/// # Errors When an amount is too large; reports the first.
+/// # Errors
+/// When an amount is too large; reports the first.
 pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<(), TooMuch> {
     let estimate = Estimate::of(scenario);
     if let Some(interval) = recorded.every {

@@ -66,7 +66,8 @@ use tuning::Tuning;
 ///
 /// `watch` is called regularly with the simulated time, even while the network is set up.
 ///
-/// # Errors When `watch` breaks: the remains of the run.
+/// # Errors
+/// When `watch` breaks: the remains of the run.
 ///
 /// # Panics
 /// When the plan violates a bound that its fields state: a run no longer than its warm-up, a dither

@@ -14,6 +14,7 @@
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
 //!
+//! # Source (section, equation)
 //! RFC 2475, section 2.3.3.3 (policers); RFC 3290, section 5.1.3 (a simple token bucket: strict
 //! conformance). In any T seconds, the bytes that pass are at most `bucket` plus what `rate` brings
 //! in T.

@@ -6,6 +6,7 @@
 //! increase, additive decrease); K = 0, L = 1 is multiplicative in both. A negative K is refused: a
 //! window would grow without limit within one round trip.
 //!
+//! # Why
 //! It creates flows that respond differently to congestion, for disciplines that should not depend
 //! on the response: Table 2 of the AFD paper has seven groups.
 //!
@@ -18,6 +19,7 @@
 //! Control Algorithms", INFOCOM 2001. The table omits the minus sign of the increase's exponents;
 //! with the reading above, "normal TCP" is as the paper describes it.
 //!
+//! # Where we differ
 //! As in ns-2, these are halves regardless of `c2` and `l`: the first decrease of a connection,
 //! each decrease in slow start, and the threshold at each timeout. The window never falls below 1;
 //! ns-2 allows that and then waits for the timer. The threshold never falls below 2, and a decrease

@@ -12,7 +12,7 @@ use fairwire_laws::spec::Measure;
 
 /// CHOKe from the pseudo-code. Its steps are RED's average, the comparison (a match drops both
 /// packets), the upper threshold, and RED's test.
-struct Plain {
+struct Reference {
     config: Config,
     line: Line,
     draw: Rng,

@@ -7,6 +7,7 @@
 //! little slower to drain the resulting queue. At most twice the product of the two is in flight.
 //! Losses and marks do not affect the model.
 //!
+//! # Why
 //! A path is best used when its rate is filled and its queue is empty. Loss comes only when the
 //! queue is full, and on some paths even when it is empty. The two measurements find the point
 //! directly.
