@@ -55,7 +55,7 @@ func TestTwoFlowsHaveHalfOfTheLinkEach(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsAnError(t *testing.T) {
+func TestWrongCallsReturnErrors(t *testing.T) {
 	for _, c := range [][3]string{
 		{"fabba", "", "did you mean `faba`?"},
 		{"red", "gentel = true", "did you mean `gentle`?"},
@@ -197,7 +197,7 @@ func len30(d *Qdisc[string], dropped *[]string) int {
 	return len(*dropped)
 }
 
-func TestWhatWaitsComesBackAtTheEnd(t *testing.T) {
+func TestTheBacklogIsReturnedAtTheEnd(t *testing.T) {
 	link := &log{&virtual{}, make(chan time.Duration, 100), make(chan struct{})}
 	back := 0
 	d := NewQdisc(Config[string]{

@@ -67,7 +67,7 @@ def test_a_pace_of_a_hundred_segments_a_second_is_kept():
     assert rates(two({Fixed: {"window": 100.0, "pace": 100.0}}).run())[0] == pytest.approx(100 * SEGMENT, rel=0.01)
 
 
-def test_an_additive_increase_in_python_does_as_reno():
+def test_an_additive_increase_in_python_behaves_as_reno():
     reno, ours = (two(control, count=4, profile="modern").run() for control in ("reno", Gentle))
     # Four flows on a buffer of a round trip: the link is full under both.
     assert sum(rates(ours)) == pytest.approx(sum(rates(reno)), rel=0.03)
@@ -83,7 +83,7 @@ def test_set_takes_a_class_and_its_arguments():
     assert rates(changed.run())[0] < rates(reno.run())[0] / 2
 
 
-def test_acknowledgements_and_congestion_say_what_happened():
+def test_acknowledgements_and_congestion_describe_their_events():
     acks, losses = [], []
 
     class Sees(Gentle):
@@ -123,7 +123,7 @@ def test_a_controller_that_decides_nonsense_is_refused(values, message):
     assert str(caught.value).startswith(message)
 
 
-def test_an_exception_in_a_controller_is_raised_and_one_of_another_kind_is_refused():
+def test_an_exception_in_a_controller_is_raised_and_a_wrong_class_is_refused():
     class Breaks(fw.Controller):
         def on_loss(self, congestion):
             raise KeyError("mine")

@@ -55,7 +55,7 @@ def test_completion_times_are_a_distribution_in_three_lines(result):
     assert counted == len(done)
 
 
-def test_one_way_delays_and_packets_are_of_each_flow(result):
+def test_each_flow_has_one_way_delays_and_packets(result):
     ways = result.one_way
     assert set(ways["name"]) == {"files.1", "files.2", "files.3", "cbr"} or "cbr.1" in set(ways["name"])
     assert min(ways["from_s"]) >= 0.006  # 5 ms of the link and 1 ms of an own one
@@ -78,7 +78,7 @@ def test_results_and_tables_are_pickled_and_read_back_equal(result):
     assert again.series.description("value") == result.series.description("value")
 
 
-def test_what_is_read_back_is_equal_and_another_is_not(result):
+def test_read_back_results_equal_their_original_only(result):
     again = pickle.loads(pickle.dumps(result))
     assert again == result and again.summary == result.summary and result.flows != result.links
     scenario = fw.Scenario(WEB)
@@ -86,7 +86,7 @@ def test_what_is_read_back_is_equal_and_another_is_not(result):
     assert scenario != 1 and result != scenario and result.summary != 1
 
 
-def test_a_none_and_the_name_of_a_file_are_named():
+def test_errors_name_a_none_and_a_file_name():
     with pytest.raises(TypeError, match=r"`link\.rate` is None"):
         fw.Scenario({"format": 2, "link": {"rate": None}})
     with pytest.raises(TypeError, match=r"`flow\.1` is None"):
@@ -97,7 +97,7 @@ def test_a_none_and_the_name_of_a_file_are_named():
         fw.Scenario(42)
 
 
-def test_tables_go_to_polars_without_their_texts_and_through_a_pickle():
+def test_pickles_of_large_tables_are_smaller_than_the_tables():
     from long.large import figures
 
     transfers, series = figures(10_000, 7_000)  # `make python-large` has a million
@@ -129,7 +129,7 @@ def test_scenarios_go_to_other_processes_with_their_classes(tmp_path):
         pickle.loads(data)
 
 
-def test_what_the_command_wrote_is_read(result, tmp_path):
+def test_files_of_the_command_are_read(result, tmp_path):
     (tmp_path / "report.json").write_text(result.to_json())
     again = fw.read(tmp_path)
     assert same(again.summary, result.summary) and same(again.flows, result.flows)
@@ -158,7 +158,7 @@ def test_axes_are_numbers_with_their_unit_and_sort(tmp_path):
     assert pickle.loads(pickle.dumps(sweep.table)).unit("link.buffer") == "packets"
 
 
-def test_texts_go_to_arrow_as_dictionaries(result):
+def test_texts_become_dictionaries_in_arrow(result):
     pyarrow = pytest.importorskip("pyarrow")
     series = pyarrow.table(result.series)
     assert pyarrow.types.is_dictionary(series.schema.field("measure").type)
@@ -167,7 +167,7 @@ def test_texts_go_to_arrow_as_dictionaries(result):
     assert series.nbytes < plain.nbytes
 
 
-def test_what_a_slip_would_record_is_refused_and_stops_at_once():
+def test_excessive_sampling_is_refused_and_interrupts_stop_at_once():
     scenario = fw.Scenario(WEB)
     with pytest.raises(ValueError, match="billion rows of samples; allowed: 30 million.*`every` of at least.*yes=True"):
         scenario.run(every="1 ns")
@@ -204,12 +204,12 @@ def test_what_a_slip_would_record_is_refused_and_stops_at_once():
         ({"measures": ["slowdwn"]}, ValueError, "`measures` has `slowdwn`, which no run has; allowed: "),
     ],
 )
-def test_errors_of_types_name_the_argument_what_was_given_and_what_is_allowed(wrong, kind, message):
+def test_type_errors_name_the_argument_the_given_and_the_allowed_types(wrong, kind, message):
     with pytest.raises(kind, match=message):
         fw.Scenario(WEB).set("duration", "2 s").run(**wrong)
 
 
-def test_tables_say_what_they_take_and_show_rows(result):
+def test_tables_explain_wrong_use_and_show_rows(result):
     table = result.summary
     with pytest.raises(TypeError, match="`0` is of the type int; allowed: the name of a column"):
         table[0]
@@ -221,7 +221,7 @@ def test_tables_say_what_they_take_and_show_rows(result):
     assert "nan" not in repr(result) and math.isfinite(table["mean"][0])
 
 
-def test_internals_are_hidden_and_what_is_there_is_listed():
+def test_internals_are_hidden_and_public_names_are_listed():
     names = set(fw.disciplines()["name"]) | set(fw.parts()["name"])
     assert not any(name.startswith("python") for name in names) and "faba" in names
     assert not fw.describe("red").startswith("<!--")
@@ -231,7 +231,7 @@ def test_internals_are_hidden_and_what_is_there_is_listed():
     assert "`python" not in str(refused.value)
 
 
-def test_a_misspelt_method_is_warned_of():
+def test_a_misspelt_method_causes_a_warning():
     class Linear(fw.Dropper):
         def on_arival(self, packet, queue, now):
             return "drop"

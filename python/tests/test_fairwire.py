@@ -48,7 +48,7 @@ def test_a_dict_and_its_toml_are_the_same_scenario():
     assert fw.Scenario(scenario.toml).sha256 == scenario.sha256
 
 
-def test_a_set_returns_another_scenario():
+def test_set_returns_a_new_scenario():
     scenario = fw.Scenario(TWO)
     changed = scenario.set("link.buffer", "9 packets").set("flow.tcp.count", 3)
     assert changed.sha256 != scenario.sha256
@@ -68,7 +68,7 @@ def test_a_set_returns_another_scenario():
         ({"disciplines": [{"red": {"gentel": True}}]}, "gentel", "gentle", "allowed: "),
     ],
 )
-def test_an_error_has_what_was_given_and_the_nearest_spelling(change, given, suggestion, allowed):
+def test_an_error_has_the_given_value_and_the_nearest_spelling(change, given, suggestion, allowed):
     with pytest.raises(fw.ScenarioError) as caught:
         fw.Scenario({**copy.deepcopy(TWO), **change})
     error = caught.value
@@ -84,7 +84,7 @@ def test_every_problem_of_a_scenario_is_reported():
     assert caught.value.key == "access" and [more.key for more in caught.value.more] == ["access"]
 
 
-def test_a_missing_unit_a_missing_file_and_what_toml_has_not_are_refused():
+def test_missing_units_missing_files_and_non_toml_values_are_refused():
     with pytest.raises(fw.ScenarioError, match="no unit"):
         fw.Scenario({**TWO, "duration": "2"})
     with pytest.raises(fw.ScenarioError, match="there is no file"):
@@ -168,7 +168,7 @@ def test_a_notebook_shows_a_table_and_no_name_is_html():
     assert "&#x27;" in fw.disciplines()._repr_html_()
 
 
-def test_another_thread_of_python_runs_meanwhile():
+def test_other_python_threads_run_during_a_run():
     ticks, stop = [], threading.Event()
 
     def tick():
@@ -233,7 +233,7 @@ def test_disciplines_and_their_pages():
         fw.describe("fabba")
 
 
-def test_a_discipline_by_itself_keeps_every_packet():
+def test_a_standalone_discipline_keeps_every_packet():
     queue = fw.Discipline("drr+lqd", rate="1 Mbit/s", buffer="4 packets", packet=1000)
     numbers = [queue.enqueue(flow, 1000, now=0.001 * at) for at, flow in enumerate([1, 1, 1, 1, 1, 2, 3])]
     assert numbers == list(range(7)) and queue.backlog == (4, 4000)
@@ -284,7 +284,7 @@ def test_the_package_is_light():
     assert (package / "py.typed").exists()
 
 
-def test_stubs_are_those_of_the_module(tmp_path):
+def test_stubs_match_the_module(tmp_path):
     config = tmp_path / "mypy.ini"
     config.write_text("[mypy]\nignore_missing_imports = true\ndisable_error_code = import-untyped\n")
     check = [sys.executable, "-m", "mypy.stubtest", "fairwire", "--mypy-config-file", str(config)]
@@ -292,7 +292,7 @@ def test_stubs_are_those_of_the_module(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_type_checker_takes_the_calls_of_the_pages(tmp_path):
+def test_a_type_checker_accepts_the_calls_of_the_pages(tmp_path):
     code = """
 import fairwire as fw
 

@@ -68,7 +68,7 @@ def play(env, action, seed=7) -> tuple[np.ndarray, list[float], list[dict]]:
 
 
 @pytest.mark.parametrize("make", [queue_env, sender_env])
-def test_the_checker_of_gymnasium_has_nothing_to_say(make):
+def test_the_checker_of_gymnasium_accepts_the_environment(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(make())
@@ -112,7 +112,7 @@ def test_a_queue_that_drops_nothing_is_a_tail_drop_and_one_that_drops_is_shorter
     assert observations[-1][5] == pytest.approx(0.015625) and observations[20:, 3].mean() == pytest.approx(0.0156, abs=0.006)
 
 
-def test_the_reward_of_a_queue_is_what_is_owed_and_what_waits():
+def test_the_reward_of_a_queue_combines_shortfall_and_backlog():
     observations, rewards, infos = play(queue_env(delay_weight=2.0), 0.2)
     for seen, reward, info in zip(observations[1:], rewards, infos):
         assert reward == pytest.approx(-(info["error"] + 2.0 * info["sojourn"]))
@@ -122,14 +122,14 @@ def test_the_reward_of_a_queue_is_what_is_owed_and_what_waits():
     assert infos[0]["error"] > 0.9 > 0.2 > infos[-1]["error"]
 
 
-def test_a_last_step_that_is_shorter_has_its_rates():
+def test_a_shorter_last_step_has_correct_rates():
     env = queue_env(step=0.3)  # 33 of them and 0.1 s
     observations, _, infos = play(env, 0.0)
     assert infos[-1]["time"] == 10.0 and infos[-2]["time"] == pytest.approx(9.9)
     assert observations[-3:, 1] == pytest.approx(1.0, abs=0.03), "the link is full"
 
 
-def test_demands_say_what_is_fair():
+def test_demands_determine_fair_shares():
     env = fw.gym.QueueEnv(scenario(), demands=[1e6, float("inf"), float("inf"), float("inf")])
     assert env.fair_bps.tolist() == [1e6, 3e6, 3e6, 3e6]
     with pytest.raises(ValueError, match="3 demands; allowed: 4"):
@@ -154,7 +154,7 @@ def tuned_env(**options) -> gymnasium.Env:
     return queue_env(**{"dropper": "pie", "parameters": parameters, **options})
 
 
-def test_parameters_of_an_aqm_are_acted_on_and_it_keeps_its_state():
+def test_actions_change_parameters_of_an_aqm_and_keep_its_state():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(tuned_env())
@@ -184,7 +184,7 @@ def test_parameters_of_an_aqm_are_acted_on_and_it_keeps_its_state():
     assert runs[0] == runs[1] == runs[2]
 
 
-def test_an_episode_is_changed_with_the_errors_of_a_scenario():
+def test_changes_of_an_episode_raise_the_errors_of_a_scenario():
     episode = fw.Episode(scenario(), seed=1, step=0.5)
     [episode.advance() for _ in range(4)]
     episode.set({"link.rate": "5 Mbit/s", "link.buffer": "50 packets"})
@@ -217,17 +217,17 @@ def test_an_episode_is_changed_with_the_errors_of_a_scenario():
         ({}, ValueError, "one or more"),
     ],
 )
-def test_parameters_that_cannot_be_acted_on_are_refused(parameters, error, message):
+def test_parameters_unsuitable_for_actions_are_refused(parameters, error, message):
     with pytest.raises(error, match=message):
         tuned_env(parameters=parameters)
 
 
-def test_a_class_of_python_has_no_parameters_to_act_on():
+def test_a_python_class_has_no_parameters_for_actions():
     with pytest.raises(ValueError, match="by its name"):
         queue_env(parameters={"target": (0.0, 1.0)})
 
 
-def test_a_sender_has_the_window_and_waits_for_what_is_above_the_path():
+def test_a_sender_controls_the_window_and_queues_its_excess():
     env = sender_env()
     env.reset(seed=1)
     for _ in range(3):  # from 10 to 80 segments: a round trip of 46 ms takes 39 at 10 Mbit/s
@@ -245,7 +245,7 @@ def test_a_sender_that_paces_queues_less():
     assert waits[1] <= waits[0]
 
 
-def test_what_makes_no_environment_is_refused():
+def test_invalid_environments_are_refused():
     for options, message in [
         ({"step": 0.0}, "`step` is 0.0 s; allowed"),
         ({"link": "bottelneck"}, "`link` is 'bottelneck'; allowed: bottleneck"),
@@ -275,7 +275,7 @@ def test_what_makes_no_environment_is_refused():
     env.reset()  # and it can be begun again
 
 
-def test_an_environment_goes_with_its_last_name():
+def test_an_environment_is_freed_with_its_last_reference():
     env = queue_env()
     env.reset()
     env.step(np.zeros(1))
@@ -292,7 +292,7 @@ def resident_kb() -> int:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="SKIPPED: no /proc here")
 @pytest.mark.parametrize("make", [queue_env, sender_env])
-def test_many_resets_take_no_more_memory_and_no_threads(make):
+def test_many_resets_leak_neither_memory_nor_threads(make):
     env, resets = make(), int(os.environ.get("FAIRWIRE_MANY_RESETS", "1000"))
 
     def go(count):

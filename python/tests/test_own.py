@@ -75,7 +75,7 @@ def test_a_class_gives_the_bits_of_the_same_law_in_the_catalogue():
     assert of["tail-drop"] == of["TailDrop"] == of["Fifo"]
 
 
-def test_a_class_runs_beside_the_catalogue_under_a_scheduler_and_with_arguments():
+def test_a_class_runs_with_catalogue_entries_schedulers_and_arguments():
     classes = [Longest, {Longest: {"scheduler": "drr"}}, {Linear: {"start": 0.9}, "label": "late"}, Linear, Linear]
     result = short().run(["lqd", "drr+lqd", *classes], seeds=1)
     index = jain(result)
@@ -90,7 +90,7 @@ def test_a_run_of_a_class_is_the_same_for_the_same_seed_whatever_jobs():
     assert one == two
 
 
-def test_a_class_stands_wherever_a_scenario_names_a_discipline():
+def test_a_class_may_replace_any_discipline_name_of_a_scenario():
     scenario = short().set("disciplines", ["tail-drop", {Linear: {"buffer": "9 packets"}}])
     assert list(jain(scenario.set("seeds", 1).run())) == ["tail-drop", "Linear"]
     two = {
@@ -119,7 +119,7 @@ def test_two_classes_of_one_name_are_two_disciplines():
     assert list(index) == ["Mine", "Mine-2"] and index["Mine"] != index["Mine-2"]
 
 
-def test_a_mark_marks_what_is_ecn_capable_and_drops_the_rest():
+def test_a_mark_marks_ecn_capable_packets_and_drops_others():
     class Marks(fw.Dropper):
         def on_arrival(self, packet, queue, now):
             return "mark"
@@ -135,7 +135,7 @@ def test_a_mark_marks_what_is_ecn_capable_and_drops_the_rest():
     assert queue.dequeue(0.5) == 0 and queue.dequeue(0.5) is None
 
 
-def test_a_dropper_sees_what_waits_flow_by_flow():
+def test_a_dropper_reads_the_backlog_per_flow():
     seen = []
 
     class Sees(fw.Dropper):
@@ -194,7 +194,7 @@ class Breaks(fw.Dropper):
             raise Broken("at last")
 
 
-def test_an_exception_ends_the_run_with_its_traceback_and_keeps_what_is_finished():
+def test_an_exception_ends_the_run_with_its_traceback_and_keeps_finished_runs():
     with pytest.raises(Broken, match="at last") as caught:
         short().run(["tail-drop", Breaks, "faba"], seeds="1..=2", jobs=1)
     lines = "".join(traceback.format_exception(caught.value))
@@ -209,7 +209,7 @@ def test_an_exception_ends_the_run_with_its_traceback_and_keeps_what_is_finished
     assert again.flows.to_dict() == finished.flows.to_dict(), "a later run works"
 
 
-def test_an_exception_while_it_is_made_or_just_before_the_end_is_raised_too():
+def test_exceptions_in_the_constructor_and_near_the_end_are_raised_too():
     class Unmade(fw.Dropper):
         def __init__(self):
             raise Broken("in __init__")
@@ -289,7 +289,7 @@ def test_a_queue_that_breaks_its_contract_is_refused(cls, error, message):
         short().run(cls, seeds=1)
 
 
-def test_what_is_no_such_class_is_refused_before_anything_runs():
+def test_unsuitable_classes_are_refused_before_any_run():
     class Other:
         pass
 
@@ -329,7 +329,7 @@ def test_runs_on_two_threads_keep_their_classes_apart():
     assert results == alone
 
 
-def test_a_class_goes_after_its_run():
+def test_a_class_is_freed_after_its_run():
     def one():
         class Mine(fw.Dropper):
             def on_arrival(self, packet, queue, now):
@@ -349,7 +349,7 @@ def resident_kb() -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="SKIPPED: no /proc here")
-def test_many_runs_take_no_more_memory_than_few():
+def test_many_runs_leak_no_memory():
     scenario = short().set({"duration": "1.1 s", "warm_up": "1 s"}).set("link.buffer", "20 packets")
     runs = int(os.environ.get("FAIRWIRE_MANY_RUNS", "300"))
 

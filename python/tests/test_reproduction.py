@@ -43,7 +43,7 @@ def test_every_exhibit_is_listed_with_its_recorded_verdicts(all_of_them):
     assert f"{len(exhibits)} exhibits" in repr(all_of_them)
 
 
-def test_the_papers_number_is_beside_ours_with_its_interval_and_a_verdict(table1):
+def test_the_number_of_the_paper_is_next_to_ours_with_interval_and_verdict(table1):
     assert table1.name == "faba.table1" and "Kamra" in table1.source
     values = {(row["discipline"], row["point"]): row for row in rows(table1.values)}
     assert len(values) == 25
@@ -98,7 +98,7 @@ def test_finished_runs_are_kept_and_give_the_same_numbers(tmp_path, monkeypatch)
     assert sorted(tmp_path.rglob("*.result")) == kept
 
 
-def test_ctrl_c_stops_it():
+def test_ctrl_c_stops_a_reproduction():
     code = """
 import fairwire as fw
 print("begins", flush=True)

@@ -34,7 +34,7 @@ def rows(table: fw.Table) -> list[dict]:
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
-def test_a_run_that_is_watched_has_the_same_results(watched):
+def test_a_watched_run_has_the_same_results(watched):
     plain = short().run(["tail-drop", "faba"], seeds=[1, 2])
     assert json.loads(plain.to_json())["runs"] == json.loads(watched.to_json())["runs"]
 
@@ -61,7 +61,7 @@ def test_a_series_agrees_with_the_throughput_of_its_flow():
     assert sum(parts) / 8 == pytest.approx(flow["throughput_bps"], rel=1e-9)
 
 
-def test_without_flows_there_are_groups_and_links_alone():
+def test_without_flows_a_series_has_only_groups_and_links():
     series = short().run("faba", seeds=1, every="1 s").series
     assert set(series["kind"]) == {"link", "group"}
 
@@ -85,12 +85,12 @@ def test_delays_hold_every_packet_that_the_link_sent_after_the_warm_up(watched):
         ({"flows": True}, "allowed: together with `every`"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(given, message):
+def test_bad_sampling_arguments_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         short().run("faba", seeds=1, **given)
 
 
-def test_of_a_run_that_a_class_ended_there_is_no_series():
+def test_a_run_ended_by_a_class_has_no_series():
     class Fails(fw.Dropper):
         def on_arrival(self, packet, queue, now):
             if now > 2 and self.fails:
@@ -105,7 +105,7 @@ def test_of_a_run_that_a_class_ended_there_is_no_series():
     assert set(result.series["discipline"]) == set(result.flows["discipline"]) == {"fine"}
 
 
-def test_what_was_not_watched_says_how_to_get_it():
+def test_missing_series_name_the_option_that_records_them():
     result = short().run("faba", seeds=1)
     with pytest.raises(ValueError, match='every="100 ms"'):
         result.series
@@ -113,7 +113,7 @@ def test_what_was_not_watched_says_how_to_get_it():
         result.delays
 
 
-def test_measures_are_the_values_of_which_the_summary_has_the_means(watched):
+def test_the_summary_has_the_means_of_the_measures(watched):
     values: dict[tuple[str, str], list[float]] = {}
     for row in rows(watched.measures):
         values.setdefault((row["discipline"], row["measure"]), []).append(row["value"])

@@ -113,7 +113,7 @@ def test_an_exception_of_a_class_ends_a_run_of_the_lab(both):
     assert [row for row in caught.value.result.links["discipline"]] == ["tail-drop"]
 
 
-def test_pictures_are_of_each_stage(both):
+def test_each_stage_has_its_pictures(both):
     import matplotlib
 
     matplotlib.use("agg")
@@ -122,7 +122,7 @@ def test_pictures_are_of_each_stage(both):
     assert len(fw.plot.throughput(both)) == 4
 
 
-def test_stages_that_are_not_there_are_refused():
+def test_unknown_stages_are_refused():
     scenario = fw.Scenario(TWO)
     for on, kind, message in [
         ("labb", ValueError, "`on`: unknown stage `labb`; allowed: `sim`, `lab`; did you mean `lab`"),
@@ -142,7 +142,7 @@ def test_stages_that_are_not_there_are_refused():
     assert "stage" not in scenario.run().flows.columns
 
 
-def test_what_a_stage_cannot_run_is_an_error_with_what_was_finished():
+def test_an_unsupported_run_of_a_stage_is_an_error_with_finished_results():
     many = {**TWO, "flow": [{**TWO["flow"][0], "source": {"web": {}}}]}
     with pytest.raises(fw.StageError, match="lab cannot run this: ") as caught:
         fw.Scenario(many).run(on=["sim", "lab"])
@@ -150,7 +150,7 @@ def test_what_a_stage_cannot_run_is_an_error_with_what_was_finished():
     assert error.stage == "lab" and error.allowed and set(error.result.flows["stage"]) == {"sim"}
 
 
-def test_without_rights_the_error_says_what_is_needed():
+def test_without_privileges_the_error_names_the_requirement():
     if os.geteuid() != 0:
         pytest.skip("SKIPPED: only root can give up its rights")
     code = f"""

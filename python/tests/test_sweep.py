@@ -127,7 +127,7 @@ discipline = ["tail-drop", "faba", { red = { max_probability = 0.1 } }]
     assert rows(sweep(tmp_path / "results")) == expected
 
 
-def test_what_is_there_is_not_made_again_and_what_is_missing_is_explained(tmp_path):
+def test_stored_runs_are_reused_and_missing_ones_are_explained(tmp_path):
     first = sweep(tmp_path).run()
     assert len(first.missing()) == 0 and first.explain(0) == "it is in the store"
     more = sweep(tmp_path, seeds="1..=5")
@@ -158,7 +158,7 @@ def test_a_sweep_has_labelled_arrays_and_means(tmp_path):
     assert made.compact()[1] == 1
 
 
-def test_a_sweep_says_what_differs_besides_what_varies(tmp_path):
+def test_a_sweep_notes_other_differences_between_cells(tmp_path):
     vary = {"flow.tcp.tcp.control": ["reno", "dctcp"]}
     made = fw.sweep(SCENARIO, vary, seeds=1, measures=["jain"], store=tmp_path).run()
     assert "`flow.tcp.tcp.ecn` is" in made.notes[0]
@@ -172,7 +172,7 @@ def test_a_precision_adds_seeds_where_they_are_needed(tmp_path):
         assert runs == 60 or half <= 0.02 * mean
 
 
-def test_mistakes_are_told_before_anything_runs(tmp_path):
+def test_mistakes_are_reported_before_any_run(tmp_path):
     def refused(kind, part, scenario=SCENARIO, **arguments):
         with pytest.raises(kind, match=part):
             fw.sweep(scenario, **{"store": tmp_path, **arguments})
@@ -190,7 +190,7 @@ def test_mistakes_are_told_before_anything_runs(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_that_cannot_be_used_is_told_and_stays(tmp_path):
+def test_an_unusable_store_is_reported_and_stays(tmp_path):
     made = sweep(tmp_path, seeds=1).run()
     part = next((tmp_path / "runs").glob("*.parquet"))
     whole = part.read_bytes()
@@ -240,7 +240,7 @@ made = sweep(sys.argv[2]); print(len(made.table), made.runs); made.run(); import
     assert json.loads(lines[-1]) == expected
 
 
-def test_a_killed_sweep_goes_on_and_its_rows_are_the_same(expected, tmp_path):
+def test_a_killed_sweep_resumes_with_the_same_rows(expected, tmp_path):
     """`make python-kills` does this at many moments, with Dask too."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); from test_sweep import sweep; sweep(sys.argv[2]).run(jobs=1)"
     for wait in (0.3, 0.5):
@@ -254,7 +254,7 @@ def test_a_killed_sweep_goes_on_and_its_rows_are_the_same(expected, tmp_path):
         assert rows(sweep(tmp_path / str(wait)).run()) == expected
 
 
-def test_more_than_is_sensible_is_refused_with_what_lowers_it(tmp_path):
+def test_an_oversized_sweep_is_refused_with_remedies(tmp_path):
     many = sweep(tmp_path / "runs", vary={"link.buffer": fw.linear("20 packets", "9000 packets", 600)}, seeds="1..=10000")
     with pytest.raises(ValueError, match="has 12 million runs; allowed: 10 million runs, by fewer `seeds`.*yes=True"):
         many.run()

@@ -57,7 +57,7 @@ def test_uv_runs_the_wheel_once(tmp_path):
     assert "drr " in printed(*command, "--from", wheels[0], "fairwire-demo", tmp_path / "short.toml")
 
 
-def test_the_container_builds_what_is_here():
+def test_the_container_uses_existing_make_targets():
     container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
     makefile = (ROOT / "Makefile").read_text()
     targets = [step.split()[1] for step in container["postCreateCommand"].split(" && ") if step.startswith("make ")]

@@ -91,7 +91,7 @@ for (const exercise of EXERCISES) {
   });
 }
 
-test("a class has its page: a link to each exercise, and progress that is exported and cleared", async ({ page, site }) => {
+test("the page of a class links to each exercise, exports progress and clears it", async ({ page, site }) => {
   test.setTimeout(120_000);
   await page.goto(`${site}#exercises`);
   await expect(page.getByRole("status")).toContainText("0 of 10 solved");
@@ -151,7 +151,7 @@ async function left(page: Page, address: string): Promise<void> {
   await isLeft;
 }
 
-test("what is left before it is judged is judged and kept: for the list, for another exercise, and to be opened again", async ({ page, site }) => {
+test("an exercise left before its verdict is still judged and stored", async ({ page, site }) => {
   test.setTimeout(180_000);
   const row = (name: RegExp) => page.getByRole("row", { name });
   await page.goto(`${site}#lesson=exercise-buffer`);
@@ -167,7 +167,7 @@ test("what is left before it is judged is judged and kept: for the list, for ano
   await expect(page.getByText("being judged")).toHaveCount(0);
 });
 
-test("an address that is put into an open page is followed, also before the simulator is there", async ({ page, site }) => {
+test("an open page follows a new address, even before the simulator has loaded", async ({ page, site }) => {
   await page.goto(`${site}#exercises`);
   await page.evaluate(() => (location.hash = "#lesson=exercise-warm-up"));
   await expect(card(page)).toContainText("When must measuring begin?");
@@ -177,14 +177,14 @@ test("an address that is put into an open page is followed, also before the simu
 });
 
 for (const kept of ["{", "null", "[1]", '{"exercise-buffer": {"expectations": 3}}', '{"exercise-buffer": null}']) {
-  test(`kept progress that is none is left out: ${kept}`, async ({ page, site }) => {
+  test(`invalid stored progress is ignored: ${kept}`, async ({ page, site }) => {
     await page.addInitScript((text) => localStorage.setItem("fairwire.exercises", text), kept);
     await page.goto(`${site}#exercises`);
     await expect(page.getByRole("status")).toContainText("0 of 10 solved");
   });
 }
 
-test("what is expected of a group that is gone is not judged, and the exercise begins again as written", async ({ page, site }) => {
+test("expectations of a removed group are not judged, and the exercise restarts as written", async ({ page, site }) => {
   await page.goto(`${site}#lesson=exercise-parking-lot`);
   await page.getByRole("button", { name: "remove long" }).click();
   await expect(card(page)).toContainText("cannot be judged in this contest");
@@ -192,7 +192,7 @@ test("what is expected of a group that is gone is not judged, and the exercise b
   await expect(rows(page)).toHaveCount(2);
 });
 
-test("a contract of a customer is changed", async ({ page, site }) => {
+test("the contract of a customer can be changed", async ({ page, site }) => {
   await page.goto(`${site}#lesson=edges`);
   await type(page, "a1, as text", "4 Mbit/s");
   await expect(page.getByRole("alert")).toContainText("began again");

@@ -196,7 +196,7 @@ for (const width of [360, 1280]) {
   });
 }
 
-test("a name is text, whatever it looks like", async ({ page, site }) => {
+test("a name is always shown as text", async ({ page, site }) => {
   await answer(page);
   await page.goto(site);
   const list = page.getByRole("region", { name: "list of classes and subscribers" });
@@ -227,7 +227,7 @@ const kinds = (page: Page): Promise<string[]> =>
     return [...new Set([...document.querySelectorAll("*")].map(kind))].sort();
   });
 
-test("random names make no element and no attribute that plain names do not make", async ({ page, site }) => {
+test("random names create no further elements or attributes", async ({ page, site }) => {
   const show = async (names: string[]): Promise<string[]> => {
     await page.unrouteAll({ behavior: "ignoreErrors" });
     await answer(page, undefined, names);
@@ -245,7 +245,7 @@ test("random names make no element and no attribute that plain names do not make
   }
 });
 
-test("a list is searched by the gateway and picked from by keyboard alone", async ({ page, site }) => {
+test("the gateway searches a list, and the keyboard suffices to pick from it", async ({ page, site }) => {
   const requests = await answer(page);
   await page.goto(site);
   const search = page.getByRole("searchbox", { name: "a part of the name" });
@@ -267,7 +267,7 @@ test("a list is searched by the gateway and picked from by keyboard alone", asyn
   await expect.poll(() => requests.some((path) => path.startsWith("stream?picks="))).toBe(true);
 });
 
-test("where there are no classes all flows are searched, page by page, and picked", async ({ page, site }) => {
+test("without classes all flows can be searched by page and picked", async ({ page, site }) => {
   const requests = await answer(page, undefined, HOSTILE, false);
   await page.goto(site);
   const list = page.getByRole("region", { name: "list of flows" });
@@ -283,7 +283,7 @@ test("where there are no classes all flows are searched, page by page, and picke
   await expectAccessible(page);
 });
 
-test("a gateway with a token gets it from a field, and what is wrong with the history is said", async ({ page, site }) => {
+test("a token is typed into a field, and faults of the history are shown", async ({ page, site }) => {
   await answer(page, "sesame");
   await page.addInitScript(() => sessionStorage.removeItem("fairwire-token"));
   await page.goto(site);

@@ -68,7 +68,7 @@ async function compare(): Promise<{ matched: number; wrong: string[] }> {
   return { matched, wrong };
 }
 
-test("what is dropped has a reason and a share, and comes as a capture", async ({ page }) => {
+test("drops have a reason and a share, and can be downloaded as a capture", async ({ page }) => {
   const last = page.getByRole("region", { name: "list of the last drops" });
   await expect(last.locator("tbody tr").first()).toContainText(/dropped/);
   await expect(last.locator("tbody tr").first()).toContainText("%");
@@ -79,7 +79,7 @@ test("what is dropped has a reason and a share, and comes as a capture", async (
   expect(download.suggestedFilename()).toBe("fairwire.pcapng");
 });
 
-test("what is picked is drawn, and the past is there", async ({ page }) => {
+test("picked flows are drawn with their past", async ({ page }) => {
   await page.getByRole("region", { name: /^list of/ }).nth(1).getByRole("button").first().click();
   await expect(page.getByRole("heading", { name: "Picked: rate" })).toBeVisible();
   await page.getByRole("button", { name: "hour", exact: true }).click();
@@ -104,7 +104,7 @@ for (const width of [360, 1280]) {
   });
 }
 
-test("a picture of it is made for the documents", async ({ page }) => {
+test("a picture is taken for the documents", async ({ page }) => {
   test.skip(picture === "", "no picture is wanted");
   await page.setViewportSize({ width: 1280, height: 800 });
   await settled(page);

@@ -5,7 +5,7 @@ import { expect, test } from "./page";
 
 const PICTURES = join(import.meta.dirname, "..", "..", "docs", "pictures");
 
-test("the picture of the playground can be made", async ({ page, site }) => {
+test("the picture of the playground can be taken", async ({ page, site }) => {
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.goto(site);
   const clock = page.locator("[data-now]");

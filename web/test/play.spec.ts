@@ -5,7 +5,7 @@ import { LESSONS, measured } from "./native";
 const clock = "[data-now]";
 
 for (const lesson of LESSONS) {
-  test(`the answer of lesson ${lesson.name} is the native simulator's, to the last bit`, async ({ page, site }) => {
+  test(`the answer of lesson ${lesson.name} equals that of the native simulator bit for bit`, async ({ page, site }) => {
     await page.goto(`${site}#lesson=${lesson.name}`);
     await page.getByRole("button", { name: "Run to the end and answer" }).click();
     const values = page.locator(".answer [data-value]");
@@ -21,7 +21,7 @@ for (const lesson of LESSONS) {
   });
 }
 
-test("the contest moves, pauses, goes on by a step, and begins again", async ({ page, site }) => {
+test("the contest runs, pauses, steps and restarts", async ({ page, site }) => {
   await page.goto(site);
   const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
   await expect.poll(now).toBeGreaterThan(0.5);
@@ -36,7 +36,7 @@ test("the contest moves, pauses, goes on by a step, and begins again", async ({ 
   await expect.poll(now).toBeLessThan(paused);
 });
 
-test("what may mislead in a contest is noted beside it", async ({ page, site }) => {
+test("misleading conditions of a contest are noted next to it", async ({ page, site }) => {
   await page.goto(`${site}#lesson=flood`);
   const notes = page.getByRole("list", { name: "notes on the contest" });
   await expect(page.getByRole("combobox", { name: "ECN", exact: true }).first()).toBeVisible();
@@ -46,7 +46,7 @@ test("what may mislead in a contest is noted beside it", async ({ page, site }) 
   await expectAccessible(page);
 });
 
-test("everything is reached and used with the keyboard alone", async ({ page, site }) => {
+test("everything can be used with the keyboard only", async ({ page, site }) => {
   await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   const reached = new Set<string>();
@@ -66,7 +66,7 @@ test("everything is reached and used with the keyboard alone", async ({ page, si
 });
 
 for (const fragment of ["#scenario=!!!", "#scenario=AAAA", "#lesson=nothing", "#rubbish", `#scenario=${"A".repeat(40_000)}`, "#lesson=%E0%A4%A"]) {
-  test(`a state that is garbage is said, and the first contest is shown: ${fragment.slice(0, 20)}`, async ({ page, site }) => {
+  test(`a garbage state is reported, and the first contest is shown: ${fragment.slice(0, 20)}`, async ({ page, site }) => {
     await page.goto(`${site}${fragment}`);
     await expect(page.getByRole("alert")).toContainText("The address says what to show, but");
     await expect(page.locator(clock)).toBeVisible();
@@ -85,7 +85,7 @@ test("a state is shared by its address", async ({ page, site }) => {
   await expect(page.getByLabel("rate, as text").first()).toHaveValue("25 Mbit/s");
 });
 
-test("a value that a scenario may not have is refused with the words of the command", async ({ page, site }) => {
+test("an invalid value is refused with the message of the command", async ({ page, site }) => {
   await page.goto(site);
   const rate = page.getByLabel("rate, as text").first();
   await rate.fill("25 Mbit");
@@ -114,7 +114,7 @@ test("a round trip that is shorter than the link is refused, and nothing changes
   await expect(trip).toHaveAttribute("aria-invalid", "true");
 });
 
-test("edits that come faster than runs begin are all made", async ({ page, site }) => {
+test("edits faster than runs can start are all applied", async ({ page, site }) => {
   await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   const senders = page.getByRole("group", { name: /^senders / });
@@ -131,7 +131,7 @@ test("edits that come faster than runs begin are all made", async ({ page, site 
   for (const name of ["near", "far"]) await expect(page.getByRole("group", { name: `senders ${name}`, exact: true })).toHaveCount(0);
 });
 
-test("a link is changed while the run goes on, and how many send needs a new one", async ({ page, site }) => {
+test("a link changes during the run, and the number of senders needs a new run", async ({ page, site }) => {
   await page.goto(site);
   const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
   await expect.poll(now).toBeGreaterThan(1);
@@ -146,7 +146,7 @@ test("a link is changed while the run goes on, and how many send needs a new one
   await expect(page.getByRole("alert")).toContainText("began again");
 });
 
-test("the scenario, the numbers and the pictures are taken along", async ({ page, site }) => {
+test("the scenario, the numbers and the pictures can be downloaded", async ({ page, site }) => {
   await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   for (const [button, name] of [["Scenario", "play.toml"], ["CSV", "play.csv"], ["SVG", "play.svg"], ["PNG", "play.png"]] as const) {
@@ -156,7 +156,7 @@ test("the scenario, the numbers and the pictures are taken along", async ({ page
   }
 });
 
-test("with reduced motion nothing moves until it is wanted", async ({ page, site }) => {
+test("with reduced motion nothing moves until requested", async ({ page, site }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
   await page.goto(site);
   await expect(page.getByRole("button", { name: "Play", exact: true })).toBeVisible();
@@ -172,7 +172,7 @@ test("a page that runs fits into 360 pixels", async ({ page, site }) => {
   await expectNoSideways(page);
 });
 
-test("it runs without a network once it is there", async ({ page, site, context }) => {
+test("it runs without a network once loaded", async ({ page, site, context }) => {
   await page.goto(site);
   await expect(page.locator(clock)).toBeVisible();
   await context.setOffline(true);
@@ -230,7 +230,7 @@ test("a slider follows the mouse and each press of a key, while the contest runs
   }
 });
 
-test("a lesson that was changed says so, keeps its question, and begins again as it was written", async ({ page, site }) => {
+test("a changed lesson says so, keeps its question and restarts as written", async ({ page, site }) => {
   await page.goto(`${site}#lesson=flood`);
   const card = page.getByRole("region", { name: "lesson" });
   await expect(card).toBeVisible();
@@ -245,7 +245,7 @@ test("a lesson that was changed says so, keeps its question, and begins again as
   await expect(rates.last()).not.toHaveValue("1 Mbit/s");
 });
 
-test("a picture that is taken along has times, bars, drops, and lines that differ by more than colour", async ({ page, site }) => {
+test("a downloaded picture has times, bars, drops, and lines that differ by more than colour", async ({ page, site }) => {
   await page.goto(site);
   const now = async () => Number(await page.locator(clock).getAttribute("data-now"));
   await page.getByLabel("speed").selectOption("16");
@@ -286,7 +286,7 @@ test("one discipline is run under two settings, and the address has both", async
   await expect(page.getByText("parameters of codel", { exact: true })).toBeVisible();
 });
 
-test("parameters say what they are and may be, in plain words", async ({ page, site }) => {
+test("parameters show their meaning and allowed values in plain words", async ({ page, site }) => {
   await page.goto(site);
   await page.getByText("parameters of fq-codel").click();
   const open = page.locator("details[open]");
@@ -295,7 +295,7 @@ test("parameters say what they are and may be, in plain words", async ({ page, s
   for (const text of shown) expect(text).not.toMatch(/[`*]|\]\(/);
 });
 
-test("a buffer is moved in the unit in which it was typed", async ({ page, site }) => {
+test("the buffer slider uses the typed unit", async ({ page, site }) => {
   await page.goto(site);
   const text = page.getByLabel("buffer, as text");
   const slider = page.getByRole("slider", { name: "buffer" });
@@ -309,7 +309,7 @@ test("a buffer is moved in the unit in which it was typed", async ({ page, site 
   }
 });
 
-test("what is said of a run goes when it is no longer true", async ({ page, site }) => {
+test("remarks on a run disappear when they no longer hold", async ({ page, site }) => {
   await page.goto(site);
   const many = page.getByLabel("how many, as text").first();
   await many.fill("3");
@@ -319,7 +319,7 @@ test("what is said of a run goes when it is no longer true", async ({ page, site
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
-test("an exercise shows its answer when it is wanted", async ({ page, site }) => {
+test("an exercise shows its answer on request", async ({ page, site }) => {
   await page.goto(`${site}#lesson=exercise-warm-up`);
   const card = page.getByRole("region", { name: "lesson" });
   await expect(card.getByText("When must measuring begin?")).toBeVisible();

@@ -66,7 +66,7 @@ test("a report fits into 360 pixels", async ({ page }) => {
   await expectNoSideways(page);
 });
 
-test("a report is printed whole", async ({ page }) => {
+test("a report is printed completely", async ({ page }) => {
   await page.goto(address);
   await expectPrintedWhole(page);
 });
@@ -158,7 +158,7 @@ access = { rate = "100 Mbit/s", delay = "2 ms" }
     await context.close();
   });
 
-  test("it is printed whole, also with all measures of a run", async ({ page }) => {
+  test("it is printed completely, also with all measures of a run", async ({ page }) => {
     await page.goto(sweep);
     await expectPrintedWhole(page);
     const plan = join(folder, "all.toml");

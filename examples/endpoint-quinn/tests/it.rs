@@ -32,7 +32,7 @@ fn mbps(outcome: &str, queue: &str, group: &str) -> f64 {
 }
 
 #[test]
-fn each_connection_gets_its_share_beside_cbr_but_under_tail_drop() {
+fn fair_queues_share_between_quinn_and_cbr_and_tail_drop_does_not() {
     let found = outcome(&[]);
     assert_eq!(found, outcome(&[]), "the same bits twice");
     // 3.33 Mbit/s are max-min fair; three links in a row have twice the round-trip time of one.

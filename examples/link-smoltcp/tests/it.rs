@@ -18,7 +18,7 @@ fn rates(text: &str, queue: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_tcp_keeps_most_of_its_half_under_drr_and_two_runs_are_the_same() {
+fn tcp_keeps_most_of_its_half_under_drr_and_two_runs_agree() {
     let text = run();
     assert_eq!(text, run());
     let [tail_drop, drr] = ["tail-drop", "drr+lqd"].map(|queue| rates(&text, queue));

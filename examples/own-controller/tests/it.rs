@@ -21,7 +21,7 @@ fn flows(set: &str) -> Vec<String> {
 }
 
 #[test]
-fn it_is_simulated_and_its_parameter_is_heard() {
+fn it_is_simulated_and_its_parameter_has_an_effect() {
     let kept = flows("flow.gentle.tcp.control={ gentle = { keeps = 0.9 } }");
     assert!(kept.iter().any(|line| line.contains("bulk gentle")), "{kept:?}");
     assert_ne!(kept, flows("flow.gentle.tcp.control={ gentle = { keeps = 0.2 } }"));

@@ -29,7 +29,7 @@ fn mean(outcome: &str, queue: &str, measure: &str) -> f64 {
 }
 
 #[test]
-fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_are_the_same_bits() {
+fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_agree() {
     let found = outcome(&[]);
     assert_eq!(found, outcome(&[]));
     let [steady, cubic] =
@@ -40,7 +40,7 @@ fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_are_the_same_bit
 }
 
 #[test]
-fn it_hears_marks_and_its_parameters_are_heard() {
+fn it_reacts_to_marks_and_its_parameters_have_an_effect() {
     let marked = outcome(&["discipline.fq-codel.ecn=mark"]);
     // A sender deaf to marks would be dropped from, as CUBIC (whose packets cannot be marked) is.
     assert!(mean(&marked, "fq-codel", "marks") > 500.0, "{marked}");

@@ -28,7 +28,7 @@ fn in_profile(set: &str) -> f64 {
 }
 
 #[test]
-fn it_colours_an_aggregate_by_its_contract_and_its_parameters_are_heard() {
+fn it_colours_an_aggregate_by_its_contract_and_its_parameters_have_an_effect() {
     // 4 of 6 Mbit/s; packets of 512 B come every 0.7 ms, so that 20 ms too early are some thirty
     // packets of 15,000 at most.
     let fraction = in_profile("aggregate.gold.marker={ gcra = { limit = \"20 ms\" } }");

@@ -24,7 +24,7 @@ fn throughput(set: &str) -> f64 {
 }
 
 #[test]
-fn it_is_simulated_and_its_parameters_are_heard() {
+fn it_is_simulated_and_its_parameters_have_an_effect() {
     // Two flows of two packets of 512 bytes per gap; 30 s hold 15 000 pairs, whose number has a
     // deviation of 0.8 %.
     for (gap, expected_bps) in [("4 ms", 4_096_000.0), ("8 ms", 2_048_000.0)] {

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scheduler_in_the_name_and_another_among_the_parameters_are_one_too_many() {
+    fn a_second_scheduler_among_the_parameters_is_refused() {
         let site = Site {
             rate: "10 Mbit/s".parse().unwrap(),
             buffer: Amount::Packets(100),

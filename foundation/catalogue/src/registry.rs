@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn every_scheduler_combines_with_every_dropper_and_with_nothing_else() {
+    fn schedulers_combine_with_every_dropper_and_only_with_droppers() {
         let droppers = all().iter().filter(|entry| entry.takes_scheduler()).count();
         assert_eq!(combined().len(), droppers * Kind::ALL.len());
         for (name, key) in [("drr+faba", "faba"), ("wf2q++red", "red"), ("sfq-start+fifo", "tail-drop")] {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_refused_with_the_nearest_and_all_that_there_are() {
+    fn a_wrong_name_is_refused_with_the_nearest_and_all_names() {
         let message = |name: &str| find(name).unwrap_err().to_string();
         assert!(message("rde").contains("did you mean `red`?"));
         assert!(message("Tail_Drop").contains("did you mean `tail-drop`?"));

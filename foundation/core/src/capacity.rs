@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_goes_on_at_the_new_rate() {
+    fn a_packet_in_transmission_continues_at_the_new_rate() {
         // 1 byte is 1 us, then 4 us, then 0.5 us.
         let law = RateLaw::Steps([step(1, 2_000_000), step(2, 16_000_000)].into());
         let mut link = Transmitter::new(rate(8_000_000)).under(&law);
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_down_sends_nothing_and_goes_on_after_it() {
+    fn a_link_sends_nothing_while_down_and_then_continues() {
         // 1 byte is 1 us; down from 1 ms to 3 ms, and from 5 ms on for good.
         let law = RateLaw::Steps([step(1, 0), step(3, 8_000_000), step(5, 0)].into());
         let mut link = Transmitter::new(rate(8_000_000)).under(&law);
@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_that_begins_later_does_the_same_later() {
+    fn a_rate_law_shifts_with_its_start() {
         let laws = [
             RateLaw::Steps([step(1, 2_000_000), step(3, 0), step(7, 16_000_000)].into()),
             RateLaw::Trace(Trace::parse("0\n2\n5\n5\n9\n").expect("a trace").into()),
@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_late_driver_missed_of_a_trace_is_made_up_for_only_up_to_the_bound() {
+    fn a_late_driver_catches_up_on_a_trace_only_up_to_the_bound() {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_read_and_what_is_none_is_refused_with_its_line() {
+    fn a_trace_is_read_and_a_bad_one_is_refused_with_its_line() {
         let no_number = |text| Err(TraceError::NoNumber { line: Line::new(1, text) });
         assert_eq!(Trace::parse("0\n3\n\n3\n7\n").expect("a trace").times.len(), 4);
         assert_eq!(Trace::parse(" \n"), Err(TraceError::Empty));
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_a_trace_is_what_it_delivers_in_a_period() {
+    fn the_mean_of_a_trace_is_its_delivery_per_period() {
         let mean = |text| Trace::parse(text).expect("a trace").mean().bps();
         assert_eq!(mean("0\n3\n3\n7\n"), 6_875_429); // 4 x 12 032 bits in 7 ms
         assert_eq!(mean("1\n"), 12_032_000);
@@ -606,7 +606,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_opportunity_has_left_serves_the_next_packet() {
+    fn the_rest_of_an_opportunity_serves_the_next_packet() {
         let trace = RateLaw::Trace(Trace::parse("2\n5\n5\n9\n").expect("a trace").into());
         let mut link = Transmitter::new(rate(1)).under(&trace);
         link.idle_until(ms(1));

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_come_before_children_whatever_the_order_given() {
+    fn parents_come_before_children_for_any_given_order() {
         let tree = tree(&[(5, Some(2)), (2, None), (7, Some(5)), (1, None)]).expect("a tree");
         assert_eq!(tree.given(), [1, 3, 0, 2]);
         assert_eq!([0, 1, 2, 3].map(|place| tree.parent(place)), [None, None, Some(0), Some(2)]);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tree_is_refused_with_the_class_at_fault() {
+    fn a_malformed_tree_is_refused_with_the_class_at_fault() {
         let refusal = |parents| {
             let error = tree(parents).unwrap_err();
             alloc::format!("{error}; allowed: {}", error.allowed())
@@ -365,14 +365,14 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_guaranteed_what_those_below_it_are() {
+    fn a_class_is_guaranteed_the_sum_of_its_children() {
         let classes = [terms(None, 0, 0), terms(None, 5, 0), terms(Some(0), 2, 3), terms(Some(0), 1, 0)];
         assert_eq!(guarantees(&classes, rate(8)), Ok(vec![3, 5, 2, 1]));
         assert_eq!(guarantees(&classes, rate(7)), Err(Overpromised::Link { total: 8 }));
     }
 
     #[test]
-    fn what_cannot_be_kept_is_refused_where_it_is_promised() {
+    fn a_guarantee_that_cannot_be_kept_is_refused_at_its_class() {
         let under = [terms(None, 2, 0), terms(Some(0), 3, 0)];
         assert_eq!(guarantees(&under, rate(9)), Err(Overpromised::Guarantee { place: 0, below: 3 }));
         let held = [terms(None, 0, 2), terms(Some(0), 3, 0)];
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_what_was_given() {
+    fn an_error_names_the_given_value() {
         assert_eq!(
             ClassTreeError::NoParent { class: 1, parent: 2 }.to_string(),
             "class 1 under class 2, which is not there"

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_each_round_trip_lasts_until_the_next_and_then_the_file_begins_again() {
+    fn each_half_round_trip_lasts_until_the_next_and_the_file_repeats() {
         for text in [
             "0,40\n0.01,60\n0.02,-1\n0.03,50\n",
             "# of a dish\nsince,relative_seconds,rtt\n9,100.00,40\n9,100.01,60\n9,100.02,-1\n9,100.03,50",
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_answered_at_once_takes_the_round_trip_of_when_it_was_sent() {
+    fn an_immediate_answer_takes_the_round_trip_of_its_request() {
         let mut rng = Seed(1).stream("delays");
         let (mut text, mut trips, mut trip) = (String::new(), Vec::new(), 50.0);
         for row in 0..30_000_u32 {
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_delay_is_refused_with_its_line() {
+    fn a_bad_delay_is_refused_with_its_line() {
         for (text, error) in [
             ("0,40\n1,x\n", DelayError::NoPair { line: Line::new(2, "1,x") }),
             ("0,40\n1,50,60\n", DelayError::NoPair { line: Line::new(2, "1,50,60") }),

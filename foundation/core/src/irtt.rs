@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_irtt_writes_it_is_refused_with_its_line() {
+    fn a_line_that_irtt_does_not_write_is_refused_with_its_number() {
         for (text, line) in [
             (FILE.replace("\"rtt\": 60000001", ""), 14),
             (FILE.replace("110000000", "null").replace("\"wall\": 3, ", ""), 11),

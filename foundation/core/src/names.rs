@@ -97,7 +97,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn it_agrees_with_a_library_map_over_random_operations_whether_or_not_names_are_counted() {
+    fn it_agrees_with_a_library_map_with_and_without_counts() {
         for count in [None, Some(100)] {
             let mut rng = Seed(8).stream("names");
             let mut names = Names::new(64, count);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_collide_in_one_chain_are_kept_apart_in_whatever_order_they_leave() {
+    fn colliding_names_are_kept_apart_in_any_order_of_removal() {
         // Eight names whose hashes all fall into one of the sixteen chains.
         let mut names = Names::new(8, None);
         let at: Vec<FlowHash> = (0..).map(FlowHash).filter(|name| names.chain(*name) == 3).take(8).collect();

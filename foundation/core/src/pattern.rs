@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_takes_the_pauses_that_it_meets_and_whole_periods_at_once() {
+    fn a_packet_spans_pauses_and_skips_entire_periods_at_once() {
         let ns = Duration::from_ns;
         let rate = Rate::from_bps(8_000_000_000).expect("not zero"); // a byte is 1 ns
         let pattern = Pattern::new([(ns(100), Some(rate)), (ns(900), None)]).expect("a pattern");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_does_what_its_steps_do() {
+    fn a_pattern_acts_as_its_steps() {
         let parts = [(Duration::from_us(700), mbps(3)), (Duration::from_us(400), None), (secs(1), mbps(7))];
         let pattern = Pattern::new(parts).expect("a pattern");
         let first = pattern.at(Duration::ZERO).0.expect("up");
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_over_a_million_parts_of_a_nanosecond_is_found_at_once() {
+    fn a_packet_over_a_million_steps_of_a_pattern_is_found_at_once() {
         // 0, 1 and 2 Mbit/s in turn: a packet takes twelve periods.
         let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_of_opportunities_is_scaled_by_leaving_some_out_or_repeating_some() {
+    fn a_trace_of_opportunities_is_scaled_by_omission_or_repetition() {
         let trace = RateLaw::parse("0\n3\n3\n7\n").expect("a trace"); // 6.875 Mbit/s
         for bps in [1_000_000, 6_875_429, 20_000_000] {
             let scaled = trace.scaled(Rate::from_bps(bps).expect("not zero")).expect("not too many");
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_of_rates_is_refused_with_its_line() {
+    fn a_bad_trace_of_rates_is_refused_with_its_line() {
         for (text, error) in [
             ("0 1\n1 x\n2 1\n", TraceError::NoPair { line: Line::new(2, "1 x") }),
             ("0 1\n1 -1\n2 1\n", TraceError::NoPair { line: Line::new(2, "1 -1") }),

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_push_out_others_go_too_even_if_the_arrival_is_refused_in_the_end() {
+    fn push_outs_stay_dropped_even_if_the_arrival_is_refused_in_the_end() {
         let mut queue = Queue::new(Limit::bytes(1000), Fcfs, HalfHearted::default());
         let mut log = Log::default();
         for frame in [0, 2, 4] {
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn without_room_an_arrival_takes_the_place_of_another_or_of_none() {
+    fn without_room_an_arrival_replaces_a_packet_or_is_refused() {
         struct Oldest;
         impl Dropper for Oldest {
             fn victim(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Victim {

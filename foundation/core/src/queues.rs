@@ -275,13 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn each_flow_or_each_class_has_its_own() {
+    fn each_flow_or_class_has_its_own_queue() {
         assert_eq!(assigned(&mut Queues::PerFlow, 8), 8);
         assert_eq!(assigned(&mut Queues::PerClass, 8), 2);
     }
 
     #[test]
-    fn hashed_queues_are_used_evenly_and_another_salt_mixes_anew() {
+    fn hashed_queues_are_used_evenly_and_differ_by_salt() {
         let (mut one, mut other) = (Queues::hashed(100, 1), Queues::hashed(100, 2));
         let mut used = [0u32; 100];
         let mut same = 0;
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_set_a_flow_takes_an_empty_queue_and_shares_the_first_when_none_is() {
+    fn within_a_set_a_flow_takes_an_empty_queue_or_shares_the_first() {
         let mut queues = Queues::set_associative(1, 2, 0);
         assert_eq!([assigned(&mut queues, 5), assigned(&mut queues, 5)], [0, 0]);
         queues.assign(&of(6), |queue| queue.0 == 1);

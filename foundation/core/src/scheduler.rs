@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_hands_on_every_call() {
+    fn a_boxed_scheduler_forwards_every_call() {
         struct Seen(f64);
         impl Probe for Seen {
             fn gauge(&mut self, _: &'static str, _: Unit, value: f64) {

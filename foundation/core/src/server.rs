@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_that_names_its_time_too_early_neither_stalls_nor_spins() {
+    fn a_discipline_that_reports_ready_too_early_neither_stalls_nor_spins() {
         let shaped = Shaped {
             queue: Queue::new(Limit::packets(10), Fcfs, TailDrop),
             gap: Duration::from_ms(1),
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_server_follows_another_law_once_what_is_being_sent_has_left() {
+    fn a_busy_server_follows_a_new_law_after_the_packet_in_transmission() {
         let mut server = Server::new(fifo(), transmitter());
         for frame in 0..4 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
@@ -383,8 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_sent_when_a_discipline_is_replaced_ends_as_it_began_and_what_waited_follows_at_the_new_rate()
-     {
+    fn after_a_replacement_the_packet_in_transmission_keeps_its_rate() {
         let mut server = Server::new(fifo(), transmitter());
         let first = server.enqueue(packet(0), us(0), &mut Ignore).expect("it was free");
         assert_eq!(first.sent, us(100));
@@ -402,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_beside_the_discipline_takes_its_time_from_what_waits() {
+    fn charged_bytes_delay_the_backlog() {
         let mut server = Server::new(fifo(), transmitter());
         server.charge(50, us(1000));
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
@@ -422,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_charged_a_link_sends_no_more_than_its_rate() {
+    fn charges_never_let_a_link_exceed_its_rate() {
         let mut rng = crate::rng::Seed(7).stream("charges");
         let credit = Duration::from_us(50);
         let mut server = Server::new(
@@ -451,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_server_polls_a_new_discipline_at_once_and_only_once_where_it_is_empty() {
+    fn an_idle_server_polls_a_new_discipline_at_once_and_an_empty_one_once() {
         let mut server = Server::new(fifo(), transmitter());
         drop(server.replace(fifo(), transmitter(), us(50)));
         assert_eq!(server.next_poll_at(), us(50));
@@ -496,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_that_takes_over_parameters_keeps_what_waits_and_another_is_offered_it() {
+    fn a_retuned_discipline_keeps_its_backlog_and_a_new_one_is_offered_it() {
         let mut server = Server::new(tunable(9, true), transmitter());
         for frame in 0..8 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
@@ -518,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn at_another_rate_the_packet_being_sent_ends_as_scheduled_and_the_next_takes_its_new_time() {
+    fn a_new_rate_holds_from_the_packet_after_the_one_in_transmission() {
         let mut server = Server::new(fifo(), transmitter());
         for frame in 0..3 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);

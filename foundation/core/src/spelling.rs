@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_are_counted_as_people_slip() {
+    fn the_edit_distance_counts_typical_slips() {
         let counts =
             [("", "abc", 3), ("rde", "red", 1), ("bufer", "buffer", 1), ("ca", "abc", 3), ("é", "e", 1)];
         for (a, b, letters) in counts {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn an_abbreviation_goes_before_a_slip_and_case_before_none() {
+    fn abbreviations_rank_before_slips_and_case_matters_least() {
         assert_eq!(likely("re", ["rem", "red", "pre"]), ["rem", "red"]);
         assert_eq!(likely("M", ["MB", "MiB", "min", "ms"]), ["MB", "MiB"]);
         assert_eq!(likely("Tail_Drop", ["tail-drop", "tail"]), ["tail-drop"]);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_too_long_or_begins_too_much_gives_nothing() {
+    fn long_and_ambiguous_inputs_give_no_suggestion() {
         let many: Vec<String> = (0..20).map(|at| format!("flow{at}")).collect();
         assert!(likely("fl", many.iter().map(String::as_str)).is_empty());
         assert!(likely(&"x".repeat(1_000_000), ["x"]).is_empty());

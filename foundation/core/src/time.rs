@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn real_seconds_that_make_no_sense_saturate() {
+    fn nonsensical_seconds_saturate() {
         assert_eq!(Duration::from_secs_f64(-1.0), Duration::ZERO);
         assert_eq!(Duration::from_secs_f64(f64::NAN), Duration::ZERO);
         assert_eq!(Duration::from_secs_f64(1e30), Duration::MAX);

@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_reads_back() {
+    fn printed_quantities_read_back() {
         for text in ["10 Mbit/s", "1500 bit/s"] {
             assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
         }
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bandwidth_delay_product_is_what_the_rate_sends_in_a_round_trip() {
+    fn a_bandwidth_delay_product_is_the_rate_times_a_round_trip() {
         let room: Room = "1.5 bdp".parse().unwrap();
         assert_eq!(room.amount(Duration::from_ms(40)), Some(Amount::Time(Duration::from_ms(60))));
         assert_eq!((room.amount(Duration::ZERO), room.to_string()), (None, "1.5 bdp".into()));
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_quantity_is_refused_with_the_reason_and_what_is_allowed() {
+    fn a_bad_quantity_is_refused_with_the_reason_and_allowed_values() {
         let message = |text: &str| text.parse::<Rate>().unwrap_err().to_string();
         assert!(message("-5 Mbit/s").contains("is negative"));
         assert!("-0 ms".parse::<Duration>().unwrap_err().to_string().contains("is negative"));
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_not_taken_for_bytes() {
+    fn bits_and_bytes_are_kept_apart() {
         for (given, meant) in [
             ("10 Mb/s", "10 Mbit/s"),
             ("10 mb/s", "10 Mbit/s"),

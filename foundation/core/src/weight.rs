@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_changed_wherever_it_is_known_or_nowhere() {
+    fn a_weight_changes_everywhere_or_nowhere() {
         let done = Ok(Weight(2.0));
         assert_eq!(both([Ok(2.0), Ok(2.0)]), (done, [Ok(3.0), Ok(3.0)]));
         for elsewhere in [SetWeightError::NoWeights, NO_CLASS] {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_allowed() {
+    fn a_refusal_names_the_allowed_weights() {
         let weight = Weight(0.5);
         for (error, said) in [
             (SetWeightError::NoWeights, "built with class weights"),

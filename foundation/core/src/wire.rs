@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn another_delay_is_that_of_packets_sent_from_then_on_and_keeps_the_order() {
+    fn a_new_delay_holds_for_later_packets_and_keeps_the_order() {
         let step =
             |at, delay| DelayStep { at: Time::ZERO + Duration::from_ms(at), delay: Duration::from_ms(delay) };
         let delays: Arc<[DelayStep]> = [step(2, 9), step(4, 1)].into();
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_loses_what_is_sent_in_it_and_no_other_loss_is_another() {
+    fn an_outage_loses_its_packets_and_leaves_other_losses_unchanged() {
         let ms = |ms| Time::ZERO + Duration::from_ms(ms);
         let outages: Arc<[Outage]> = [
             Outage { from: ms(2), until: ms(4) },

@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_only_because_it_was_wrong_is_no_mistake() {
+    fn a_wrong_value_is_not_also_reported_as_missing() {
         let lines = mistakes("rate = \"x\"\n[link]\nbuffer = \"y\"\n[[flow]]\ngroup = \"a\"\ncount = true\n");
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert!(lines.iter().all(|line| !line.contains("missing")), "{lines:?}");
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_without_a_name_of_their_own_are_counted_from_one() {
+    fn unnamed_elements_are_counted_from_one() {
         let flow = |name: &str| format!("[[flow]]\n{name}count = true\n");
         let text = format!(
             "rate = 1\nlink = {{ buffer = 1 }}\n{}{}",

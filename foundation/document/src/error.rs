@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_of_few_others_is_said_to_be_theirs_unless_a_spelling_is_near() {
+    fn a_key_of_a_few_other_disciplines_is_attributed_to_them() {
         let allowed = || vec!["quantum".to_owned(), "per".to_owned()];
         let message = |given: &str, owners: &[&'static str]| {
             let problem = Problem::Unknown { what: "key", given: given.into(), allowed: allowed() };

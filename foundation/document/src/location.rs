@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_what_is_meant() {
+    fn a_long_line_is_cut_around_the_mistake() {
         let filler = ["é".repeat(100_000), "x".repeat(100_000)];
         let long = format!("a = 1\nb = \"{}\"; wrong = 2 {}\nc = 3", filler[0], filler[1]);
         let mut sources = Sources::default();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_text_only_what_is_meant_and_its_neighbours_are_shown() {
+    fn a_long_text_shows_only_the_mistake_and_its_neighbouring_lines() {
         let text: String = (1..=1000).map(|n| format!("line {n}\n")).collect();
         let at = text.find("500").unwrap();
         let location = Location::in_long_text("a.csv", &text, at..at + 3);

@@ -196,7 +196,7 @@ fn opened(plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);
     match plain.as_str().filter(|text| is_name(text)) {
-        Some(name) => format!(", or, below a choice, one that goes on with its name, `{}`", shortened(name)),
+        Some(name) => format!(", or, below a choice, one through its name, `{}`", shortened(name)),
         None => String::new(),
     }
 }

@@ -102,7 +102,7 @@ mod tests {
         when = 1979-05-27\n\n[b]\n\"odd key\" = { z = 1, a = {} } # behind\nx.y = 2\n\n[[c]]\nd = 1\n\n[[c]]\ne = ['''two\nlines''']\n";
 
     #[test]
-    fn what_is_written_reads_as_what_was_read() {
+    fn written_text_reads_back_equal() {
         let read = |text: &str| text.parse::<toml::Table>().expect("TOML");
         let written = document(DeTable::parse(TEXT).expect("TOML").get_ref());
         assert_eq!(read(&written), read(TEXT), "{written}");

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shortened_can_be_printed() {
+    fn shortened_text_is_printable() {
         assert_eq!(shortened("a\u{1b}[2J"), "a\\u{1b}[2J");
         assert_eq!(shortened("ann\u{202e}bob\u{2028}"), "ann\\u{202e}bob\\u{2028}");
         assert_eq!(shortened(&"é".repeat(81)), format!("{}…", "é".repeat(80)));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn types_are_called_as_in_toml() {
+    fn types_have_their_toml_names() {
         assert_eq!(
             wrong("link", "integer `1`", "struct LinkSpec"),
             "integer `1` was given; allowed: a table, written `[link]`"

@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timer_counts_from_its_last_time_and_makes_up_for_nothing() {
+    fn a_rescheduled_timer_counts_from_its_last_expiry_and_skips_missed_ones() {
         let ms = |ms| Time::ZERO + Duration::from_ms(ms);
         let due =
             |before, after| rescheduled(ms(100), Duration::from_ms(before), Duration::from_ms(after), ms(75));

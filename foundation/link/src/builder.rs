@@ -463,7 +463,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_probability_is_refused() {
+    fn a_bad_probability_is_refused() {
         for p in [f64::NAN, -0.1, 1.1, f64::INFINITY] {
             assert!(probable(Loss::Bernoulli(p)).unwrap_err().contains("allowed: 0 to 1"));
             let model = GilbertElliott { to_bad: 0.1, to_good: p, loss_when_good: 0.0, loss_when_bad: 1.0 };

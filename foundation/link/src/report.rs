@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_number_of_a_report_runs_into_the_next() {
+    fn columns_of_a_report_never_touch() {
         let delay = Delays::of(vec![3_600_000_000_000_000]); // 1000 h
         let counts = Counts { sent: 10_000_000_000, ..Counts::default() };
         let flow = FlowReport { delay, ..counts.report(u64::MAX, fairwire_core::Duration::ZERO) };

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mtu_of_an_interface_is_known_and_one_that_is_not_there_is_named() {
+    fn the_mtu_of_an_interface_is_known_and_a_missing_one_is_named() {
         // Every network namespace has a loopback interface with Linux's default MTU.
         assert_eq!(mtu("lo").expect("it is there"), 65_536);
         assert!(matches!(ipv4_address("lo"), Ok(None) | Ok(Some(Ipv4Addr::LOCALHOST))));

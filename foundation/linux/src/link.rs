@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_read_one_by_one_and_those_of_bridges_about_their_ports_are_passed_over() {
+    fn changes_are_read_one_by_one_and_those_of_bridge_ports_are_skipped() {
         let message = |kind: u16, family: u8, index: u32, flags: i32| {
             let mut bytes = 32_u32.to_ne_bytes().to_vec();
             bytes.extend(kind.to_ne_bytes());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_the_reader_of_answers_fail() {
+    fn the_reader_of_answers_survives_any_bytes() {
         for len in 0..80 {
             let mut bytes = vec![0xff; len];
             assert_eq!(parse(&bytes), None);

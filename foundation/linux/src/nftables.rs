@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_make_the_reader_of_answers_fail() {
+    fn the_reader_of_answers_survives_any_bytes() {
         for len in 0..64 {
             for fill in [0, 1, 16, 0xff] {
                 let _ = errors(&vec![fill; len]);
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_framed_and_its_messages_are_of_the_packet_filter() {
+    fn a_batch_is_framed_and_its_messages_address_the_packet_filter() {
         let hook = Hook { chain: "c", kind: "filter", number: 2, priority: -1, device: Some("lan0") };
         let batch = Batch::of(Family::Netdev, "t")
             .renew(Persistence::Goes)

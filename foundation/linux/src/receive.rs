@@ -42,7 +42,7 @@ mod tests {
     use std::net::UdpSocket;
 
     #[test]
-    fn what_finds_no_room_is_counted() {
+    fn packets_without_room_are_counted() {
         let [receiver, sender] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("a port is free"));
         let to = receiver.local_addr().expect("it is bound");
         sockopt::set_socket_recv_buffer_size(&receiver, 4096).expect("a small one is allowed");

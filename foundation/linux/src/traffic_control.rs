@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn what_is_counted_of_a_queue_is_read_and_cut_answers_are_none() {
+    fn counts_of_a_queue_are_read_and_truncated_answers_are_rejected() {
         // The answer of Linux 6 for a `pfifo` with 7 queued packets of 1000 bytes and 258 drops.
         let mut message = vec![0; HEADER_BYTES + TCMSG_BYTES];
         message.extend(
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_delays_has_the_mean_and_the_bounds_of_what_it_is_of() {
+    fn a_table_of_delays_keeps_the_mean_and_bounds_of_its_samples() {
         let jitter: Vec<Duration> = (0..40_000).map(|us| Duration::from_us(40_000 - us)).collect();
         let spread = Spread::of(Duration::from_ms(1), &jitter);
         assert_eq!(spread.table.len(), 40_000 / 3);

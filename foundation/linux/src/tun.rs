@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_no_interface_can_have_is_refused_before_a_system_call() {
+    fn an_impossible_interface_name_is_refused_before_a_system_call() {
         for name in ["", "a-name-of-sixteen", "a/b", "a\0b"] {
             let error = Tun::create(name, 1500).map(|_| ()).expect_err(name);
             assert!(matches!(error, PortError::System { .. }), "{error}");

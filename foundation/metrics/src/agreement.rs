@@ -211,7 +211,7 @@ mod tests {
     use crate::record::Fairness;
 
     #[test]
-    fn the_interval_is_welchs() {
+    fn the_interval_is_that_of_welch() {
         // By hand: means 3 and 7, variances 2.5 and 10, of five each: s² = 0.5 + 2 = 2.5, 5.88
         // degrees of freedom, t(0.975) = 2.4592.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measure_without_its_last_part_is_that_of_all_groups() {
+    fn a_measure_without_a_group_covers_all_groups() {
         let is_it = |measure| is_called(measure, "fraction");
         assert_eq!(["fraction.tcp", "fraction", "fractions", "jain"].map(is_it), [true, true, false, false]);
     }
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_has_a_part_of_what_the_other_stage_has_and_standard_errors_beside_it() {
+    fn a_distance_is_relative_to_the_other_stage_or_in_standard_errors() {
         let relative = Distance { relative: 0.05, ..Distance::of(0.0) };
         assert_eq!(verdict(&[100.0; 5], &[104.9; 5], relative), Some(Verdict::Holds));
         assert_eq!(verdict(&[100.0; 5], &[94.9; 5], relative), Some(Verdict::Fails));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_that_meet_are_agreement_where_the_distance_says_so() {
+    fn overlapping_intervals_agree_under_the_meet_rule() {
         // Half widths: t(0.975, 1) s / sqrt(2) = 12.7 for runs 2 apart; 25.4 together.
         let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
         assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_tolerance_of_a_measure_counts_and_one_of_another_stage_does_not() {
+    fn the_last_tolerance_for_a_measure_and_stage_counts() {
         let [strict, loose] = [1.0, 9.0].map(|allowed| Tolerance::of("jain", allowed));
         let of = |tolerances: &[Tolerance<'_>]| {
             let found = compared(&[1.0], &[6.0], tolerances);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_difference_is_known_only_while_there_is_one() {
+    fn a_known_difference_without_a_difference_is_needless() {
         let known = Tolerance { known: Some("a reason"), ..Tolerance::of("jain", 1.0) };
         let of = |b: f64| compared(&[1.0], &[b], &[known]).remove(0);
         let far = of(6.0);

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_class_cannot_use_goes_to_its_siblings() {
+    fn unused_capacity_of_a_class_goes_to_its_siblings() {
         let (classes, offered) = split(&[
             (None, 1.0, 0.0),
             (None, 1.0, 0.0),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_offered_and_nothing_to_share_is_nothing() {
+    fn no_offer_or_no_capacity_gives_no_share() {
         let class = [ClassTerms::new(None)];
         assert_eq!(class_shares(&class, &[0.0], 10.0), [0.0]);
         assert_eq!(class_shares(&class, &[3.0], 0.0), [0.0]);

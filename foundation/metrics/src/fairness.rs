@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_of_the_tcp_group_is_the_figure_of_faba_table_1() {
+    fn the_share_of_the_tcp_group_matches_table_1_of_faba() {
         // The calibration's RED: nine flows with 0.558 Mbit/s each, and the rest to the CBR flow.
         let actual = assess(&selfish(0.558e6, 4.978e6), 10e6);
         assert!((actual.group_share["tcp"] - 0.558).abs() < 1e-12, "{actual:?}");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_network_shares_are_of_what_each_way_allows() {
+    fn network_shares_are_relative_to_the_fair_rate_of_each_route() {
         // A long flow over two links of 10 and 6, and one more flow on each; the one on the first
         // has an access link of 5.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_with_a_fair_share_is_fair() {
+    fn equal_fair_shares_are_fair() {
         let actual = assess(&selfish(1e6, 1e6), 10e6);
         assert_eq!((actual.jain, actual.jain_throughput, actual.worst_share), (1.0, 1.0, 1.0));
         assert_eq!(actual.group_share.values().copied().collect::<Vec<_>>(), [1.0, 1.0]);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn where_each_has_its_share_jain_is_one_however_small_some_demands_are() {
+    fn jain_is_one_when_all_get_their_fair_share_despite_small_demands() {
         // Two greedy flows and three with a demand of a twentieth of that: 0.1 + 2 x 4.85 = 10.
         let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);

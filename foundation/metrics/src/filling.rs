@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn several_that_are_alike_get_what_they_get_one_by_one() {
+    fn grouped_flows_get_the_same_shares_as_single_flows() {
         let kinds = [(GREEDY, &[0][..], 7), (Claim::up_to(0.1), &[0, 1], 3), (GREEDY, &[1], 11)];
         let one_by_one: Vec<_> =
             kinds.iter().flat_map(|&(claim, links, flows)| vec![(claim, links); flows]).collect();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flow_cannot_use_elsewhere_goes_to_those_beside_it() {
+    fn capacity_that_a_flow_cannot_use_goes_to_its_neighbours() {
         // As in Bertsekas and Gallager, figure 6.16: three flows share the first link; one of them
         // and another share the second.
         let flows = [(GREEDY, &[0][..]), (GREEDY, &[0]), (GREEDY, &[0, 1]), (GREEDY, &[1])];
@@ -242,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_gives_the_bits_of_the_plain_algorithm(
+        fn it_gives_the_same_bits_as_the_plain_algorithm(
             flows in prop::collection::vec((claim(), prop::collection::btree_set(0..6usize, 0..4), 1..4usize), 0..40),
             capacities in prop::collection::vec(prop_oneof![0.0..50.0, Just(10.0)], 6),
         ) {

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_what_it_was_made_of_however_long() {
+    fn a_name_of_any_length_equals_its_text() {
         for len in 0..40 {
             let text: String = "Fließe, tcp_".chars().cycle().take(len).collect();
             let name = FlowName::from(text.as_str());
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_a_string_to_who_reads_records() {
+    fn a_name_has_the_schema_of_a_string() {
         let mut generator = SchemaGenerator::default();
         assert_eq!(FlowName::json_schema(&mut generator), String::json_schema(&mut generator));
         assert!(FlowName::inline_schema() && generator.take_definitions(true).is_empty());

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_one_rate_are_one_point() {
+    fn flows_of_equal_rate_form_one_point() {
         let packets: Vec<TracePacket> =
             [100, 100, 100, 200].iter().zip(0..).map(|(b, f)| seen(0, f, *b)).collect();
         let rates = FlowRates::of(&packets, Duration::from_secs(1));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn without_packets_there_is_nothing_and_nothing_fails() {
+    fn no_packets_give_empty_results() {
         let rates = FlowRates::of(&[seen(0, 1, 0)], Duration::from_secs(1));
         assert!(rates.is_empty());
         assert_eq!((rates.len(), rates.share_of_fastest(0.1), rates.rate_of_fastest(0.1)), (0, 0.0, 0.0));

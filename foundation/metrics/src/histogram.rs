@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_hold_all_that_was_counted_each_in_its_place() {
+    fn bins_hold_every_value_in_its_place() {
         let mut histogram = DelayHistogram::new();
         let waits = [0, 1, 255, 256, 257, 511, 8_200_000, 8_200_001, u64::MAX];
         waits.iter().for_each(|ns| histogram.record(Duration::from_ns(*ns)));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_of_zero_and_of_forever_are_counted() {
+    fn waits_of_zero_and_of_the_maximum_are_counted() {
         let histogram = of(&[0, 0, u64::MAX]);
         assert_eq!(histogram.count(), 3);
         assert_eq!(histogram.quantile(0.5), Duration::ZERO);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_taken_for_the_doublings_up_to_the_longest_wait() {
+    fn memory_grows_by_doublings_up_to_the_longest_wait() {
         assert_eq!(DelayHistogram::new().counts.len(), 0);
         assert_eq!(of(&[0, 255]).counts.len(), 2 * PARTS);
         assert_eq!(of(&[256, 3]).counts.len(), 3 * PARTS);

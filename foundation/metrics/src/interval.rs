@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_is_students() {
+    fn the_interval_is_that_of_student() {
         // Ten runs 1..=10: s = 3.02765, t(0.975, 9) = 2.26216 (any table), so 2.26216 * 3.02765 /
         // sqrt(10).
         let runs: Vec<f64> = (1..=10).map(f64::from).collect();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_a_share_is_wilsons() {
+    fn the_interval_of_a_share_is_that_of_wilson() {
         // By hand: 8 of 10, z = 1.96: centre (0.8 + 0.192073) / 1.384146 = 0.716740, half 0.226423.
         let [low, high] = proportion(8, 10).unwrap();
         assert!((low - 0.49016).abs() < 1e-4 && (high - 0.94332).abs() < 1e-4, "{low} {high}");
@@ -92,12 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_agree_have_no_width() {
+    fn equal_runs_have_an_interval_of_zero_width() {
         assert_eq!(estimate(&[0.5; 4]).unwrap().half_width_95, Some(0.0));
     }
 
     #[test]
-    fn pairing_takes_the_common_part_out() {
+    fn pairing_removes_the_common_part() {
         let actual = paired_difference(&[(11.0, 10.0), (51.0, 50.0), (31.0, 30.0)]).unwrap();
         assert_eq!((actual.mean, actual.half_width_95), (1.0, Some(0.0)));
     }

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_shared_equally() {
+    fn rates_of_zero_are_equal() {
         assert_eq!(jain(&[]), 1.0);
         assert_eq!(jain(&[0.0, 0.0]), 1.0);
     }

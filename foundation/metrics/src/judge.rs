@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_decides_alone_where_the_rule_says_so() {
+    fn the_mean_rule_ignores_the_interval() {
         let allowed = Allowed::between(Some(1.0), Some(2.0));
         for (mean, verdict) in [(1.0, Verdict::Holds), (2.0, Verdict::Holds), (2.1, Verdict::Fails)] {
             assert_eq!(judge(value(mean, 9.0), allowed, Rule::Mean), verdict);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_interval_has_to_be_as_allowed_and_one_run_has_none() {
+    fn the_whole_rule_needs_an_interval_within_the_bounds() {
         let allowed = Allowed::at_least(1.0);
         assert_eq!(judge(value(2.0, 1.0), allowed, Rule::Whole), Verdict::Holds);
         assert_eq!(judge(value(2.0, 1.1), allowed, Rule::Whole), Verdict::Unclear);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_reaches_what_is_allowed_leaves_it_unclear() {
+    fn an_interval_that_reaches_into_the_bounds_is_unclear() {
         let allowed = Allowed::near(0.0, 0.03);
         assert_eq!(judge(Value::exact(0.02), allowed, Rule::Reach), Verdict::Holds);
         assert_eq!(judge(value(0.02, 1.0), allowed, Rule::Reach), Verdict::Holds);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_whose_interval_holds_zero_is_enough_where_intervals_may_meet() {
+    fn the_meet_rule_accepts_a_difference_whose_interval_contains_zero() {
         let allowed = Allowed::near(0.0, 1.0);
         assert_eq!(judge(value(20.0, 25.4), allowed, Rule::Meet), Verdict::Holds);
         assert_eq!(judge(value(30.0, 25.4), allowed, Rule::Meet), Verdict::Fails);
@@ -226,20 +226,20 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_that_is_to_be_passed_is_not_passed_by_itself() {
+    fn a_strict_bound_excludes_itself() {
         assert!(!Allowed::above(0.1).contains(0.1) && Allowed::above(0.1).contains(0.1f64.next_up()));
         assert!(!Allowed::below(0.0).contains(0.0) && Allowed::below(0.0).contains(-1e-300));
     }
 
     #[test]
-    fn what_is_not_a_number_is_never_as_allowed() {
+    fn nan_fails_every_rule() {
         for rule in [Rule::Mean, Rule::Whole, Rule::Reach, Rule::Meet] {
             assert_eq!(judge(Value::exact(f64::NAN), Allowed::ANYTHING, rule), Verdict::Fails, "{rule:?}");
         }
     }
 
     #[test]
-    fn a_reason_excuses_what_fails_and_nothing_else() {
+    fn a_reason_excuses_only_a_failure() {
         assert_eq!(Verdict::Fails.with_reason(true), Verdict::Known);
         assert_eq!(Verdict::Fails.with_reason(false), Verdict::Fails);
         assert_eq!(Verdict::Unclear.with_reason(true), Verdict::Unclear);
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_of_several_is_what_counts_and_what_cannot_be_tested_does_not() {
+    fn the_worst_testable_verdict_counts() {
         use Verdict::{Fails, Holds, Known, NotTestable, Unclear};
         assert_eq!(Verdict::of_all([Holds, Known, Unclear]), Some(Known));
         assert_eq!(Verdict::of_all([Fails, NotTestable, Holds]), Some(Fails));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_those_of_the_serialised_form() {
+    fn printed_words_match_the_serialised_form() {
         use Verdict::{Fails, Holds, Known, NotTestable, Unclear};
         for verdict in [Holds, Unclear, Known, Fails, NotTestable] {
             assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.words());

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_kind_begins_as_another_so_that_a_measure_has_one() {
+    fn no_name_of_a_kind_is_a_prefix_of_another() {
         for (at, kind) in Kind::ALL.iter().enumerate() {
             assert_eq!(Kind::of(kind.name()), Some(*kind));
             for other in &Kind::ALL[at + 1..] {

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_packet_at_either_end_only_the_part_inside_counts() {
+    fn only_the_part_of_a_packet_inside_the_window_counts() {
         let packet = Packet::new(0, 1500, 1.into(), at(2));
         let mut meter = LinkMeter::new(at(0));
         meter.started(&packet, at(2), at(14));

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_mark_a_sliding_window_makes_a_decrease_for_19_packets_and_then_nothing_for_13() {
+    fn one_mark_in_a_sliding_window_requests_a_decrease_for_19_packets() {
         let seen = after_one_mark(Cadence::Sliding, 60);
         let (peak, at) = (seen[9].0, 1.0 - 0.9f64.powi(10));
         assert!((peak - 0.1 * at).abs() < 1e-12 && (peak - 0.06513).abs() < 1e-5, "{peak}");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_mark_blocks_make_a_hundredth_and_no_decrease() {
+    fn one_mark_in_a_tumbling_window_gives_a_hundredth_and_no_decrease() {
         let seen = after_one_mark(Cadence::Tumbling, 100);
         assert_eq!(seen[8], (0.0, RateRequest::Increase));
         for (block, (estimate, request)) in seen.iter().skip(9).step_by(10).enumerate() {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn all_marked_comes_to_one() {
+    fn the_estimate_converges_to_one_when_all_are_marked() {
         for cadence in [Cadence::Sliding, Cadence::Tumbling] {
             let mut estimator = estimator(cadence);
             (0..1000).for_each(|_| estimator.observe(true));

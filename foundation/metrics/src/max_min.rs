@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_class_cannot_use_goes_to_its_siblings() {
+    fn unused_capacity_of_a_class_goes_to_its_siblings() {
         let root = Node::class(vec![
             Node::class(vec![Node::flow(1.0), Node::flow(1.0)]),
             Node::class(vec![Node::flow(f64::INFINITY), Node::flow(2.0)]),

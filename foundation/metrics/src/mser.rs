@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn an_even_series_is_left_whole_and_one_that_only_climbs_is_too_short() {
+    fn an_even_series_is_kept_and_a_climbing_one_is_too_short() {
         let even: Vec<f64> = (0..200).map(|i| f64::from(i * 7 % 5)).collect();
         assert_eq!(mser5(&even), Some(Truncation::Samples(0)));
         let late: Vec<f64> =

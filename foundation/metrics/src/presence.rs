@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_held_against_what_was_fair_while_it_was_on() {
+    fn a_flow_is_compared_with_the_fair_share_while_it_was_on() {
         let (fairness, record, flows) = judged(two(Vec::new()));
         assert_eq!(record.active_s, [30.0, 10.0]);
         // 12, 6 and 12 Mbit/s for 10 s each.
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_is_never_on_has_no_share_and_the_others_have_theirs_without_it() {
+    fn a_flow_that_is_never_on_has_no_share_and_others_are_unaffected() {
         let (mut flows, mut presence) = two(Vec::new());
         presence.on[1] = Vec::new();
         (flows[0].throughput_bps, flows[1].throughput_bps) = (6e6, 0.0);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_followed_when_each_flow_whose_share_rose_has_nine_tenths_of_it() {
+    fn a_change_is_followed_once_rising_flows_have_nine_tenths_of_their_share() {
         let mbit = |mbps: f64| (mbps * 1e6 / 8.0) as u64;
         let rates = |second: u64| match second {
             0 => [mbit(6.0), 0], // slow start
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn many_changes_are_not_distinguished_and_slots_are_as_long_as_memory_requires() {
+    fn many_changes_are_merged_and_slots_lengthen_to_bound_memory() {
         let on = (0..5000).map(|at| vec![[f64::from(at) * 1e-3, 10.0]]).collect();
         let presence = Presence { from_s: 0.0, until_s: 10.0, on, slot_s: 0.1, bytes: Vec::new() };
         assert!(presence.stretches().len() <= MAX_SHARES / 5000 + 1);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_comes_and_goes_two_thousand_times_has_its_exact_fair_share() {
+    fn a_flow_that_toggles_two_thousand_times_has_its_exact_fair_share() {
         // `b` is on for the first fifth of each ten milliseconds.
         let on = vec![
             vec![[0.0, 20.0]],

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn each_value_weighs_as_long_as_it_lasted() {
+    fn each_value_is_weighted_by_its_duration() {
         let mut backlog = TimeWeighted::<1>::new(at(100));
         backlog.set([4], at(110));
         backlog.set([1], at(130));

@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn every_measure_is_there_with_its_mean() {
+    fn every_measure_has_its_mean() {
         let actual = summarize(&[run("red", 0.5, &[("early", 4)]), run("red", 0.7, &[("early", 8)])]);
         let expected = [
             ("backlog_mean_packets", 12.5),
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_that_a_run_did_not_have_counts_as_zero_in_the_mean() {
+    fn a_cause_absent_from_a_run_counts_as_zero_in_the_mean() {
         let actual = summarize(&[run("red", 0.5, &[("overflow", 9)]), run("red", 0.5, &[])]);
         assert_eq!((mean(&actual[0], "drops.overflow"), mean(&actual[0], "drops")), (4.5, 4.5));
         assert_eq!(actual[0].measures["drops.overflow"].min, 0.0);
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_that_only_one_of_two_disciplines_has_counts_as_zero_for_the_other() {
+    fn a_cause_of_one_discipline_counts_as_zero_for_the_other() {
         let actual =
             differences(&[run("red", 0.5, &[("early", 4)]), run("faba", 0.5, &[("no-tokens", 6)])], "red");
         let of = |name: &str| actual[0].measures[name].mean;
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_run_is_nothing_summarized() {
+    fn no_runs_give_an_empty_summary() {
         assert!(summarize(&[]).is_empty());
     }
 }

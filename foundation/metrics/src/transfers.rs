@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meter_reports_what_it_recorded() {
+    fn a_meter_reports_its_records() {
         let mut meter = TransferMeter::default();
         assert_eq!(meter.record("web", Kind::Page), None);
         for ms in 1..=1000 {
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn of_few_transfers_a_percentile_is_one_of_them() {
+    fn a_percentile_of_few_transfers_is_one_of_them() {
         let mut meter = TransferMeter::default();
         [10, 20, 30].into_iter().for_each(|ms| {
             meter.completed(completed(Duration::from_ms(ms), 1, Duration::from_ms(10)));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_have_records_of_their_own_and_an_end_is_in_the_class_below() {
+    fn each_size_class_has_its_own_record_and_includes_its_upper_end() {
         let mut meter = TransferMeter::default();
         for bytes in [1, 10_000, 10_001, 1_000_001] {
             meter.completed(completed(Duration::from_ms(bytes), bytes, Duration::from_ms(1)));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_measure_is_taken_apart_and_nothing_else_is_one() {
+    fn only_names_of_measures_are_parsed() {
         let of = |name| {
             let OfTransfers { kind, statistic, group, size } = OfTransfers::parse(name)?;
             Some((kind.name(), statistic.map(|statistic| statistic.name), group, size))
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lasts_counts_within_the_measured_time_and_is_there_where_there_was_none() {
+    fn lasting_events_count_within_the_measured_time_and_may_be_zero() {
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let mut meter = TransferMeter::default();
         let none = meter.lasting("video", Kind::Stall, 20.0);

@@ -54,7 +54,7 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
         match C::needed(at) {
             None => Ok(C::named(at)),
             Some(key) => Err(E::custom(format_args!(
-                "`{name}` alone lacks its `{key}`; allowed: a table such as `{{ {name} = {{ {key} = … }} }}`"
+                "`{name}` needs its `{key}`; allowed: a table such as `{{ {name} = {{ {key} = … }} }}`"
             ))),
         }
     }
@@ -157,20 +157,17 @@ mod tests {
     }
 
     #[test]
-    fn a_name_or_a_table_of_one_name_is_a_choice() {
+    fn a_choice_is_a_name_or_a_table_of_one_name() {
         assert_eq!(read("\"pear\""), Ok(Fruit::Pear(0)));
         assert_eq!(read("{\"apple\": 3}"), Ok(Fruit::Apple(3)));
     }
 
     #[test]
-    fn what_is_no_choice_is_refused_with_what_is_allowed() {
+    fn an_invalid_choice_is_refused_with_the_allowed_values() {
         for (text, message) in [
             ("\"plum\"", "unknown variant `plum`, expected one of `apple`, `pear`, `quince`"),
             ("{\"plum\": 3}", "unknown field `plum`, expected one of `apple`, `pear`, `quince`"),
-            (
-                "\"quince\"",
-                "`quince` alone lacks its `ripe`; allowed: a table such as `{ quince = { ripe = … } }`",
-            ),
+            ("\"quince\"", "`quince` needs its `ripe`; allowed: a table such as `{ quince = { ripe = … } }`"),
             ("{}", "no fruit is named; allowed: its name in quotes, or a table such as `{ apple = 3 }`"),
             (
                 "{\"apple\": 3, \"pear\": 2}",

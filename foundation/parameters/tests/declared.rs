@@ -44,14 +44,14 @@ fn parameters_of_a_group_are_merged_with_the_others() {
 }
 
 #[test]
-fn what_is_not_given_has_its_default_or_stays_open() {
+fn an_omitted_parameter_has_its_default_or_stays_unset() {
     let given = Both::default();
     assert_eq!(given.checked().unwrap(), Checked { time: Duration::from_ms(5), last: true });
     assert_eq!(given.part.checked().unwrap(), CheckedPart { part: 0.25, count: None });
 }
 
 #[test]
-fn a_value_outside_of_its_bounds_is_refused_with_what_is_allowed() {
+fn a_value_out_of_bounds_is_refused_with_the_allowed_range() {
     for (text, allowed) in [
         ("part = 0.0", "a number above 0, at most 1"),
         ("part = nan", "a number above 0, at most 1"),
@@ -64,7 +64,7 @@ fn a_value_outside_of_its_bounds_is_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn a_fault_has_its_place() {
+fn an_error_has_its_position() {
     for (text, line, message) in [
         (
             "last = true\nparts = 1",
@@ -89,7 +89,7 @@ fn a_fault_has_its_place() {
 }
 
 #[test]
-fn the_schema_and_the_fields_say_what_was_declared() {
+fn the_schema_and_the_fields_match_the_declaration() {
     let schema = schemars::schema_for!(Both).to_value();
     let part = &schema["properties"]["part"];
     assert_eq!(part["description"], "A part (above 0, at most 1). Default: 0.25.");
@@ -129,13 +129,13 @@ fn a_table_without_a_required_parameter_is_refused() {
 }
 
 #[test]
-fn what_is_made_without_a_required_parameter_does_not_pass_the_check() {
+fn parameters_built_without_a_required_one_fail_the_check() {
     let missing = Needing::default().checked().unwrap_err();
     assert_eq!(missing.to_string(), "`file` is missing; allowed: a value, which must be given");
 }
 
 #[test]
-fn the_schema_says_what_is_required() {
+fn the_schema_lists_required_parameters() {
     let schema = schemars::schema_for!(Needing).to_value();
     assert_eq!(schema["required"], serde_json::json!(["file", "time"]));
     let text = schema["properties"]["file"]["description"].as_str();
@@ -144,7 +144,7 @@ fn the_schema_says_what_is_required() {
 }
 
 #[test]
-fn parameters_known_by_name_alone_still_require_what_is_required() {
+fn reading_by_name_still_requires_the_required_parameters() {
     let read = |text: &str| {
         let mut reader = serde_json::Deserializer::from_str(text);
         serde::de::DeserializeSeed::deserialize(ByName::of::<Needing>(), &mut reader)

@@ -46,7 +46,7 @@ fn pets() -> Registry<Pets> {
 }
 
 #[test]
-fn registered_parts_follow_those_of_the_own_crate() {
+fn registered_parts_follow_built_in_parts() {
     let pets = pets();
     assert_eq!(pets.register(owl::entry()), Ok(()));
     assert_eq!((pets.names(), pets.place("owl")), (&["cat", "dog", "owl"][..], Some(2)));
@@ -55,7 +55,7 @@ fn registered_parts_follow_those_of_the_own_crate() {
 }
 
 #[test]
-fn a_taken_name_a_name_that_cannot_be_typed_and_a_late_one_are_refused() {
+fn taken_untypable_and_late_names_are_refused() {
     let pets = pets();
     let kind = "pet";
     let taken = |name, by| Err(NotRegistered::Taken { kind, name, by });

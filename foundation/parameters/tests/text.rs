@@ -79,7 +79,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn what_is_read_is_toml_and_has_the_same_values(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..12)) {
+    fn every_accepted_text_is_toml_with_the_same_values(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..12)) {
         let text = pieces.concat();
         if let Ok(ours) = Table::parse(&text) {
             let theirs = toml::from_str::<toml::Table>(&text);
@@ -112,13 +112,13 @@ id = 2
 ";
 
 #[test]
-fn a_text_with_all_that_is_read_has_the_values_of_toml() {
+fn a_text_of_all_supported_forms_has_the_values_of_toml() {
     let ours = Table::parse(WHOLE).unwrap();
     assert!(is_same_table(&ours, &toml::from_str(WHOLE).unwrap()), "{ours:?}");
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_its_line() {
+fn unreadable_text_is_refused_with_its_line() {
     let deep = format!("a = {}", "[".repeat(100_000));
     let long = "#".repeat(70_000);
     for (text, line, part) in [

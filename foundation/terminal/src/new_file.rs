@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_is_one_that_a_scenario_and_a_gateway_may_have() {
+    fn the_name_is_valid_for_a_scenario_and_a_gateway() {
         let name = |path: &str| name_of(Path::new(path), "scenario");
         assert_eq!(name("out/my link.toml"), "my-link");
         assert_eq!(name("2nd.toml"), "scenario");

@@ -74,8 +74,8 @@ fn unknown_argument(given: &str, command: &clap::Command) -> Failure {
     }
     if given[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return Failure::user(
-            format!("`{}` is given, but no option is called so", shortened(given)),
-            "allowed: a value that is not negative; where one may be, `--option=VALUE`",
+            format!("`{}` is given, but is no option", shortened(given)),
+            "allowed: a value of 0 or more; a negative one only as `--option=VALUE`",
         );
     }
     let options = command.get_arguments().filter(|option| !option.is_hide_set());

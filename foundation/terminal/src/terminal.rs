@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_end_between_words_and_a_long_word_stays_whole() {
+    fn lines_break_between_words_and_a_long_word_stays_unbroken() {
         assert_eq!(wrapped("one two three four five six", 20, "  "), "one two three four\n  five six");
         let path = "out/a/very/long/path/to/report.json";
         assert_eq!(wrapped(&format!("results: {path}, x"), 20, ""), format!("results:\n{path},\nx"));

@@ -351,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_acknowledged_is_the_sum_of_the_send_queues() {
+    fn unacknowledged_bytes_are_the_sum_of_the_send_queues() {
         let table = "\
   sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 02004064:D2B4 01004064:2007 04 00000010:00000000 01:00000014 00000000     0        0 0 3 0000

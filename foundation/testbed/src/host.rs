@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_counted_by_the_table_of_the_kernel() {
+    fn frame_counts_come_from_the_table_of_the_kernel() {
         let table = "Inter-|   Receive\n face |bytes\n eth0: 10 2 0 0 0 0 0 0 30 4 0 0 0 0 0 0\n  eth01: 1 1 1 1 1 1 1 1 1 1\n";
         assert_eq!(counted(table, "eth0"), Some(Counted { received: 2, sent: 4 }));
         assert_eq!(counted(table, "eth2"), None);

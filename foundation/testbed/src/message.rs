@@ -221,7 +221,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn a_report_arrives_whole_with_a_working_descriptor() {
+    fn a_report_arrives_complete_with_a_working_descriptor() {
         let (up, down) = UnixDatagram::pair().unwrap();
         let (mut reader, writer) = io::pipe().unwrap();
         assert!(receive(&up).unwrap().is_none());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_an_order_and_the_end_is_none() {
+    fn each_line_is_an_instruction_and_the_end_of_input_is_none() {
         let line = to_line(&Instruction::Start { at_ns: 7 });
         let read = |text: &str| read_line::<Instruction>(&mut text.as_bytes());
         assert!(matches!(read(&line), Ok(Some(Instruction::Start { at_ns: 7 }))));

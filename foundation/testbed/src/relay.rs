@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_of_the_relay_means_this_machine_and_any_other_itself() {
+    fn the_relay_address_maps_to_this_machine_and_others_stay() {
         let own = Ipv4Addr::new(100, 64, 0, 1);
         let of = |ip, port| target(SocketAddrV4::new(ip, port), own).to_string();
         assert_eq!(of(own, 80), "127.0.0.1:80");

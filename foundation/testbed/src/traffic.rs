@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_is_known_by_its_port_and_a_stranger_is_not() {
+    fn a_flow_is_known_by_its_port_and_unknown_ports_are_ignored() {
         assert_eq!(flow_of(port_of(0), 2), Some(0));
         assert_eq!(flow_of(port_of(1), 2), Some(1));
         assert_eq!(flow_of(port_of(2), 2), None);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_before_the_first_slot_or_after_the_last_is_in_none() {
+    fn times_outside_all_slots_belong_to_none() {
         let slots = Slots { from_ns: 10, each_ns: 5, count: 2 };
         assert_eq!(
             [9, 10, 14, 15, 19, 20].map(|ns| slots.at(ns)),
@@ -303,12 +303,12 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_and_the_longest_frame_count_as_ethernet_carries_them() {
+    fn the_shortest_and_longest_frames_count_as_on_ethernet() {
         assert_eq!((on_the_link(42), on_the_link(1514)), (84, 1538));
     }
 
     #[test]
-    fn what_two_hosts_saw_of_a_flow_is_combined() {
+    fn observations_of_a_flow_on_two_hosts_are_combined() {
         let mut all = HostCounts::default();
         let receiver = FlowCounts { link_bytes: vec![1, 2], ..FlowCounts::default() };
         let sender = FlowCounts { link_bytes: vec![0, 0], sent: 3, ..FlowCounts::default() };

@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a drain left 1 packets behind, or lost them")]
-    fn a_drain_that_does_not_give_back_all_is_noticed() {
+    fn an_incomplete_drain_is_noticed() {
         let queue = Queue::new(Limit::packets(2), Fcfs, Sound);
         let mut driver = Driver::new(Broken { queue, fault: Fault::KeepsWhenDrained });
         driver.apply(Operation::Enqueue { flow: 1, len: 100, ecn: Ecn::NotEct });

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_localhost_and_a_listed_name_are_ours() {
+    fn addresses_localhost_and_listed_names_are_accepted_hosts() {
         for host in ["127.0.0.1:8080", "[::1]:8080", "localhost", "localhost.:1", "ROUTER.lan"] {
             assert_eq!(checked(&[("host", host)]), Ok(()), "{host}");
         }

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_names_another_host_to_load_from() {
+    fn no_file_loads_from_another_host() {
         let files = PLAY.files.iter().chain(GATEWAY.files);
         let files = files.filter(|file| [HTML, STYLE].contains(&file.media_type));
         for text in files.map(text).chain([crate::report::STYLE]) {

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_and_its_files_are_served_with_headers_of_security() {
+    async fn a_page_and_its_files_are_served_with_security_headers() {
         for (page, compiles) in [(&PLAY, true), (&GATEWAY, false)] {
             for file in page.files {
                 let answer = answer(page, file.path, "127.0.0.1:1").await;
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_there_or_not_for_us_is_refused() {
+    async fn missing_files_and_foreign_requests_are_refused() {
         for path in ["/index.html", "/gateway.js", "/../play.js", "/dist/play/play.js"] {
             assert_eq!(answer(&PLAY, path, "localhost").await.status(), StatusCode::NOT_FOUND, "{path}");
         }

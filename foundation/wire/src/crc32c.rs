@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_without_a_common_header_stays_as_it_is() {
+    fn a_packet_without_a_common_header_stays_unchanged() {
         let mut frame = [9; 30];
         assert!(!complete_sctp(&mut frame, 19));
         assert!(!complete_sctp(&mut frame, 31));

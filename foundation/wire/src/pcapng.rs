@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn an_independent_parser_reads_the_blocks_of_an_acknowledgement_back() {
+    fn an_independent_parser_reads_sack_blocks_back() {
         use etherparse::TcpOptionElement::{Noop, SelectiveAcknowledgement};
         let (first, second, third) = ([1025, 1537], [u32::MAX - 3, 508], [2049, 2561]);
         for (sack, ip_bytes) in [
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_too_small_for_its_headers_is_as_long_as_those_and_one_too_large_is_cut() {
+    fn packets_are_padded_to_their_headers_and_cut_to_the_maximum() {
         let of = |ip_bytes| MadeUp { ip_bytes, ..tcp(0, false) }.headers().frame_bytes;
         assert_eq!((of(0), of(40), of(41), of(u32::MAX)), (54, 54, 55, 14 + 65_535));
     }

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spin_bit_is_read_from_short_headers_alone() {
+    fn the_spin_bit_is_read_only_from_short_headers() {
         assert_eq!(read(17, &[0x40, 1, 2]), Some(QuicPacket::Short { spin: false }));
         assert_eq!(read(17, &[0x3f]), Some(QuicPacket::Short { spin: true }));
         assert_eq!(read(17, &[0xe0, 0, 0, 0, 1, 8]), Some(QuicPacket::Long));

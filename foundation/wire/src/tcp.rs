@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_stamps_are_read_wherever_the_option_is() {
+    fn numbers_and_timestamps_are_read_at_any_option_position() {
         let stamps = Some(Stamps { value: 5, echo: 9 });
         let option = [8, 10, 0, 0, 0, 5, 0, 0, 0, 9];
         let usual = [&[1, 1][..], &option].concat();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_is_plain_without_data_echo_and_options_that_say_more() {
+    fn acknowledgements_with_data_echo_or_more_options_are_not_plain() {
         let of = |flags, options: &[u8], payload| {
             let packet = packet(flags, options, payload);
             Segment::acknowledgement(&packet, &parse_ip(&packet)).map(|ack| (ack.is_plain, ack.echoes_mark))

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leases_are_put_where_they_differ_and_taken_where_they_end() {
+    fn changed_leases_are_written_and_ended_ones_removed() {
         let text = "name,mac,addresses,leased\n\
                     ann,02:00:00:00:00:01,,10.0.0.1\n\
                     bob,02:00:00:00:00:02,10.9.0.1,\n\

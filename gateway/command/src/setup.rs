@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gateway_gets_95_percent_in_three_digits_and_never_more() {
+    fn the_gateway_gets_at_most_95_percent_in_three_digits() {
         assert_eq!(below(rate("100 Mbit/s")), rate("95 Mbit/s"));
         assert_eq!(below(rate("93.777 Mbit/s")), rate("89 Mbit/s"));
         assert_eq!(below(rate("1 bit/s")), rate("1 bit/s"));
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_is_what_the_link_carries() {
+    fn counters_give_the_rate_on_the_link() {
         let before = Counted { bytes: [0, 0], packets: [0, 0] };
         let now = Counted { bytes: [1_500_000, 64], packets: [1000, 1] };
         let over = Duration::from_secs(2);
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_a_configuration_for_hosts_and_for_subscribers() {
+    fn setup_writes_valid_configurations_for_hosts_and_subscribers() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("s.csv"), "name,addresses\nann,192.0.2.1\n").expect("it is ours");
         let path = folder.path().join("my home.toml");
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn nat_and_what_passes_by_are_found_in_the_rules() {
+    fn nat_and_flowtables_are_found_in_the_rules() {
         let said = |rules: &str| translation(&Some(rules.to_owned()));
         assert!(said("oifname \"wan0\" masquerade").starts_with("it translates addresses"));
         assert!(said("-A POSTROUTING -o wan0 -j MASQUERADE").starts_with("it translates addresses"));
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_is_not_there_is_refused() {
+    fn a_missing_interface_is_refused() {
         let refusal = |text: &str| interface(&Survey::default(), text, None).expect_err("it is refused");
         assert!(refusal("wan0").contains("no interface `wan0`"));
         assert!(refusal("").contains("of which there is none here"));

@@ -251,7 +251,7 @@ mod tests {
     use fairwire_control::snapshot::WayCounts;
 
     #[test]
-    fn counts_have_a_line_for_each_flow() {
+    fn each_flow_has_a_line_of_counts() {
         let flow =
             FlowCounts { flow: "tcp a -> b".into(), bytes_out: 4321, dropped: 17, ..Default::default() };
         let way = WayCounts { way: "upload".into(), flow_count: 9, flows: vec![flow], ..Default::default() };
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_has_the_discipline_at_work_the_causes_of_drops_and_the_shares_of_classes() {
+    fn a_status_shows_the_discipline_drop_causes_and_class_shares() {
         let class = ClassSnapshot {
             class: "children".into(),
             throughput_bps: 1.5e6,

@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_killed_writer_left_goes_and_that_of_another_file_stays() {
+    fn leftovers_of_a_killed_writer_are_removed_and_others_stay() {
         let folder = tempfile::tempdir().expect("a folder");
         let sheet = folder.path().join("plans.csv");
         for name in ["plans.csv", ".plans.csv.new-Ab3dE6", ".others.csv.new-Ab3dE6"] {

@@ -72,7 +72,7 @@ mod tests {
     use fairwire_control::snapshot::{ClassSnapshot, ProcessSnapshot, WaySnapshot};
 
     #[test]
-    fn a_row_for_each_class_and_way() {
+    fn each_class_and_direction_has_a_row() {
         let class = |name: &str, bytes_out| ClassSnapshot {
             class: name.into(),
             parent: "gold, plus".into(),

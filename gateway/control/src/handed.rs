@@ -87,7 +87,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn files_come_with_the_bytes_that_they_were_sent_with_and_a_bounded_number_of_them() {
+    fn a_bounded_number_of_files_arrive_with_their_bytes() {
         let (here, there) = UnixStream::pair().expect("a pair");
         let (reader, writer) = io::pipe().expect("a pipe");
         let sent: Handed = [writer.into()].into_iter().collect();

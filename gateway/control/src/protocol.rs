@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_comes_back_from_its_line_and_may_leave_its_sender_out() {
+    fn a_request_reads_back_from_its_line_and_may_omit_its_sender() {
         let request = Request::SetWeight { class: "gold".into(), weight: 2.0 };
         let line = request.to_line().expect("it is data");
         assert!(line.contains(r#""protocol":1"#) && line.contains(PROGRAM), "{line}");
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_another_version_is_refused_and_both_ends_are_named() {
+    fn a_request_of_another_version_is_refused_with_both_versions() {
         // It is refused for its version, whatever else an end of this version would find.
         let newer = br#"{"request":"fly","protocol":2,"program":"fairwire-gateway 9.9.9"}"#;
         let why = Request::of_line(newer).unwrap_err();
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_may_leave_out_is_left_out() {
+    fn optional_fields_may_be_omitted() {
         let read = |text: &str| serde_json::from_str::<Request>(text).expect("it is one");
         let reload = Request::Reload { files: Vec::new(), keeps: false, handed: Handed::default() };
         assert_eq!(read(r#"{"request":"reload"}"#), reload);

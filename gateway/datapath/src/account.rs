@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_flow_gives_its_place_up_and_its_packets_inside_count_with_the_others() {
+    fn a_silent_flow_loses_its_place_and_its_queued_packets_count_as_others() {
         let mut accounts = Accounts::new(2);
         let silent = packet(&mut accounts, 1, 0);
         packet(&mut accounts, 1, 1);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_a_million_senders_neither_takes_the_place_of_active_flows_nor_blinds_for_ever() {
+    fn a_flood_of_senders_neither_displaces_active_flows_nor_blinds_forever() {
         let mut accounts = Accounts::new(64);
         for flow in 0..32 {
             packet(&mut accounts, flow, 0);
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn every_packet_is_counted_once_however_places_change_hands() {
+    fn every_packet_is_counted_once_across_changes_of_places() {
         let mut accounts = Accounts::new(8);
         let mut rng = fairwire_core::Seed(5).stream("accounts");
         let mut inside = Vec::new();
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_that_are_gone_count_as_unclaimed_when_numbers_change() {
+    fn removed_classes_count_as_unclaimed_after_renumbering() {
         let mut counts = ClassCounts::new(3);
         (0..3).for_each(|class| counts.entry(class).packets_in = 1 << class);
         let mut next = ClassCounts::new(2);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_vacant_counts_what_is_inside_and_all_else_is_gone() {
+    fn a_vacated_number_keeps_only_counts_of_queued_packets() {
         let mut counts = ClassCounts::new(2);
         let came =
             FlowCount { packets_in: 9, bytes_in: 900, dropped: 2, packets_out: 4, bytes_out: 400, marked: 1 };

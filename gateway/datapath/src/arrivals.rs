@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_are_handed_over_in_order_and_at_the_latest_with_the_first_after_50_ms() {
+    fn a_batch_is_handed_over_when_full_or_50_ms_old() {
         let shared = ArrivalBatch::shared();
         let mut log = ArrivalLog::into_batch(shared.clone());
         (0..300).for_each(|n| log.record(|| arrival(n)));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_is_counted_and_the_writer_never_waits() {
+    fn arrivals_without_room_are_counted_and_the_writer_never_waits() {
         let shared = ArrivalBatch::shared();
         let mut log = ArrivalLog::into_batch(shared.clone());
         let taking = shared.lock().expect("no thread panicked");

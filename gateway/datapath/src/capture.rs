@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn each_packet_says_why_it_was_dropped_and_those_before_a_reload_have_no_names_that_may_be_wrong() {
+    fn each_packet_has_its_drop_cause_and_no_stale_class_names() {
         let book = book();
         let [download, upload] = rings();
         let (bytes, packets) = as_pcapng([&download, &upload], &setting(&book));
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_reader_of_captures_takes_it_with_original_lengths() {
+    fn our_capture_reader_accepts_it_with_original_lengths() {
         let book = book();
         let [download, upload] = rings();
         let (bytes, _) = as_pcapng([&download, &upload], &setting(&book));
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_ring_forgets_the_oldest_and_one_without_places_keeps_nothing() {
+    fn a_full_ring_forgets_the_oldest_and_an_empty_ring_keeps_nothing() {
         let mut ring = Ring::new(2, LinkType::Ethernet);
         (1..=3).for_each(|ms| ring.push(event(ms, Incident::Dropped(Cause::Early), 0), &[0; 300]));
         let times: Vec<u64> = ring.events().map(|kept| kept.event.at.ns() / 1_000_000).collect();
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_whole_or_not_there_and_none_is_overwritten() {
+    fn a_file_is_complete_or_absent_and_none_is_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("drops.pcapng");
         let book = book();

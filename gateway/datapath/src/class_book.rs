@@ -358,7 +358,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_is_a_rate_for_a_time_and_what_the_difference_brings() {
+    fn a_burst_is_a_rate_for_a_time_and_gives_the_excess_bytes() {
         let burst: Burst = "40 Mbit/s for 10 s".parse().expect("a burst");
         assert_eq!(burst.to_string(), "40 Mbit/s for 10 s");
         assert_eq!(burst.bytes("20 Mbit/s".parse().expect("a rate")), 25_000_000);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_takes_the_number_that_was_vacant_for_longest_and_a_copy_stays_as_it_was() {
+    fn a_class_takes_the_longest_vacant_number_and_copies_are_unchanged() {
         let classes = [("unclaimed", None), ("gold", None), ("ann", Some(1))];
         let mut book = ClassBook::new(classes.map(|(name, above)| class(name, above)).into()).with_vacant(2);
         let before = book.clone();
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_to_their_numbers_however_many_come_and_go() {
+    fn names_map_to_their_numbers_across_many_changes() {
         let mut book = ClassBook::new(vec![class("unclaimed", None)]).with_vacant(40);
         let mut rng = fairwire_core::Seed(3).stream("book");
         let mut there = std::collections::BTreeMap::new();

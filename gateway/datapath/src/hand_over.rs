@@ -345,7 +345,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
         #[test]
-        fn nothing_is_lost_and_no_flow_is_reordered_between_any_two_disciplines(
+        fn a_change_between_any_two_disciplines_loses_and_reorders_nothing(
             old in entries(),
             new in entries(),
             buffers in [buffers(), buffers()],
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_room_is_taken_over_and_what_has_not_goes_ahead() {
+    fn a_backlog_with_room_is_taken_over_and_any_other_is_sent_first() {
         let [tail_drop, drr] = ["tail-drop", "drr"].map(|name| catalogue::find(name).expect("there"));
         for (old, new) in [(tail_drop, drr), (drr, tail_drop), (drr, drr)] {
             let carried = |packets| {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_carried_over_once_goes_first_again_when_the_discipline_is_replaced_once_more() {
+    fn carried_packets_stay_first_across_further_replacements() {
         let entry = catalogue::find("drr").expect("there");
         let mut ledger = Ledger::default();
         let mut discipline = made(entry, Amount::Packets(60));
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_can_do_behind_carried_packets_what_it_can_do_alone() {
+    fn a_discipline_keeps_all_capabilities_behind_carried_packets() {
         for entry in catalogue::all() {
             let alone = || made(entry, Amount::Packets(40));
             let lost = lost_inside(&alone, &|inner| Box::new(Ahead::new(Vec::new(), inner)));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_was_given_while_packets_were_offered_stays() {
+    fn a_mark_given_while_packets_were_offered_is_kept() {
         /// Marks the first arrival, and has room for two.
         struct MarksFirst(Vec<Packet>);
         impl Discipline for MarksFirst {

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_time_and_again_is_cut_both_ways_and_nothing_else_is() {
+    fn only_frames_that_return_repeatedly_are_cut_in_both_directions() {
         let mut echoes = Echoes::default();
         let frame = broadcast(1);
         let mut passed = 0;
@@ -278,7 +278,7 @@ mod tests {
 
     /// As an attack, a host has its datagrams reflected by another, and repeats a broadcast.
     #[test]
-    fn who_makes_a_loop_of_his_own_frames_cuts_nothing_of_others() {
+    fn a_host_that_loops_its_own_frames_cuts_no_frames_of_others() {
         let mut echoes = Echoes::default();
         let (mut mine, mut lost) = (0, 0);
         for ms in 0..4000_u64 {
@@ -318,7 +318,7 @@ mod tests {
     /// A switch that does not know the host floods the frame to both ports, and each copy again, so
     /// copies circle in both directions.
     #[test]
-    fn what_a_switch_floods_to_one_host_is_cut_and_what_others_send_is_not() {
+    fn frames_flooded_to_one_host_are_cut_and_others_are_not() {
         let mut echoes = Echoes::default();
         let (mut circling, mut passed) = ([true; 2], 0);
         for step in 1..20_000_u64 {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_circles_one_way_only_is_cut_too() {
+    fn one_directional_loops_are_cut_too() {
         let mut echoes = Echoes::default();
         let mut passed = 0;
         for us in 1..2000 {
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reflector_now_and_then_and_a_host_that_repeats_itself_are_no_loop() {
+    fn occasional_reflections_and_repeating_hosts_are_no_loop() {
         let mut echoes = Echoes::default();
         for number in 0..1000_u64 {
             // Ten echoes a second, as some access points cause.

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_a_link_alive_is_known() {
+    fn keep_alive_frames_are_recognized() {
         let any = [2, 0, 0, 0, 0, 2];
         let bridges = [0x01, 0x80, 0xc2, 0, 0, 0];
         assert!(is_control_of([0xff; 6], &[0x08, 0x06]), "ARP");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_has_its_rate_and_leaves_control_its_own() {
+    fn a_flood_is_limited_and_leaves_control_its_own_rate() {
         let mut limit = NotIpLimit::new(Rate::from_bps(1_000_000).expect("not zero"));
         let (mut flood, mut control, mut refused) = (0_u64, 0, 0);
         for ms in 0..10_000 {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_gives_a_hundredth_and_a_slow_one_what_arp_needs() {
+    fn other_protocols_get_a_hundredth_of_a_link_and_on_a_slow_one_enough_for_arp() {
         let of = |bps| default_rate(Rate::from_bps(bps).expect("not zero")).bps();
         assert_eq!([of(50_000_000), of(1_000_000), of(10_000)], [500_000, 64_000, 10_000]);
     }

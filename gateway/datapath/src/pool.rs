@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn short_frames_take_no_long_buffers_and_both_count_against_the_bound() {
+    fn short_frames_use_short_buffers_and_both_sizes_count_against_the_bound() {
         let mut pool = FramePool::new(PoolSize { frames: 3, frame_bytes: 2048 });
         let (ack, long) = ([1; 66], [2; 1514]);
         let ids = [&ack[..], &long, &ack].map(|frame| pool.put(frame, FrameNote::default()).unwrap());
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn bursts_of_short_frames_touch_little_memory_beside_a_full_buffer_of_long_ones() {
+    fn bursts_of_short_frames_touch_little_memory_of_a_full_pool() {
         let mut pool = FramePool::new(PoolSize { frames: 4096, frame_bytes: 2048 });
         let mut put = |len: usize| pool.put(&vec![0; len], FrameNote::default()).unwrap();
         for _ in 0..826 {
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_moves_to_another_pool_under_new_names_each_frame_as_it_was() {
+    fn frames_move_to_another_pool_unchanged_under_new_names() {
         let mut small = FramePool::new(PoolSize { frames: 4, frame_bytes: 2048 });
         let frames = [vec![1; 66], vec![2; 1514], vec![3; 256], vec![4; 2048]];
         let ids: Vec<u32> =
@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a frame was given back twice")]
-    fn a_frame_is_given_back_once() {
+    fn a_frame_is_released_once() {
         let mut pool = pool();
         let id = pool.put(b"one", FrameNote::default()).unwrap();
         pool.put(b"two", FrameNote::default()).unwrap();

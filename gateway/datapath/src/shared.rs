@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_is_as_it_was_and_shares_the_chunks_in_which_nothing_changed() {
+    fn a_copy_is_unchanged_and_shares_the_unchanged_chunks() {
         for length in [0, 1, CHUNK, CHUNK + 1, 1000] {
             let list: SharedList<usize> = (0..length).collect();
             assert_eq!(list.len(), length);

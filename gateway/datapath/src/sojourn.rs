@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_left_more_than_a_second_ago_is_forgotten() {
+    fn departures_older_than_a_second_are_forgotten() {
         let mut sojourns = Sojourns::new();
         sojourns.record(at(5000), Duration::from_ms(40));
         sojourns.record(at(5700), Duration::from_ms(4));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn no_wait_at_all_and_one_for_ever_are_counted() {
+    fn zero_and_endless_waits_are_counted() {
         let mut sojourns = Sojourns::new();
         sojourns.record(at(1), Duration::ZERO);
         sojourns.record(at(1), Duration::MAX);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wait_since_the_start_is_counted_once_on_its_side_of_each_bound() {
+    fn each_wait_is_counted_once_per_bound_since_the_start() {
         let mut sojourns = Sojourns::new();
         let waits: Vec<u64> =
             (0..BOUNDS).flat_map(|at| [bound(at) - 1, bound(at)]).chain([0, u64::MAX]).collect();

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_by_class_where_there_are_classes_and_else_by_flow() {
+    fn counts_are_by_class_or_without_classes_by_flow() {
         let mut drops = Drops::default();
         drops.add(Way::Download, event(10, "gold/alice", "10.0.0.1"), 2.5, true, Duration::ZERO);
         drops.add(Way::Download, event(1500, "gold/alice", "10.0.0.2"), 2.5, true, Duration::ZERO);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_names_takes_no_more_memory_than_is_stated() {
+    fn a_flood_of_names_stays_within_the_stated_memory() {
         let mut drops = Drops::default();
         for n in 0..10_000 {
             drops.add(Way::Download, event(5, "", &n.to_string()), 1.0, false, Duration::ZERO);

@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_viewer_that_stops_reading_is_sent_away_and_the_others_see_everything() {
+    fn a_viewer_that_stops_reading_is_dropped_and_others_miss_nothing() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         runtime.block_on(async {
             let live = live();

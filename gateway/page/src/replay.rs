@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_forgets_what_is_older_what_has_no_room_and_all_before_a_gap() {
+    fn a_minute_forgets_old_arrivals_overflow_and_all_before_a_gap() {
         let mut minute = Minute::new(3);
         minute.extend(&[arrival(0, 1), arrival(30_000, 1), arrival(61_000, 1)], 0);
         assert_eq!(minute.copy(), [arrival(30_000, 1), arrival(61_000, 1)]);

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_searched_without_regard_to_case_and_comes_in_parts() {
+    fn a_list_is_searched_case_insensitively_and_comes_in_pages() {
         let (found, names) =
             names(r#"{"way":"download","search":"home-0001","order":"name","limit":3}"#, 20_000);
         assert_eq!(
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_never_longer_than_its_bound_and_begins_where_it_is_wanted() {
+    fn a_list_is_bounded_and_starts_at_the_requested_offset() {
         let (found, first) = names(r#"{"way":"upload","limit":100000}"#, 20_000);
         assert_eq!((found, first.len()), (20_000, MAX_LISTED));
         assert_eq!(names(r#"{"way":"upload","offset":20000}"#, 20_000).1, Vec::<String>::new());
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_short_of_what_it_wanted() {
+    fn flows_are_ordered_by_their_shortfall() {
         let flow = |name: &str, offered_bps, throughput_bps| FlowSnapshot {
             flow: name.to_owned(),
             offered_bps,

@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_has_one_holder_who_is_named_until_it_lets_go() {
+    fn a_device_has_one_named_holder_until_its_release() {
         // No interface has this index; tests that run at the same time have others.
         let index = 0x4000_0000 + std::process::id();
         assert_eq!(holder(index), None);

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_changes_and_all_others_stay() {
+    fn an_edit_changes_only_its_line() {
         let text = after("bob, sen.", Edit::Change(values(&[("weight", "3")]))).unwrap();
         assert_eq!(
             text,
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_missing_is_added_to_every_line() {
+    fn a_missing_column_is_added_to_every_line() {
         let text = after("ann", Edit::Change(values(&[("suspended", "yes")]))).unwrap();
         let sheet = read(SheetText { name: "s.csv", text: &text }).unwrap();
         let all: Vec<(&str, bool)> =
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn several_edits_are_one() {
+    fn several_edits_are_applied_together() {
         let (two, three) = (values(&[("weight", "2")]), values(&[("vlan", "3")]));
         let edits = [
             ("ann", Edit::Remove),
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_refused() {
+    fn edits_of_unknown_subscribers_and_columns_are_refused() {
         let refused = |name, edit| after(name, edit).unwrap_err();
         assert!(refused("nan", Edit::Remove).contains("subscriber"), "{}", refused("nan", Edit::Remove));
         assert!(refused("nan", Edit::Change(Vec::new())).contains("`nan`"));

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_of_no_host_or_of_all_is_not_leased() {
+    fn implausible_addresses_are_not_leased() {
         let is_plausible = |text: &str| is_plausible(&text.parse().unwrap());
         for good in ["10.0.0.7", "198.51.100.16/29", "2001:db8:aa00::/56", "fd00::1", "100.64.0.0/10"] {
             assert!(is_plausible(good), "{good}");

@@ -372,7 +372,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn file_and_journal_are_the_file_had_it_been_written_also_where_it_was_meanwhile(
+        fn file_plus_journal_equals_the_written_file_even_after_a_merge(
             edits in prop::collection::vec(prop_oneof![operation(), operation().prop_map(|(name, _)| (name, Edit::Remove))], 0..12),
             folded in 0..12usize,
         ) {
@@ -397,7 +397,7 @@ mod tests {
         }
 
         #[test]
-        fn a_line_is_found_by_a_search_as_by_reading_all(
+        fn a_search_finds_the_same_line_as_a_full_read(
             text in "(name|name,class|class, name|vlan,name,class)(\r?\n(#?[ab]{0,2},? ?[ab]{0,2}|\"a\",b|a,b,1))*\r?\n?",
             name in "[ab]{1,2}",
         ) {
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn wherever_a_writer_is_killed_a_line_counts_as_a_whole_or_not_at_all() {
+    fn a_line_of_a_killed_writer_counts_entirely_or_not_at_all() {
         let edits =
             [set("ann", &[("weight", "3")]), set("zoë", &[("vlan", "7")]), ("bob".into(), Edit::Remove)];
         let (lines, _) = after(FILE, &edits);
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_since_counts_and_the_journal_still_has_all_others() {
+    fn later_edits_of_the_file_win_and_the_journal_keeps_the_rest() {
         let edits =
             [set("ann", &[("weight", "3")]), set("bob", &[("weight", "4")]), set("eve", &[("vlan", "7")])];
         let (lines, _) = after(FILE, &edits);
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_refused_with_its_place() {
+    fn a_bad_line_is_refused_with_its_location() {
         let good = line(&table(FILE, "").changes(&[set("ann", &[("weight", "3")])]).expect("it can be"));
         let unknown = good.replace("weight", "wieght");
         for (bad, column) in
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_changes_where_the_same_is_said_twice_and_who_is_not_there_is_not_removed() {
+    fn repeated_edits_change_nothing_and_unknown_subscribers_are_refused() {
         let twice = set("eve", &[("weight", "3")]);
         let (lines, _) = after(FILE, std::slice::from_ref(&twice));
         assert_eq!(table(FILE, &lines).changes(&[twice]).expect("it can be"), []);
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_before_and_after_are_tables_by_themselves() {
+    fn the_lines_before_and_after_form_complete_tables() {
         let edits = [set("ann", &[("class", "gold, \"x\"")]), ("bob".into(), Edit::Remove), set("eve", &[])];
         let changes = table(FILE, "").changes(&edits).expect("they can be made");
         assert_eq!(

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_address_the_last_line_of_kea_counts() {
+    fn the_last_line_of_kea_for_an_address_counts() {
         let head = "address,hwaddr,client_id,valid_lifetime,expire,subnet_id,fqdn_fwd,fqdn_rev,hostname,state,user_context,pool_id\n";
         let line = |address, mac, ends, state| format!("{address},{mac},,3600,{ends},1,0,0,,{state},,0\n");
         let text = [
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delegated_prefix_of_kea_is_one_and_a_duid_holds_the_ethernet_address() {
+    fn delegated_prefixes_of_kea_are_read_and_duids_give_ethernet_addresses() {
         let head = "address,duid,valid_lifetime,expire,subnet_id,pref_lifetime,lease_type,iaid,prefix_len,fqdn_fwd,fqdn_rev,hostname,hwaddr,state,user_context,hwtype,hwaddr_source,pool_id\n";
         let line = |address, duid, kind, bits, mac| {
             format!("{address},{duid},86400,4102444800,1,43200,{kind},1,{bits},0,0,,{mac},0,,1,2,0\n")
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_costs_itself_alone_and_a_file_of_none_is_refused() {
+    fn a_bad_line_is_skipped_and_a_file_without_good_ones_is_refused() {
         let good = "2000 02:00:00:00:00:01 10.0.0.7 ann *\n";
         let text = read(&format!("{good}2000 02:00:00:00:00:01 0.0.0.0 ann *\n2000 02:00:0"), 1).unwrap();
         assert_eq!(addresses(&text, ANN), ["10.0.0.7"]);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_two_devices_is_left_out_alone_and_named() {
+    fn only_an_address_of_two_devices_is_left_out_and_named() {
         let of = |text: &str| read(text, 1).unwrap();
         let files = [
             ("a".to_owned(), of("0 02:00:00:00:00:01 10.0.0.7 x *\n0 02:00:00:00:00:01 10.0.0.9 x *\n")),

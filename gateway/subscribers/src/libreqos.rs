@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn guarantees_are_scaled_to_what_is_above_them() {
+    fn guarantees_are_scaled_to_their_parent() {
         let rows: String = (0..10).map(|n| format!("c{n},,,,AP,,10.0.0.{n},,155,155,155,155,\n")).collect();
         let text = format!("{HEAD}{rows}far,,,,Nowhere,,10.0.1.1,,400,10,400,10,\n");
         let (circuits, nodes) = (circuits(&text).unwrap().read, nodes(NETWORK).unwrap());

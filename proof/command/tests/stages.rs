@@ -50,7 +50,7 @@ fn agreeing(entry: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn what_this_machine_lacks_is_skipped_loudly_and_fails_nothing() {
+fn missing_tools_are_skipped_with_a_note_and_fail_nothing() {
     let (scratch, file) = agreeing("measure = \"jain\"\ntolerance = 1\nbecause = \"it is a test\"");
     let set = "flow.tcp.tcp={ profile = 'ns2-2006' }";
     std::fs::copy(&file, scratch.path().join("other.toml")).expect("a scratch file");
@@ -74,7 +74,7 @@ fn what_this_machine_lacks_is_skipped_loudly_and_fails_nothing() {
 }
 
 #[test]
-fn a_difference_of_stages_is_judged_as_the_scenario_says_and_a_known_one_is_no_miss() {
+fn differences_of_stages_are_judged_by_the_scenario_and_known_ones_are_no_miss() {
     let of = |entry: &str| {
         let (_scratch, file) =
             agreeing(&format!("measure = \"packets_dropped\"\nbecause = \"a test\"\n{entry}"));

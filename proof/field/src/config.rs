@@ -101,7 +101,7 @@ mod tests {
     use fairwire_service::config::Config;
 
     #[test]
-    fn a_document_is_one_that_the_gateway_reads() {
+    fn the_gateway_reads_the_document() {
         let mut document = Document::both_ways(direction(20, "hfaba", None));
         document.spec.class = vec![class("top".into(), 2.0)];
         let document = document.with_subscribers("name,addresses,class\ns,10.0.0.1/32,top\n".into());

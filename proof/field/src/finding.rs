@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_misses_is_known_within_what_is_known_and_fails_beyond() {
+    fn a_miss_is_known_within_the_known_bound_and_fails_beyond_it() {
         let verdict = |value, known| {
             let finding = Finding::judged("a share", value, Allowed::at_most(0.03), known);
             (finding.verdict, finding.because.is_some())

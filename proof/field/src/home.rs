@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_troubles_are_as_ever_and_the_gateway_reads_each() {
+    fn rows_and_troubles_are_unchanged_and_the_gateway_reads_each() {
         let home = home();
         let names: Vec<&str> = home.rows.iter().map(|row| row.name.as_str()).collect();
         let rows = ["htb-50ms", "htb-1000", "faba", "drr", "classful", "default", "router", "router-drr"];
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_is_both_ways_and_what_went_one_way_alone_is_lost() {
+    fn a_round_trip_needs_both_directions_or_counts_as_lost() {
         let home = home();
         let case = home.case(&home.rows[0], &home.troubles[0], 3);
         let traffic = case.traffic();
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hosts_part_is_that_of_all_its_groups() {
+    fn the_share_of_a_host_is_the_sum_of_its_groups() {
         let groups = [("A down", 2.0), ("acks of A up", 1.0), ("B", 5.0), ("ping", 9.0)];
         let groups = groups.map(|(name, got)| (name.to_owned(), [got, got * 2.0])).into();
         assert_eq!((of_host(&groups, A.0), of_host(&groups, B.0)), ([3.0, 6.0], [5.0, 10.0]));

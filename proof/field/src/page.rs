@@ -372,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pick_is_a_value_of_an_address() {
+    fn addresses_are_percent_encoded() {
         assert_eq!(percent_encoded("[{\"a\": 1.5}]"), "%5B%7B%22a%22%3A%201.5%7D%5D");
     }
 

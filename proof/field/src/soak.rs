@@ -116,7 +116,7 @@ mod tests {
     use crate::tries::Outcome as _;
 
     #[test]
-    fn memory_that_grows_under_one_discipline_fails_with_its_name() {
+    fn growing_memory_fails_with_the_name_of_the_discipline() {
         let mut happened = Happened::default();
         let mut grows: Vec<(f64, f64)> =
             (0..100).map(|x| (f64::from(x) / 10.0, 4e4 + f64::from(x) * 7.0)).collect();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_of_a_line_is_its_own_and_that_of_a_point_is_none() {
+    fn the_slope_of_a_line_is_exact_and_that_of_a_point_is_zero() {
         let line: Vec<(f64, f64)> = (0..10).map(|x| (f64::from(x), 3.0 * f64::from(x) + 1.0)).collect();
         assert!((slope(&line) - 3.0).abs() < 1e-12);
         assert_eq!(slope(&[(1.0, 2.0)]), 0.0);

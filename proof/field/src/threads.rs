@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_error_is_that_of_the_flow_farthest_from_its_part() {
+    fn the_share_error_is_that_of_the_worst_flow() {
         assert_eq!(share_error(&[5.0; 8]), 0.0);
         assert_eq!(share_error(&[2.0, 1.0, 1.0, 0.0]), 25.0);
     }

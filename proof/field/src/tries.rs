@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_draws_nothing_is_held_again_only_where_the_machine_starved_it() {
+    fn deterministic_contests_are_repeated_only_if_the_host_starved_them() {
         assert_eq!(outcome(true, vec![miss(Subject::Shares)]), (1, false));
         assert_eq!(outcome(true, vec![starving(miss(Subject::Shares)), Held::default()]), (2, true));
     }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_without_a_place_is_never_forgiven() {
+    fn an_unaccounted_packet_is_never_forgiven() {
         assert_eq!(outcome(false, vec![starving(miss(Subject::Places))]), (1, false));
     }
 

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_for_each_flow_names_its_number_and_its_port() {
+    fn per_flow_commands_name_the_number_and_port() {
         let case = find("drr");
         let lines = case.commands();
         assert_eq!(lines.len(), 3 + 3 * case.traffic.flows.len());
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_what_is_allowed() {
+    fn nonsense_is_refused_with_the_allowed_values() {
         let typed = |measure: &str, within: f64| TypedTolerance {
             measure: measure.into(),
             within,

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_differs_in_nothing() {
+    fn identical_runs_differ_in_no_figure() {
         let pair = twins("tail-drop", (1, 1));
         assert!(pair.ours.dropped() > 100, "a trace that never fills the buffer shows nothing");
         let rows = compare(&[pair], &every_figure_exactly());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn one_packet_dropped_instead_of_sent_is_noticed_in_every_figure_but_marks() {
+    fn a_drop_instead_of_a_departure_changes_every_figure_but_marks() {
         let mut pair = twins("tail-drop", (1, 1));
         let sent =
             pair.ours.fates.iter().rposition(|fate| *fate != PacketOutcome::Dropped).expect("some are sent");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn random_decisions_lie_within_their_standard_error_and_a_tenth_more_drops_does_not() {
+    fn random_decisions_pass_and_a_tenth_more_drops_fails() {
         let mut pairs: Vec<Pair> = (1..9).map(|seed| twins("red", (seed, seed + 100))).collect();
         let tolerance = Tolerance { deviations: 5.0, ..exactly(Figure::Dropped) };
         let dropped = |pairs: &[Pair]| compare(pairs, std::slice::from_ref(&tolerance))[0].clone();

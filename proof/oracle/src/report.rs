@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn one_other_fate_makes_a_finding_bad_where_there_is_a_tolerance() {
+    fn one_different_fate_fails_a_finding_with_a_tolerance() {
         assert_eq!(finding("pfifo", PacketOutcome::Sent(0)).verdict, Some(Verdict::Holds));
         let bad = finding("pfifo", PacketOutcome::Dropped);
         assert_eq!((bad.verdict, bad.first_apart), (Some(Verdict::Fails), Some(0)));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_reported_and_what_cannot_be_built_is_bad() {
+    fn a_missing_discipline_is_reported_and_an_unbuildable_case_is_bad() {
         let case = find("pfifo");
         let missing = Finding::not_in_the_catalogue(&case);
         assert!(!missing.is_bad() && missing.text().contains("not in the catalogue"));

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn arrivals_are_in_strict_order_on_the_grid_and_within_their_part() {
+    fn arrivals_are_in_strict_order_on_the_grid_between_start_and_stop() {
         let traffic = overload();
         let arrivals = traffic.arrivals(3);
         assert!(arrivals.windows(2).all(|pair| pair[0].at_ns < pair[1].at_ns));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_traffic_of_ours_is_refused() {
+    fn foreign_traffic_is_refused() {
         let error = |source: &str| {
             let text = format!("duration = \"1 s\"\n[[flow]]\nsource = {{ {source} }}\n");
             Traffic::read(&text).expect_err("it is none")

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_those_of_the_law() {
+    fn figures_match_the_law() {
         let of = |name: &str, what: Measure| {
             let faulty = find(name).expect("it is listed");
             what.known(&carried(&(faulty.faults)(), Seed(3), 500_000)).0

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_named_by_what_it_does() {
+    fn a_fault_is_named_by_its_effect() {
         for (text, wanted) in [
             ("{ loss = 0.0 }", "none"),
             ("{ loss = 0.001 }", "loss 0.1 %"),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cells_of_the_suite_have_names_of_their_own() {
+    fn the_cells_of_the_suite_have_unique_names() {
         let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../suite/senders");
         let mut names: Vec<(String, String)> =
             read(&[suite]).unwrap().into_iter().map(|cell| (cell.plan, cell.name)).collect();

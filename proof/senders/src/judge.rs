@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_the_kernels_misses_nothing() {
+    fn a_result_equal_to_the_kernel_has_no_misses() {
         assert_eq!(Verdict::of(&[row("bbr", 1.01, true)]).misses(), Vec::<String>::new());
     }
 }

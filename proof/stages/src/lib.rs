@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stages_that_other_programs_name_are_those_of_this_crate() {
+    fn other_programs_name_the_stages_of_this_crate() {
         let names: Vec<&str> = ALL.iter().map(|stage| stage.name()).collect();
         assert_eq!(names, fairwire_experiment::ELSEWHERE);
     }

@@ -43,7 +43,7 @@ fn why(scenario: &Scenario) -> Option<String> {
 }
 
 #[test]
-fn a_discipline_names_the_queue_of_ns2_that_is_the_same() {
+fn a_discipline_names_its_equivalent_in_ns2() {
     let queue = |set: &[&str]| {
         let scenario = contest(set);
         Queue::of(&Plan { scenario: &scenario, discipline: 0 }).map(|queue| (queue.class, queue.variables))
@@ -112,7 +112,7 @@ fn is_missing() -> bool {
 }
 
 #[test]
-fn what_ns2_does_not_have_is_named() {
+fn features_missing_in_ns2_are_named() {
     for (set, named) in [
         ("disciplines=['faba']", "`faba`, with its parameters; allowed: a discipline that ns-2 has"),
         ("discipline.tail-drop.buffer='50 kB'", "`tail-drop`, with its parameters"),
@@ -189,7 +189,7 @@ fn found() -> i32 {
 }
 
 #[test]
-fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_process() {
+fn a_stopped_or_killed_run_ends_at_once_and_leaves_no_process() {
     if is_missing() {
         return;
     }
@@ -219,7 +219,7 @@ fn a_stopped_run_ends_at_once_and_a_killed_one_says_so_and_neither_leaves_a_proc
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]
-fn a_killed_stage_takes_ns2_along_and_leaves_no_file() {
+fn a_killed_stage_ends_ns2_and_leaves_no_file() {
     let long = contest(&["duration=1000000 s"]);
     if std::env::var_os(HELD).is_some() {
         let _ = run(&long, &mut |_| (), &NEVER);
@@ -229,7 +229,7 @@ fn a_killed_stage_takes_ns2_along_and_leaves_no_file() {
         return;
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let name = "a_killed_stage_takes_ns2_along_and_leaves_no_file";
+    let name = "a_killed_stage_ends_ns2_and_leaves_no_file";
     let mut stage = Command::new(std::env::current_exe().expect("this program has a path"))
         .args([name, "--exact", "--nocapture"])
         .env(HELD, "1")
@@ -269,7 +269,7 @@ fn cell(file: &Path, set: &[&str]) -> Scenario {
 }
 
 #[test]
-fn every_cell_is_a_contest_that_ns2_has_too_with_bounds_for_what_each_class_gets_and_loses() {
+fn every_cell_runs_in_ns2_and_bounds_goodput_and_loss_per_class() {
     let files = cells();
     assert_eq!(files.len(), 46);
     for file in files {

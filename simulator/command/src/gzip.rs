@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_unpacked_and_what_is_damaged_is_refused() {
+    fn packed_data_is_unpacked_and_damaged_data_is_refused() {
         assert_eq!(crc32(b"123456789"), 0xcbf4_3926); // the check value of its catalogue entry
         let text = b"{\"version\": 4}".repeat(100);
         let file = packed(&text);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_more_than_is_read_is_refused_without_unpacking_it() {
+    fn data_beyond_the_limit_is_refused_without_unpacking() {
         let most = 1 << 20;
         let bomb = packed(&vec![b' '; most + 1]);
         assert!(bomb.len() < most / 900);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_with_names_and_comments_are_passed_over() {
+    fn names_and_comments_in_headers_are_skipped() {
         let plain = packed(b"results");
         let mut file = plain[..HEADER_BYTES].to_vec();
         file[3] = 0x1e;

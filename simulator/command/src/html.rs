@@ -76,14 +76,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unbalanced_page_would_be_found() {
+    fn an_unbalanced_page_is_found() {
         let page = |inside: &str| format!("<html><body>{inside}<script>a<b</script></body></html>");
         assert!(!is_balanced(&page("<a><b></a></b>")) && !is_balanced(&page("<a>")));
         assert!(is_balanced(&page("<a><br/></a>")));
     }
 
     #[test]
-    fn what_a_page_is_called_is_text() {
+    fn titles_and_labels_of_a_page_are_escaped() {
         let mut page = open("<b>&");
         let choice = Choice {
             label: "<i>".into(),

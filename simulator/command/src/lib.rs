@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_whose_name_is_taken_ends_the_program_before_anything_runs() {
+    fn a_part_with_a_used_name_ends_the_program_before_any_run() {
         let taken = NotRegistered::Taken { kind: "discipline", name: "red", by: "red" };
         assert_eq!(format!("{:?}", main_with([Ok(()), Err(taken)])), format!("{:?}", ExitCode::from(2)));
     }

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_piece_stays_however_it_grows_and_shrinks() {
+    fn a_piece_keeps_its_contents_when_it_grows_and_shrinks() {
         const MIB: usize = 1 << 20;
         let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
         // SAFETY: as above; after each change, only bytes within both sizes are read before a
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_is_refused() {
+    fn more_memory_than_available_is_refused() {
         let most =
             Layout::from_size_align(isize::MAX as usize - 63, 64).expect("within what a layout may be");
         // SAFETY: the result is not used, except that a small piece is freed again.

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_guessed_before_there_is_something_to_go_by() {
+    fn no_end_is_estimated_before_enough_progress() {
         let second = Duration::from_secs(1);
         assert_eq!(shown(0.0, Duration::ZERO), "  0 %  0s");
         assert_eq!(shown(0.04, second * 60), "  4 %  1m00s");
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_counts_with_the_time_that_it_takes() {
+    fn later_work_counts_by_its_duration() {
         let whole = Part::whole();
         let rest = whole.rest(Duration::from_secs(1_000_000));
         assert!(rest.from < 0.01 && rest.to == 1.0, "{rest:?}");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_has_room_beside_its_bar() {
+    fn every_line_has_room_next_to_its_bar() {
         for columns in [60, 80, 120] {
             let longest = format!(
                 "{} [==========] {}",

@@ -111,7 +111,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn one_group_that_uses_another_part_of_the_link_differs() {
+    fn a_group_that_uses_a_different_share_of_the_link_differs() {
         use Verdict::{Fails, Holds};
         assert_eq!(verdicts("", 0.05, 0.99), by_default(Fails, Fails));
         assert_eq!(verdicts("", 0.99, 0.05), by_default(Fails, Fails));
@@ -122,7 +122,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_a_scenario_says_of_another_stage_or_discipline_leaves_the_defaults() {
+    fn agreements_on_other_stages_or_disciplines_keep_the_defaults() {
         let entry = |more: &str| {
             format!("[[agree]]\nmeasure = \"jain\"\ntolerance = 1\nbecause = \"it is a test\"\n{more}")
         };
@@ -134,7 +134,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nothing_is_compared_where_neither_stage_delivered_anything() {
+    fn stages_that_delivered_nothing_are_not_compared() {
         let silent = report(&scenario(""), &[("sim", 0.0), ("lab", 0.0), ("linux", 0.5)]);
         assert_eq!(uncompared(&silent), [Uncompared { stage: "lab", is_run: true }]);
         assert!(silent.agreement.iter().all(|one| one.stage == "linux"), "{:?}", silent.agreement);
@@ -143,7 +143,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_agreement_on_what_a_stage_does_not_measure_is_not_judged() {
+    fn an_agreement_on_an_unmeasured_quantity_is_not_judged() {
         let entry = |measure: &str| {
             format!("[[agree]]\nmeasure = \"{measure}\"\ntolerance = 1\nbecause = \"it is a test\"")
         };

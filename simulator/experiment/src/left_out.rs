@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agree_is_judged_where_one_of_its_disciplines_is_run_on_both_stages() {
+    fn an_agreement_is_judged_if_a_discipline_of_it_runs_on_both_stages() {
         let nothing: [&str; 0] = [];
         assert_eq!(stages("", &[]), nothing);
         assert_eq!(stages("", &[left("linux", &[1], false)]), nothing, "tail-drop is judged");
@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn where_the_first_stage_runs_nothing_no_other_is_judged() {
+    fn no_stage_is_judged_if_the_first_runs_nothing() {
         assert_eq!(stages("", &[left("sim", &[0, 1], false)]), ["lab for sim", "linux for sim"]);
     }
 
     #[test]
-    fn what_this_machine_alone_lacks_is_no_failure() {
+    fn tools_that_only_this_machine_lacks_are_no_failure() {
         let nothing: [&str; 0] = [];
         assert_eq!(stages("", &[left("linux", &[0, 1], true)]), nothing);
         assert_eq!(stages("", &[left("sim", &[0, 1], true)]), nothing);

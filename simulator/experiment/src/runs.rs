@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_can_runs_side_by_side_and_records_are_in_order() {
+    fn a_parallel_stage_runs_side_by_side_and_keeps_records_in_order() {
         let (stage, heard) = (Counting::new(Clock::Virtual, Some(Barrier::new(2))), Heard::default());
         let runs = stage.run_all(&scenario(), &[0, 1], 2, &heard, &AtomicBool::new(false)).unwrap();
         let order: Vec<(&str, u64)> = runs.iter().map(|run| (run.discipline.as_str(), run.seed)).collect();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_that_needs_the_machine_for_itself_has_one_run_at_a_time() {
+    fn a_stage_that_needs_the_entire_machine_runs_one_at_a_time() {
         let (stage, heard) = (Counting::new(Clock::Machine, None), Heard::default());
         let runs = stage.run_all(&scenario(), &[1], 8, &heard, &AtomicBool::new(false)).unwrap();
         assert_eq!((runs.len(), stage.together.into_inner()), (3, 1));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_run_that_failed_no_other_begins() {
+    fn no_run_begins_after_a_failed_one() {
         let (stage, heard) =
             (Counting { fails_at: 2, ..Counting::new(Clock::Machine, None) }, Heard::default());
         let failed = stage.run_all(&scenario(), &[0], 1, &heard, &AtomicBool::new(false)).unwrap_err();
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simulator_gives_the_same_one_by_one_and_all_at_once() {
+    fn the_simulator_gives_the_same_results_serially_and_in_parallel() {
         let (scenario, heard) = (scenario(), Heard::default());
         let at_once = Sim.run_all(&scenario, &[1], 2, &heard, &AtomicBool::new(false)).unwrap();
         let one_by_one = one_by_one(&Sim, &scenario, &[1], 2, &heard, &AtomicBool::new(false)).unwrap();

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_by_time_the_link_first_with_what_happened_since_the_sample_before() {
+    fn rows_are_in_order_of_time_and_cover_the_time_since_the_last_sample() {
         let count = |left_bytes, dropped| Count { left_bytes, dropped, marked: 0 };
         let backlog = Backlog { packets: 3, bytes: 4500 };
         let second = 1_000_000_000;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_due_at_multiples_of_the_interval_and_a_late_one_replaces_those_missed() {
+    fn samples_are_due_at_multiples_and_a_late_one_replaces_the_missed() {
         let (start, ms) = (Time::from_ns(7), Duration::from_ms);
         let mut rhythm = Rhythm::new(Some(ms(10)), ms(65));
         assert_eq!(rhythm.take(start, start + ms(9)), None);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_samples_are_refused_with_the_interval_that_would_do() {
+    fn too_many_samples_are_refused_with_a_suitable_interval() {
         let refused = check(Some(Duration::from_us(1)), 100, Duration::from_secs(10)).unwrap_err();
         assert_eq!(
             refused.to_string(),

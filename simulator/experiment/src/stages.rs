@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stage_that_is_not_there_is_refused_with_the_nearest_name() {
+    fn an_unknown_stage_is_refused_with_the_nearest_name() {
         let error = find("labb").map(Stage::name).unwrap_err().to_string();
         assert_eq!(error, "unknown stage `labb`; allowed: `sim`, `lab`; did you mean `lab`?");
         let error = find("ns2").map(Stage::name).unwrap_err().to_string();

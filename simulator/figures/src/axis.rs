@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_few_and_round_and_name_what_differs() {
+    fn ticks_are_few_and_round_and_show_the_differing_digits() {
         let linear = axis("", Scale::Linear, None);
         assert_eq!(
             names(&linear, &[0.55, 0.99], Orientation::Vertical),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_axis_names_powers_and_between_them_what_has_room() {
+    fn a_log_axis_labels_powers_and_others_where_there_is_room() {
         let log = axis("", Scale::Log, None);
         assert_eq!(
             names(&log, &[78.0, 1560.0], Orientation::Horizontal),
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upward_axis_begins_at_zero_and_one_across_where_the_values_do() {
+    fn a_vertical_axis_begins_at_zero_and_a_horizontal_one_at_the_values() {
         let linear = axis("", Scale::Linear, None);
         assert_eq!(fit(&linear, [8.0, 9.0].into_iter(), Orientation::Vertical).share(0.0), 0.0);
         assert!(fit(&linear, [8.0, 9.0].into_iter(), Orientation::Horizontal).low > 7.0);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn every_range_gives_finite_places_and_few_ticks() {
+    fn every_range_gives_finite_positions_and_few_ticks() {
         let values = [
             0.0,
             1.0,

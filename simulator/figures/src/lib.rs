@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_draws_whatever_numbers_there_are() {
+    fn every_kind_of_plot_draws_any_numbers() {
         let many: Vec<(f64, f64)> = (0..5000).map(|at| (f64::from(at), f64::from(at % 100))).collect();
         let sets: [&[(f64, f64)]; 7] = [
             &[],
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_has_digits_that_no_screen_shows() {
+    fn numbers_have_only_visible_digits() {
         let slanted = (0..9).map(|at| (f64::from(at) * 13.37, f64::from(at).sqrt())).collect::<Vec<_>>();
         for kind in KINDS {
             let mut one =
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_leaves_the_plot_ends_in_an_arrowhead_that_is_explained() {
+    fn an_interval_beyond_the_plot_ends_in_an_explained_arrowhead() {
         for kind in [Kind::Lines, Kind::Bars] {
             let mut one = panel(kind, vec![line("a", 0, &[(1.0, 5.0), (2.0, 6.0)])]);
             one.lines[0].marks[0].y_half_width = Some(0.5);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn published_numbers_are_hollow_beside_ours() {
+    fn published_numbers_are_drawn_hollow() {
         let picture = drawn(&[table1(Kind::Lines)]);
         assert_eq!(picture.matches("class=\"ring s").count(), 25);
         assert!(picture.contains("RED, in the paper: 0.551"));
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_legend_is_beside_the_data_and_counts_what_has_no_room() {
+    fn the_legend_is_outside_the_data_and_counts_entries_without_room() {
         let lines = (0..50).map(|at| line(&format!("line {at}"), at, &[(1.0, at as f64)])).collect();
         let picture = drawn(&[panel(Kind::Lines, lines)]);
         let right: f64 =
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_curve_becomes_as_many_points_as_a_screen_shows() {
+    fn a_long_curve_is_reduced_to_visible_points() {
         let saw: Vec<(f64, f64)> = (0..100_000).map(|at| (f64::from(at), f64::from(at % 1000))).collect();
         let rising: Vec<(f64, f64)> = (0..100_000).map(|at| (f64::from(at), f64::from(at).sqrt())).collect();
         for (kind, points) in [(Kind::Time, saw), (Kind::Steps, rising)] {
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn panels_may_have_one_scale_which_goes_by_what_is_measured() {
+    fn panels_may_share_a_scale_that_fits_the_measurements() {
         let of = |high: f64| Panel {
             measured_from: Some(1.0),
             ..panel(Kind::Time, vec![line("a", 0, &[(0.5, 900.0), (1.5, high), (2.5, 1.0)])])

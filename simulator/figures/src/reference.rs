@@ -78,7 +78,7 @@ mod tests {
     use crate::{Figure, Setting};
 
     #[test]
-    fn a_fair_share_is_a_line_with_its_name_and_a_claimed_band_is_shaded() {
+    fn a_fair_share_is_a_named_line_and_a_claimed_band_is_shaded() {
         for kind in [Kind::Lines, Kind::Bars, Kind::Time, Kind::Scatter] {
             let mut panel = table1(kind);
             panel.reference =
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_band_the_name_is_alone() {
+    fn without_a_band_only_the_name_is_drawn() {
         assert_eq!(label(&Reference { y: 286.0, label: "fair share".into(), band: None }), "fair share");
     }
 }

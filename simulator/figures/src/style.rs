@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_and_markup_do_not_pass() {
+    fn control_characters_and_markup_are_escaped() {
         assert_eq!(escaped("<a & \"b\">\u{1b}\n\u{ffff}"), "&lt;a &amp; &quot;b&quot;&gt;\u{fffd} \u{fffd}");
     }
 }

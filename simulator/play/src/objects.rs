@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_takes_packets_gives_them_back_and_says_what_it_dropped() {
+    fn a_discipline_returns_packets_and_reports_its_drops() {
         let mut objects = Objects::default();
         let wanted = json!({ "discipline": "{ faba = {} }", "rate": "8 Mbit/s", "buffer": "4 packets" });
         let made = call(&mut objects, "discipline", &wanted).unwrap();
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_a_reason_and_nothing_is_taken() {
+    fn nonsense_is_refused_with_a_reason_and_changes_nothing() {
         let mut objects = Objects::default();
         for (name, input, why) in [
             (

@@ -30,7 +30,7 @@ const CONTEST: &str = r#"
 "#;
 
 #[test]
-fn a_run_that_is_looked_at_has_the_record_of_one_that_is_not() {
+fn an_observed_run_has_the_record_of_an_unobserved_one() {
     let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
     assert!(player.records().is_none(), "nothing is at its end yet");
     let mut at = Time::ZERO;
@@ -47,7 +47,7 @@ fn a_run_that_is_looked_at_has_the_record_of_one_that_is_not() {
 }
 
 #[test]
-fn it_does_not_matter_in_which_steps_a_run_is_looked_at() {
+fn the_steps_of_observation_do_not_change_a_run() {
     let seen = |step_ms: u64| {
         let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
         let mut samples = vec![Vec::new(), Vec::new()];
@@ -65,7 +65,7 @@ fn it_does_not_matter_in_which_steps_a_run_is_looked_at() {
 }
 
 #[test]
-fn a_frame_has_what_left_and_what_was_dropped() {
+fn a_frame_has_departures_and_drops() {
     let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
     let frame = player.advance(Time::from_ns(2_000_000_000));
     for side in &frame.sides {
@@ -91,7 +91,7 @@ fn a_frame_has_what_left_and_what_was_dropped() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_is_refused_with_what_is_allowed() {
+fn unobservable_scenarios_are_refused_with_the_allowed_forms() {
     let many = CONTEST.replace("count = 2", "count = 500");
     let refused = Player::new(&Wanted::of(&many)).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("501 flows") && refused.contains(&MAX_FLOWS.to_string()), "{refused}");
@@ -101,7 +101,7 @@ fn what_cannot_be_looked_at_is_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn messages_that_make_no_sense_are_refused_and_nothing_ends() {
+fn nonsensical_messages_are_refused_without_ending_the_run() {
     let mut players = Players::default();
     for (call, input) in [
         ("advance", r#"{"to_s": 1}"#),
@@ -122,7 +122,7 @@ fn messages_that_make_no_sense_are_refused_and_nothing_ends() {
 }
 
 #[test]
-fn a_rate_is_changed_while_a_run_goes_on_and_what_needs_a_new_run_is_refused() {
+fn a_rate_changes_during_a_run_and_changes_that_need_a_new_run_are_refused() {
     let mut player = Player::new(&Wanted::of(CONTEST)).expect("a player");
     player.advance(Time::from_ns(1_000_000_000));
     let refused = player.set(&["flow.tcp.count=3".into()]).unwrap_err().to_string();
@@ -146,7 +146,7 @@ fn a_rate_is_changed_while_a_run_goes_on_and_what_needs_a_new_run_is_refused() {
 }
 
 #[test]
-fn expectations_are_held_against_all_seeds_of_the_scenario_as_it_is_now() {
+fn expectations_are_judged_on_all_seeds_of_the_current_scenario() {
     let text = CONTEST.replace("seeds = 1", "seeds = \"1..=2\"").replace(", \"faba\", \"red\"", "");
     let expected = r#"
     [lesson]

@@ -53,7 +53,7 @@ fn scenarios() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn results_in_web_assembly_are_the_native_ones_in_every_bit() {
+fn results_in_web_assembly_equal_native_ones_bit_for_bit() {
     let scenarios = scenarios();
     let messages: Vec<_> = scenarios.iter().map(|(_, wanted)| ("run", wanted.clone())).collect();
     let Some(found) = answers(&messages) else { return };
@@ -66,7 +66,7 @@ fn results_in_web_assembly_are_the_native_ones_in_every_bit() {
 }
 
 #[test]
-fn the_module_knows_every_part_that_the_native_catalogue_has() {
+fn the_module_has_every_part_of_the_native_catalogue() {
     let Some(found) = answers(&[("catalogue", String::new())]) else { return };
     let native = answer(&mut Players::default(), "catalogue", b"").expect("a catalogue");
     assert!(found[0].as_bytes() == native, "web/public/player.wasm.gz is stale: make wasm");

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_given_on_a_command_line_is_names_and_tables_with_commas_between_them() {
+    fn a_command_line_list_is_names_and_tables_separated_by_commas() {
         let entries = |given: &str| entries(&[given.into()]);
         assert_eq!(entries("faba"), ["\"faba\""]);
         assert_eq!(entries("faba, drr+red"), ["\"faba\"", "\"drr+red\""]);

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_alone_has_the_defaults() {
+    fn a_name_without_a_table_has_the_defaults() {
         let config = |name| named(name).config().ok();
         assert_eq!(config("reno"), Some(ControlConfig::Reno));
         assert_eq!(config("cubic"), Some(ControlConfig::Cubic(CubicParameters::default())));

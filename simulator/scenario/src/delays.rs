@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_drawn_from_and_filled() {
+    fn draws_from_a_range_fill_it() {
         let delays = read("\"1 ms..3 ms\"").unwrap();
         let mut rng = Seed(1).stream("delays");
         let draws: Vec<f64> =
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_delay_is_refused_with_the_allowed_forms() {
+    fn a_bad_delay_is_refused_with_the_allowed_forms() {
         assert!(read("\"9 ms..1 ms\"").unwrap_err().contains("ends before it begins"));
         assert!(read("[]").unwrap_err().contains("one time at least"));
         assert!(read("\"5\"").unwrap_err().contains("has no unit"));

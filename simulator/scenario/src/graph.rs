@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_is_the_shortest_by_delay_then_by_links_then_by_the_file() {
+    fn the_route_is_the_shortest_by_delay_then_links_then_file_order() {
         let nodes = nodes();
         // a to d takes 3 ms over b, 2 ms over c, and 2 ms directly.
         let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (0, 3, 2), (0, 3, 2)];
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_passes_its_stops_and_no_node_twice() {
+    fn a_route_passes_its_stops_and_no_node_twice() {
         let nodes = nodes();
         let edges = [(0, 1, 1), (1, 3, 2), (0, 2, 1), (2, 3, 1), (1, 0, 1)];
         let graph = graph(&nodes, &edges);

@@ -75,12 +75,7 @@ impl<'a> Hosts<'a> {
             let (from, to) = (from?, to?);
             if from == to {
                 let given = format!("`{}`", flow.to.as_deref().unwrap_or_default());
-                return Err(refused(
-                    format!("{path}.to"),
-                    given,
-                    "that is where it comes from",
-                    "another host",
-                ));
+                return Err(refused(format!("{path}.to"), given, "that equals `from`", "another host"));
             }
             return Ok(vec![(from, to)]);
         };

@@ -111,7 +111,7 @@ impl ImpairSpec {
                 let why = "a normal jitter has no other law beside it, and no bound but 0";
                 return Err(refused(at("jitter"), "given", why, "`normal` alone"));
             }
-            let why = "packets would all take the same";
+            let why = "every delay would be the same";
             let law = Normal::new(normal.mean.0, normal.deviation.0, correlation);
             let law = law.ok_or_else(|| {
                 refused(at("jitter_correlation"), correlation, why, "a number from 0 to below 1")
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_what_the_wire_does() {
+    fn given_impairments_become_the_law_of_the_wire() {
         let bursts = law("loss = 0.1\nto_bad = 0.2\nto_good = 0.3").unwrap();
         let model = GilbertElliott { to_bad: 0.2, to_good: 0.3, loss_when_good: 0.1, loss_when_bad: 1.0 };
         assert_eq!(bursts.loss, Some(model.into()));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn nonsensical_values_are_refused() {
         for (text, place, why) in [
             ("loss = 1.0", "link.impair.loss", "carry nothing"),
             ("loss = 1.0\nto_bad = 0.1\nto_good = 0.1", "link.impair.loss", "carry nothing"),

@@ -67,7 +67,7 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     let is_late = |flow: &&FlowSpec| flow.on_times().is_empty() && !spec.on_times(flow).is_empty();
     let late: Vec<&str> = spec.flow.iter().filter(is_late).map(|flow| &*flow.group).collect();
     let note = format!(
-        "{}: begins long after measuring does; all shares and Jain's index are over the time in which flows are on",
+        "{}: begins long after the warm-up; shares and Jain's index cover only the time in which flows are on",
         named(&late)
     );
     let beyond = spec.flow.iter().filter_map(|flow| {

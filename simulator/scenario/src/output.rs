@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_of_an_output_ends_with_its_extensions() {
+    fn the_description_of_an_output_ends_with_its_extensions() {
         for output in Output::ALL {
             let endings: Vec<String> = output.endings().iter().map(|ending| format!(".{ending}")).collect();
             let end = format!(": {}.", endings.join(" or "));

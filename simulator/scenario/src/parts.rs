@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_described_once_for_all_that_say_the_same_of_it() {
+    fn parts_with_an_equal_parameter_share_one_description() {
         let page = page("target").unwrap();
         let [(_, parts)] = page.related.as_slice() else { panic!("{:?}", page.related) };
         assert!(parts.contains(&"codel") && parts.contains(&"pie"), "{parts:?}");

@@ -126,7 +126,7 @@ fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Faul
         PartSpec { rate: Some(rate), length: Some(length), down: None } => ("for", length.0, Some(rate.0)),
         PartSpec { rate: None, length: None, down: Some(down) } => ("down", down.0, None),
         _ => {
-            let why = "a part is a rate and for how long, or for how long it is down";
+            let why = "a part has a rate and a time, or only a time down";
             return Err(refused(path, "given", why, format!("`rate` and `for`, or `down` alone, {PARTS}")));
         }
     };
@@ -148,8 +148,7 @@ const EXAMPLE: &str = "such as { at = \"10 s\", rate = \"5 Mbit/s\" }";
 /// The changes in the array at `path`, in order of time, all after the start.
 fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fault> {
     let (mut rates, mut delays, mut outages) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut rate, mut free_from, mut why) =
-        (first, Duration::ZERO, "the table of the link says what it is at the start");
+    let (mut rate, mut free_from, mut why) = (first, Duration::ZERO, "the table of the link sets the start");
     for (number, change) in changes.iter().enumerate() {
         let path = format!("{path}.{number}");
         let at = change.at.0;
@@ -177,8 +176,7 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
         }
         delays.extend(change.delay.map(|delay| DelayStep { at: Time::ZERO + at, delay: delay.0 }));
         free_from = at + down;
-        why =
-            if down.is_zero() { "the change above is not before it" } else { "the link is down until then" };
+        why = if down.is_zero() { "the change above is not earlier" } else { "the link is down until then" };
     }
     let rates = if rates.is_empty() { RateLaw::Fixed } else { RateLaw::Steps(rates.into()) };
     let wire = WireLaw { delays: delays.into(), outages: outages.into(), ..WireLaw::default() };
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handover_is_a_time_without_a_link_and_then_another_one() {
+    fn a_handover_is_an_outage_followed_by_a_new_link() {
         let text = "{ at = \"1 s\", down = \"200 ms\" }, { at = \"2 s\", down = \"100 ms\", rate = \"2 Mbit/s\", delay = \"9 ms\" }";
         let Changes { rates, wire } = changes(text).unwrap();
         let RateLaw::Steps(steps) = rates else { panic!("{rates:?}") };
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_what_its_parts_say_and_what_makes_no_sense_is_refused() {
+    fn a_pattern_follows_its_parts_and_nonsense_is_refused() {
         #[derive(serde::Deserialize)]
         struct Holder {
             pattern: Vec<PartSpec>,
@@ -272,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_that_loses_is_the_wires_and_leaves_the_rate_alone_until_it_is_over() {
+    fn a_lossy_outage_belongs_to_the_wire_and_keeps_the_rate() {
         let ms = |ms| Time::ZERO + Duration::from_ms(ms);
         let lost = "down = { for = \"200 ms\", packets = \"lost\" }";
         let Changes { rates, wire } = changes(&format!("{{ at = \"1 s\", {lost} }}")).unwrap();
@@ -288,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_make_no_sense_are_refused() {
+    fn nonsensical_changes_are_refused() {
         for (text, place, why) in [
             ("{ at = \"0 s\", down = \"1 s\" }", "link.changes.0.at", "at the start"),
             ("{ at = \"1 s\" }", "link.changes.0", "nothing changes"),

@@ -426,7 +426,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_thread_is_started_that_would_have_no_run() {
+    fn no_thread_is_started_without_a_run() {
         assert_eq!(threads(65_535, 3), 3);
         assert_eq!(threads(2, 3), 2);
         assert_eq!(threads(0, 1), 1);

@@ -89,7 +89,7 @@ mod tests {
         SampleRow { kind: "link", name: "uplink", measure: "backlog", unit: "packets", value: 1.5 };
 
     #[test]
-    fn rows_come_back_in_their_order_also_where_one_was_missing_for_a_time() {
+    fn sampled_rows_keep_their_order_across_serialization() {
         let other = SampleRow { measure: "drops", value: 0.1 + 0.2, ..ROW };
         let wanted = [(1, ROW), (1, other), (2, other), (3, ROW), (3, other)];
         let mut rows = SampledRows::default();

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_table_that_a_scenario_may_have_is_known_with_its_keys() {
+    fn every_table_of_a_scenario_is_known_with_its_keys() {
         let tables = tables();
         let has =
             |path: &str, key: &str| tables.iter().any(|table| table.path == path && table.keys.contains(key));

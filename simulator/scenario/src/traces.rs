@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn files_hold_what_the_laws_make() {
+    fn files_match_the_laws() {
         for trace in ALL {
             let file = format!("{}/../../scenarios/traces/{}.trace", env!("CARGO_MANIFEST_DIR"), trace.name);
             let stored = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_as_long_and_as_fast_as_its_law_says() {
+    fn each_trace_has_the_length_and_mean_of_its_law() {
         for (name, seconds, mbps) in [("lte", 30, 2.0..20.0), ("dsl", 10, 15.0..16.0), ("leo", 60, 4.0..12.0)]
         {
             let trace = NamedTrace::find(name).expect("it comes along").trace();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_satellites_there_is_none() {
+    fn no_capacity_exists_between_two_satellites() {
         let leo = NamedTrace::find("leo").expect("it comes along");
         for slot in 1..4 {
             assert_eq!(bits(leo, 15_000 * slot, 15_000 * slot + 60), 0.0, "{slot}");

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_starts_stay_in_their_range_and_fill_it() {
+    fn drawn_starts_fill_their_range() {
         let start: Start = "1 s..3 s".parse().unwrap();
         let mut rng = Seed(1).stream("starts");
         let draws: Vec<f64> = (0..1000).map(|_| start.draw(&mut rng).secs()).collect();

@@ -351,7 +351,7 @@ fn mark_of_applications() -> String {
 }
 
 #[test]
-fn every_bit_is_as_recorded_in_every_build_while_other_runs_go_on() {
+fn every_bit_matches_the_record_in_every_build_despite_other_runs() {
     let beside: Vec<String> = std::thread::scope(|threads| {
         let scenarios: Vec<_> =
             (0..SCENARIOS.len()).map(|at| threads.spawn(move || mark_of(at, 2))).collect();
@@ -364,7 +364,7 @@ fn every_bit_is_as_recorded_in_every_build_while_other_runs_go_on() {
 }
 
 #[test]
-fn a_run_alone_gives_the_bits_of_runs_side_by_side() {
+fn serial_and_parallel_runs_give_the_same_bits() {
     let (applications, scenarios) = GOLDEN.split_last().expect("there are some");
     for (at, (name, golden)) in scenarios.iter().enumerate() {
         assert_eq!(mark_of(at, 1), *golden, "{name}");
@@ -373,7 +373,7 @@ fn a_run_alone_gives_the_bits_of_runs_side_by_side() {
 }
 
 #[test]
-fn the_mark_sees_the_last_bit_of_one_number() {
+fn the_mark_detects_a_change_of_the_last_bit() {
     let outcome = run_all(&scenario(0), 2, &|_| {}, &AtomicBool::new(false)).expect("it can be built");
     let mut runs = outcome.runs;
     let before = mark_of_runs(&runs);

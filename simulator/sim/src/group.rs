@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_works_by_the_rate_that_its_slowest_link_has_then() {
+    fn a_host_works_at_the_current_rate_of_its_slowest_link() {
         let at = |secs| Time::ZERO + Duration::from_secs(secs);
         let step = |secs, mbps: u64| Step { at: at(secs), rate: Rate::from_bps(mbps * 1_000_000) };
         let links = [link(RateLaw::Steps([step(1, 100), step(2, 0), step(3, 1)].into()))];

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_put_in_place_later_is_given_round_trips_too() {
+    fn a_replacing_discipline_is_given_round_trips_too() {
         let says = |hears| Box::new(Says(hears, Queue::new(Limit::packets(9), Fcfs, TailDrop)));
         let mut link = Link::new(LinkPlan {
             wire: None,

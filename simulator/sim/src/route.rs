@@ -91,7 +91,7 @@ mod tests {
     use fairwire_core::Seed;
 
     #[test]
-    fn where_sizes_vary_a_packet_of_a_known_size_takes_as_long_as_computed_ahead() {
+    fn precomputed_times_match_where_packet_sizes_vary() {
         let wire = |mbps: u64, ms| Hop::Wire {
             rate: Rate::from_bps(mbps * 1_000_000).expect("not zero"),
             delay: Duration::from_ms(ms),

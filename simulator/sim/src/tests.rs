@@ -84,7 +84,7 @@ fn throughput(flows: Vec<GroupPlan>, packets: u32) -> Vec<f64> {
 }
 
 #[test]
-fn every_frame_is_queued_or_on_its_way_or_has_been_let_go() {
+fn every_frame_is_queued_in_flight_or_released() {
     let flows: Vec<_> = (0..5).map(|i| bulk(&format!("tcp.{i}"))).chain([cbr("udp", 8_000_000)]).collect();
     let mut run = run(flows, 20, &settings(TieRule::Random));
     let mut on_the_way = 0;
@@ -96,7 +96,7 @@ fn every_frame_is_queued_or_on_its_way_or_has_been_let_go() {
 }
 
 #[test]
-fn many_flows_fare_as_they_would_among_few() {
+fn the_tuning_for_many_flows_changes_no_result() {
     let outcome = |has_many_flows: bool| {
         let mut tcp = Config::new(Profile::Modern, 512);
         let delayed = group("delayed", Source::Bulk { tcp: tcp.clone() });
@@ -112,7 +112,7 @@ fn many_flows_fare_as_they_would_among_few() {
 }
 
 #[test]
-fn plans_of_one_name_are_one_group_whose_flows_are_numbered_through() {
+fn plans_with_one_name_form_one_group_with_consecutive_flows() {
     use crate::app::{Bursts, Load};
     let tcp = Config::new(Profile::Modern, 512);
     let sources = [
@@ -141,7 +141,7 @@ fn plans_of_one_name_are_one_group_whose_flows_are_numbered_through() {
 }
 
 #[test]
-fn hosts_that_are_served_ahead_of_the_links_fare_as_they_would_event_by_event() {
+fn serving_hosts_ahead_of_the_links_changes_no_result() {
     let far = |name: &str, source, ms| GroupPlan {
         members: [0, 3, 3]
             .map(|start| Member { start: Duration::from_ms(start), access_delay: Duration::from_ms(ms) })
@@ -208,7 +208,7 @@ fn bursts() -> RateLaw {
 }
 
 #[test]
-fn what_leaves_a_link_at_one_instant_stays_in_order() {
+fn departures_of_a_link_at_one_instant_stay_in_order() {
     let throughput = |tie_rule| {
         let mut plan = Network::dumbbell(LinkPlan { law: bursts(), ..bottleneck(100) }, vec![bulk("tcp")]);
         plan.links.push(LinkPlan { name: "second".into(), rate: rate(100_000_000), ..bottleneck(1000) });
@@ -220,7 +220,7 @@ fn what_leaves_a_link_at_one_instant_stays_in_order() {
 }
 
 #[test]
-fn frames_of_connections_that_were_left_are_let_go_too() {
+fn frames_of_abandoned_connections_are_released_too() {
     use crate::app::{Bursts, Law, Load, Sequence, Web};
     let tcp = Config::new(Profile::Ns2In2002, 512);
     let user = |name, load| group(name, Source::Tcp { tcp: tcp.clone(), load });
@@ -252,7 +252,7 @@ fn frames_of_connections_that_were_left_are_let_go_too() {
 }
 
 #[test]
-fn a_constant_rate_below_the_link_arrives_whole() {
+fn a_constant_rate_below_the_link_arrives_without_loss() {
     let got = throughput(vec![cbr("udp", 5_000_000)], 10)[0];
     assert!((got - 5e6).abs() < 512.0 * 8.0, "{got}"); // within one packet in 20 s
 }

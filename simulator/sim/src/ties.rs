@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn each_event_at_an_instant_has_an_order_of_its_own_that_depends_on_the_seed() {
+    fn events_at_one_instant_have_an_order_that_depends_on_the_seed() {
         let orders = |seed| {
             let ties = Ties::new(TieRule::Random, Seed(seed));
             (0..10_000).map(|number| ties.order(at(5), number)).collect::<Vec<u64>>()
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_first_is_as_good_as_a_coin_from_instant_to_instant_and_from_pair_to_pair() {
+    fn random_ties_are_fair_and_independent_across_instants_and_pairs() {
         let ties = Ties::new(TieRule::Random, Seed(7));
         let is_fair = |flips: &mut dyn Iterator<Item = bool>| {
             let (mut wins, mut all, mut turns, mut before) = (0, 0, 0, false);
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn without_draws_the_number_decides_past_its_half_too() {
+    fn without_draws_numbers_decide_beyond_half_their_range_too() {
         let mut ties = Ties { scheduled: u32::MAX - 1, ..Ties::new(TieRule::Fifo, Seed(7)) };
         let [one, other, third] = [(); 3].map(|()| ties.number(9));
         assert_eq!([one, other, third], [u32::MAX, 0, 1]);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lookahead_is_the_shortest_way_to_a_host_where_a_turn_is_worth_it() {
+    fn the_lookahead_is_the_shortest_path_to_a_host_if_worthwhile() {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
         let at = |mbps, delay, access| found(network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_may_be_at_the_link_in_no_time_has_no_side_of_its_own() {
+    fn a_source_without_delay_to_the_link_has_no_separate_side() {
         let [none, ten] = [0, 10].map(Duration::from_ms);
         let at = |access_mbps, access| found(network(100, ten, access_mbps, access), TieRule::Random);
         assert_eq!(at(400_000, none), None, "40 bytes take 0.8 ns");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_last_that_nothing_goes_on_from() {
+    fn a_link_is_last_if_no_packet_continues_from_it() {
         let mut plan = network(100, Duration::from_ms(10), 1000, Duration::ZERO);
         assert_eq!(last_links(&plan), [true]);
         plan.groups[0].back = vec![Hop::Link(0)];

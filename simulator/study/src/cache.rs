@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_is_loaded_with_the_same_bits() {
+    fn stored_results_are_loaded_with_the_same_bits() {
         let folder = tempfile::tempdir().unwrap();
         let cache = open(folder.path(), ROOMY);
         let values = vec![0.1 + 0.2, 1.0 / 3.0, 1e-310, f64::MAX];
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_or_cut_is_not_there_and_is_stored_again() {
+    fn changed_and_truncated_entries_are_misses_and_stored_again() {
         let folder = tempfile::tempdir().unwrap();
         let cache = open(folder.path(), ROOMY);
         cache.store("a", &vec![1.5, 2.5]);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_cache_forgets_what_was_not_used_for_longest() {
+    fn a_full_cache_forgets_the_least_recently_used_entry() {
         let folder = tempfile::tempdir().unwrap();
         let cache = open(folder.path(), 10 * BLOCK);
         let hour = Duration::from_secs(3600);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_without_a_folder_that_can_be_written_keeps_nothing_and_says_so() {
+    fn a_cache_without_a_writable_folder_keeps_nothing_and_says_so() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_keep_their_parts_apart() {
+    fn keys_separate_their_parts() {
         assert_ne!(key(&["ab", "c"]), key(&["a", "bc"]));
         assert_eq!(key(&["ab", "c"]).len(), 64);
     }

@@ -456,7 +456,7 @@ of = "m"
     }
 
     #[test]
-    fn what_is_computed_counts_as_made_or_found() {
+    fn computed_results_count_as_made_or_found() {
         let study = study();
         let plans = [Plan::of(&study, 1, Depth::Quick).unwrap()];
         let seeds = plans[0].seeds.len();
@@ -470,7 +470,7 @@ of = "m"
     }
 
     #[test]
-    fn another_engine_makes_every_result_anew() {
+    fn a_new_engine_version_recomputes_every_result() {
         let study = study();
         let keys = |exhibit: usize, makers: Makers<'_>| -> BTreeSet<String> {
             let plan = Plan::of(&study, exhibit, Depth::Quick).unwrap();

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn products_bind_closer_than_sums_and_both_go_from_the_left() {
+    fn products_bind_closer_than_sums_and_both_are_left_associative() {
         assert_eq!(value("throughput_bps.tcp-a / 1e6 - 2 * 3"), Some(2.0));
         assert_eq!(value("8 / 4 / 2 + ( 1 - 2 - 3 )"), Some(-3.0));
         assert_eq!(value("abs(share.tcp - 1) * x"), Some(1.0));
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_or_no_number_has_no_value() {
+    fn absent_and_non_numeric_operands_have_no_value() {
         assert_eq!(value("share.udp + 1"), None);
         assert_eq!(value("1 / 0"), None);
         assert_eq!(value("sqrt(0 - 1)"), None);

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_that_was_sent_again_was_on_its_way_since_it_was_first_sent() {
+    fn a_retransmitted_segment_is_in_flight_since_its_first_transmission() {
         let mut packets = packets();
         report(&mut packets, 10, What::Arrive, 0, 0);
         report(&mut packets, 10, What::Drop(Cause::Early), 0, 0);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_in_a_row_are_one_burst_in_the_order_of_arrivals() {
+    fn consecutive_losses_are_one_burst_in_the_order_of_arrivals() {
         let mut packets = packets();
         for seq in 0..7 {
             report(&mut packets, seq, What::Arrive, seq, seq);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded_and_old_segments_are_forgotten() {
+    fn remembered_segments_are_bounded_and_old_ones_are_forgotten() {
         let mut flow = Flow::default();
         for seq in 0..3 * MAX_SEGMENTS as u64 {
             flow.note(seq, at(seq));

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_has_both_ends_and_round_names() {
+    fn a_sweep_includes_both_ends_and_rounds_its_names() {
         let points = points(Some(&sweep(0.0, 0.5, 0.1, &["a={x}", "b={x*2} packets"]))).unwrap();
         let names: Vec<&str> = points.iter().map(|point| point.at.as_str()).collect();
         assert_eq!(names, ["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_that_are_no_x_stay_and_those_of_x_must_be_right() {
+    fn braces_without_x_stay_and_those_with_x_must_be_valid() {
         assert_eq!(filled("a={ b = {x/8} }", 4.0).unwrap(), "a={ b = 0.5 }");
         assert_eq!(filled("{x+1}{x-1}", 4.0).unwrap(), "53");
         assert!(filled("a={x*}", 1.0).unwrap_err().contains("allowed"));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_without_end_or_with_two_ways_is_refused() {
+    fn an_endless_or_ambiguous_sweep_is_refused() {
         assert!(points(Some(&sweep(0.0, 1.0, 0.0, &[]))).is_err());
         assert!(points(Some(&sweep(0.0, -1.0, 0.5, &[]))).is_err());
         let both = VarySpec { values: vec![1.0], ..sweep(0.0, 1.0, 0.5, &[]) };

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mean_has_the_digits_that_its_interval_leaves() {
+    fn a_mean_has_the_digits_significant_within_its_interval() {
         assert_eq!(with_interval(0.980_412, Some(0.019_81)), "0.980 ± 0.020");
         assert_eq!(with_interval(1_234_567.0, Some(8_912.3)), "1234567 ± 8912");
         assert_eq!(with_interval(-0.013_77, Some(0.158_6)), "-0.01 ± 0.16");
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sums_are_rounded_by_is_no_interval() {
+    fn rounding_noise_of_sums_is_no_interval() {
         assert_eq!(with_interval(1.0, Some(1.2e-13)), "1 ± 0");
         assert_eq!(with_interval(0.222_222_222, Some(1e-10)), "0.2222 ± 0");
         assert_eq!(with_interval(-4e-17, Some(1e-16)), "0 ± 0");
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_four_digits_that_count() {
+    fn numbers_have_four_significant_digits() {
         assert_eq!(shown(0.987_654), "0.9877");
         assert_eq!(shown(123_456.7), "123457");
         assert_eq!(shown(-0.000_123_456), "-0.0001235");

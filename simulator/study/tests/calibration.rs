@@ -114,7 +114,7 @@ fn calibration(study: &Study, draws: u32, jobs: usize) -> Calibration {
 }
 
 #[test]
-fn draws_say_how_far_print_is_and_in_how_much_of_the_space_a_claim_holds() {
+fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     let found = calibration(&study(SPACE), 16, 2);
     let summary = &found.summary;
     assert_eq!((summary.draws, summary.seeds.as_slice()), (16, &[1, 2][..]));
@@ -141,7 +141,7 @@ fn draws_say_how_far_print_is_and_in_how_much_of_the_space_a_claim_holds() {
 }
 
 #[test]
-fn it_is_the_same_with_any_number_of_jobs_and_reads_back_what_it_writes() {
+fn calibration_is_independent_of_jobs_and_reads_back() {
     let study = study(SPACE);
     let one = calibration(&study, 4, 1);
     assert_eq!(one, calibration(&study, 4, 3));

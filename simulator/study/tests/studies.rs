@@ -156,7 +156,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn numbers_verdicts_and_drawings_come_out_of_a_study() {
+fn a_study_gives_numbers_verdicts_and_drawings() {
     let study = study();
     let plans = plans(&study, Depth::Full);
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +202,7 @@ fn numbers_verdicts_and_drawings_come_out_of_a_study() {
 }
 
 #[test]
-fn timeouts_are_counted_for_tcp_and_not_for_what_has_none() {
+fn timeouts_are_counted_only_for_tcp() {
     let measures =
         ["timeouts.tcp", "loss_episodes.tcp", "timeout_episodes.tcp", "timeout_share.tcp", "timeouts.cbr"];
     let measures: Vec<String> = measures
@@ -237,7 +237,7 @@ fn timeouts_are_counted_for_tcp_and_not_for_what_has_none() {
 }
 
 #[test]
-fn quick_thins_seeds_and_points_out_but_keeps_those_that_claims_name() {
+fn quick_reduces_seeds_and_points_but_keeps_those_of_claims() {
     let study = study();
     let quick = &plans(&study, Depth::Quick)[0];
     assert_eq!(quick.seeds, [1, 2]);
@@ -246,7 +246,7 @@ fn quick_thins_seeds_and_points_out_but_keeps_those_that_claims_name() {
 }
 
 #[test]
-fn what_was_stopped_goes_on_where_it_was_with_the_same_bits() {
+fn a_stopped_study_resumes_with_the_same_bits() {
     let study = study();
     let plans = plans(&study, Depth::Quick);
     let whole = tempfile::tempdir().unwrap();
@@ -274,7 +274,7 @@ fn what_was_stopped_goes_on_where_it_was_with_the_same_bits() {
 }
 
 #[test]
-fn a_result_that_was_changed_or_cut_is_made_again() {
+fn a_changed_or_truncated_result_is_computed_again() {
     let study = study();
     let plans = plans(&study, Depth::Quick);
     let folder = tempfile::tempdir().unwrap();
@@ -296,7 +296,7 @@ fn a_result_that_was_changed_or_cut_is_made_again() {
 }
 
 #[test]
-fn a_run_that_several_exhibits_need_is_made_once_whatever_it_is_called() {
+fn a_run_shared_by_exhibits_is_made_once_under_any_name() {
     // `time` has the traffic of `sweep` at `middle`, but needs samples; `again`, its copy without a
     // curve, does not.
     let copy = r#"

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_with_what_is_absent() {
+    fn rows_with_absent_values_read_back() {
         let table = Table::new(vec![
             Column::new("a.b", Cells::Reals(vec![Some(1.5), None, Some(f64::NEG_INFINITY)])),
             Column::new("count", Cells::Counts(vec![Some(u64::MAX), Some(0), None])),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_others_have_other_numbers_and_columns_that_are_left_out() {
+    fn files_of_other_writers_are_read_without_unsupported_columns() {
         let schema = "message m { required int32 small; required int64 signed; required float single; \
                       required boolean truth; required int64 day (TIMESTAMP(MILLIS,true)); }";
         let mut bytes = Vec::new();

@@ -34,7 +34,7 @@ mod tests {
     use fairwire_core::Seed;
 
     #[test]
-    fn the_numbers_that_are_looked_at_are_few_and_end_at_the_most() {
+    fn few_numbers_of_seeds_are_checked_up_to_the_maximum() {
         let all = |max: usize| -> Vec<usize> {
             let looked = std::cell::RefCell::new(Vec::new());
             let last = seeds(

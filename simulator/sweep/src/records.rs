@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_a_late_row_has_is_a_column_in_its_place() {
+    fn a_key_of_a_late_row_becomes_a_column_in_order() {
         let record = |row: usize| {
             let cause = if row == 2 * BLOCK { "early" } else { "overflow" };
             Record { first: row as u64, by_cause: [(cause.into(), 7)].into(), last: None }

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_cannot_be_is_refused() {
+    fn an_impossible_range_is_refused() {
         for (text, wanted) in [
             (r#"{ from = "1 Mbit/s", to = "1 Gbit/s", points = 3 }"#, "one unit for both"),
             (r#"{ from = 0, to = 10, points = 3, spacing = "log" }"#, "above zero"),

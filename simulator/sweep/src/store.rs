@@ -51,7 +51,7 @@ pub enum StoreError {
     },
     /// A file that is not a part.
     #[error(
-        "`{}`: {why}; allowed: what this version of fairwire wrote. Remove the file, and its runs are made again; or give another folder",
+        "`{}`: {why}; allowed: a file that this version of fairwire wrote. Remove it to repeat its runs, or give another folder",
         path.display()
     )]
     Broken {
@@ -401,7 +401,7 @@ fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     };
     let broken = |why: &str| StoreError::Broken { path: path.into(), why: why.into() };
     if path.file_stem().is_none_or(|name| *name != *name_of(&bytes)) {
-        return Err(broken("it was changed or cut, or is a file of something else"));
+        return Err(broken("it was changed or truncated, or is a foreign file"));
     }
     let reader = Reader::new(bytes).map_err(StoreError::broken(path))?;
     let about = reader.about();

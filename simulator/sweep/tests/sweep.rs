@@ -64,7 +64,7 @@ fn numbers(table: &Table, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_sweep_says_what_differs_between_cells_besides_what_varies() {
+fn a_sweep_notes_other_differences_between_cells() {
     let notes = |scenario: &str, vary: &str| {
         let text = format!("format = 1\nseeds = 1\nmeasures = [\"jain\"]\n[vary]\n{vary}\n");
         Plan::parse("plan.toml", &text, Base::text(scenario)).unwrap().notes
@@ -123,7 +123,7 @@ fn a_sweep_has_a_row_for_each_run_in_the_order_of_the_plan() {
 
 #[cfg(unix)]
 #[test]
-fn others_may_read_a_store_and_one_that_is_whole_needs_no_right_to_write() {
+fn other_users_may_read_a_store_and_a_complete_one_needs_no_write_access() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(PLAN);
@@ -142,7 +142,7 @@ fn others_may_read_a_store_and_one_that_is_whole_needs_no_right_to_write() {
 
 /// The value of a run equals that of the scenario.
 #[test]
-fn values_are_those_of_the_scenario() {
+fn values_match_runs_of_the_scenario() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(PLAN);
     run(&plan, folder.path(), 1, Share::ALL);
@@ -179,7 +179,7 @@ fn the_table_does_not_depend_on_threads_shares_or_shards() {
 }
 
 #[test]
-fn no_run_is_made_twice_and_what_is_stored_is_found_by_what_it_depends_on() {
+fn no_run_is_made_twice_and_stored_runs_are_found_by_their_inputs() {
     let folder = tempfile::tempdir().unwrap();
     run(&plan(PLAN), folder.path(), 2, Share::ALL);
     assert_eq!(run(&plan(PLAN), folder.path(), 2, Share::ALL), 0);
@@ -202,7 +202,7 @@ fn no_run_is_made_twice_and_what_is_stored_is_found_by_what_it_depends_on() {
 }
 
 #[test]
-fn why_a_run_is_missing_names_what_changed() {
+fn the_reason_for_a_missing_run_names_the_change() {
     let folder = tempfile::tempdir().unwrap();
     let stores = Stores::new(folder.path());
     run(&plan(PLAN), folder.path(), 2, Share::ALL);
@@ -239,7 +239,7 @@ fn flows_have_a_row_for_each_run_and_flow() {
 }
 
 #[test]
-fn compacting_changes_no_row_and_drops_what_is_twice() {
+fn compacting_drops_duplicates_and_changes_no_row() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(PLAN);
     let stores = Stores::new(folder.path());
@@ -277,7 +277,7 @@ fn with_a_precision_cells_get_seeds_until_their_intervals_are_narrow() {
 }
 
 #[test]
-fn a_stopped_sweep_keeps_what_is_finished() {
+fn a_stopped_sweep_keeps_finished_runs() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(PLAN);
     let stop = AtomicBool::new(false);
@@ -308,7 +308,7 @@ fn a_shard_of_another_fairwire_or_of_other_files_is_refused() {
 }
 
 #[test]
-fn a_plan_that_cannot_be_is_refused_at_its_place() {
+fn an_impossible_plan_is_refused_at_its_location() {
     for (from, to, wanted) in [
         ("format = 1", "format = 2", "allowed: 1"),
         ("link.buffer", "link.bufer", "bufer"),
@@ -336,7 +336,7 @@ fn a_plan_that_cannot_be_is_refused_at_its_place() {
 }
 
 #[test]
-fn what_is_wrong_with_a_value_is_refused_at_its_place_in_the_plan() {
+fn a_wrong_value_is_refused_at_its_location_in_the_plan() {
     for (from, to, place) in [
         ("\"20 packets\"", "\"20 pakets\"", "plan.toml:7:18: "),
         ("\"40 packets\"]", "\"0 packets\"]", "plan.toml:7:32: "),
@@ -356,14 +356,14 @@ fn what_is_wrong_with_a_value_is_refused_at_its_place_in_the_plan() {
 }
 
 #[test]
-fn what_is_wrong_with_a_change_made_before_is_no_fault_of_the_plan() {
+fn a_wrong_set_of_the_base_is_not_blamed_on_the_plan() {
     let base = Base::text(SCENARIO).with(&["link.dealy=5 ms".into()]);
     let message = Plan::parse("plan.toml", PLAN, base).unwrap_err().to_string();
     assert!(message.starts_with("--set:1:6: unknown key `dealy`"), "{message}");
 }
 
 #[test]
-fn a_store_that_is_none_of_ours_is_refused_and_stays() {
+fn a_foreign_store_is_refused_and_stays() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(PLAN);
     let runs = folder.path().join("runs");

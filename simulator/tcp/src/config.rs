@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn the_modern_profile_has_no_quirks_and_those_of_ns2_differ_in_nothing_but_the_timeout() {
+    fn the_modern_profile_has_no_quirks_and_ns2_profiles_differ_in_timeout_only() {
         assert_eq!(Config::new(Profile::Modern, 512).quirks, Quirks::default());
         let (earlier, later) = (Config::new(Profile::Ns2In2002, 512), Config::new(Profile::Ns2In2006, 512));
         assert_eq!(Config { min_rto: later.min_rto, ..earlier }, later);

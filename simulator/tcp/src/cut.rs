@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_sent_than_in_proportion_and_a_cut_ends_at_its_target() {
+    fn transmissions_stay_in_proportion_and_a_cut_ends_at_its_target() {
         let mut rng = Seed(1).stream("cuts");
         for _ in 0..2000 {
             let before = 2 + rng.below(200);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn where_more_was_lost_than_the_cut_the_window_is_made_up_for_by_one_more_than_is_delivered() {
+    fn losses_beyond_the_cut_are_regained_by_one_per_delivery() {
         let (mut cut, mut in_flight) = (Cut::default(), 4);
         cut.begin(10.0, 7.0, 10);
         assert_eq!(spread(&mut cut, &mut in_flight, 5), [2, 2, 2, 1, 1]); // 5, 6 and 7 in flight, and no more
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_further_loss_lets_out_no_more_than_is_delivered() {
+    fn after_a_further_loss_no_more_is_sent_than_delivered() {
         let mut cut = Cut::default();
         cut.begin(10.0, 7.0, 10);
         cut.step(Delivery { newly: 1, is_safe: false, in_flight: 3 });
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_segment_sent_again_does_not_wait_and_no_cut_is_no_bound() {
+    fn the_first_retransmission_does_not_wait_and_no_cut_sets_no_bound() {
         let mut cut = Cut::default();
         assert_eq!((cut.room(8.9), cut.until()), (8, None));
         cut.begin(10.0, 1.0, 10);

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_what_was_delivered_over_the_longer_of_sending_and_acknowledging() {
+    fn the_rate_is_delivery_over_the_longer_of_send_and_ack_time() {
         let mut journal = Journal::new(true);
         // Ten segments at once; acknowledged one per 2 ms from 40 ms on: 500 per second.
         for seq in 0..10 {
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_the_applications_until_what_it_held_back_has_passed() {
+    fn samples_are_application_limited_until_the_gap_has_passed() {
         let mut journal = Journal::new(true);
         journal.sent(0, ms(0), true);
         journal.limited(1);
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_given_back() {
+    fn freed_memory_is_released() {
         let mut journal = Journal::new(true);
         for seq in 0..10_000 {
             journal.sent(seq, ms(0), seq == 0);

@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_peak_of_the_variation_stays_while_round_trips_after_a_silence_come_in() {
+    fn the_peak_variation_persists_over_round_trips_after_a_silence() {
         let (ms, least) = (|ms| Duration::from_ms(ms).ns(), Duration::from_ms(200));
         let mut variation = Variation::default();
         variation.begin(Duration::from_ms(40), least);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_that_falls_adds_an_eighth_of_what_one_that_rises_does() {
+    fn a_falling_round_trip_adds_an_eighth_of_a_rising_one() {
         let begun = || {
             let mut variation = Variation::default();
             variation.begin(Duration::from_ms(100), Duration::ZERO); // a deviation of 50 ms

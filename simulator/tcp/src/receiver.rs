@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn any_order_delivers_everything_once_and_blocks_report_what_has_arrived() {
+    fn any_order_delivers_everything_once_and_blocks_report_arrivals() {
         let mut rng = Seed(1).stream("receiver");
         for _ in 0..200 {
             let mut order: Vec<u64> = (0..20).collect();
@@ -580,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn few_runs_and_many_mean_the_same() {
+    fn few_and_many_runs_agree_with_the_model() {
         let mut rng = Seed(2).stream("receiver");
         let (mut went_over, mut stayed) = (0, 0);
         for trial in 0..400u64 {
@@ -620,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_twice_is_reported_once_before_the_blocks() {
+    fn a_duplicate_is_reported_once_before_the_blocks() {
         let mut receiver = Receiver::new(&Config { recovery: Recovery::Rack, ..config(Profile::Ns2In2002) });
         let mut ranges = |seq| {
             let ack = at_once(&mut receiver, seq);
@@ -636,7 +636,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_echoes_the_segment_that_moved_it_on() {
+    fn an_acknowledgement_echoes_the_segment_that_advanced_it() {
         let delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 });
         let config = Config { recovery: Recovery::Rack, delayed_ack, ..config(Profile::Ns2In2002) };
         let mut receiver = Receiver::new(&config);
@@ -657,7 +657,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_window_is_not_kept() {
+    fn segments_beyond_the_window_are_discarded() {
         let mut receiver = Receiver::new(&Config { window: Some(4), ..config(Profile::Ns2In2002) });
         assert_eq!(acks(&mut receiver, &[3, 4, 0, 1, 2]), [0, 0, 1, 2, 4]);
     }
@@ -677,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn quick_acknowledgements_leave_at_once_at_the_beginning_and_where_the_window_may_be_small() {
+    fn quick_acknowledgements_leave_at_once_while_the_window_may_be_small() {
         let mut config = config(Profile::Modern);
         config.delayed_ack = config.delayed_ack.map(|delayed| DelayedAck { quick_acks: 3, ..delayed });
         let mut receiver = Receiver::new(&config);
@@ -717,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_echoed_until_the_sender_says_that_it_has_reduced() {
+    fn a_mark_is_echoed_until_the_sender_reports_a_reduction() {
         let mut receiver = receiver();
         let mut echo = |seq, ecn, cwr| {
             let ack = receiver.on_segment(Segment { ecn, cwr, ..Segment::data(seq) }, NOW);

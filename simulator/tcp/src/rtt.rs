@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coarse_clock_rounds_to_its_tick_and_never_to_nothing() {
+    fn a_coarse_clock_rounds_to_its_tick_and_never_to_zero() {
         let mut rtt = estimator(10, 0);
         rtt.measured(Duration::from_us(100));
         assert_eq!(rtt.0.smoothed(), Some(Duration::from_ms(10)));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn back_off_goes_on_doubling_past_64_times_while_the_timeout_is_below_the_longest() {
+    fn back_off_doubles_past_64_times_below_the_longest_timeout() {
         let mut rtt = estimator(10, 200);
         rtt.measured(Duration::from_ms(30));
         let after = |rtt: &mut Estimator, times| {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_divided_is_rounded_down_to_ticks_where_the_quirk_says_so() {
+    fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
         // From a trace of ns-2 with ticks of 10 ms: 4 ticks smoothed, 6 quarters of a tick of
         // variation, then a measurement of 15 ticks. The variation becomes 6 - 1 + 11 quarters, and
         // the timeout 43 / 8 + 16 ticks, rounded down.
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn back_offs_that_were_not_in_a_row_make_nothing_forgotten() {
+    fn only_consecutive_back_offs_reset_the_estimate() {
         let mut rtt = estimator(0, 0);
         rtt.measured(Duration::from_ms(100));
         rtt.backed_off(3);

@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retransmission_is_lost_when_what_was_first_sent_after_it_arrives() {
+    fn a_retransmission_is_lost_when_later_data_arrives() {
         let mut board = Scoreboard::default();
         board.take(&sack(0, &[(1, 4)]), 6, |_| {});
         board.repeat(0, 6, Time::ZERO);
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_loses_all_that_has_not_arrived() {
+    fn a_timeout_marks_all_missing_segments_lost() {
         let mut board = Scoreboard::default();
         board.take(&sack(0, &[(1, 4)]), 6, |_| {});
         board.repeat(0, 6, Time::ZERO);
@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_those_of_the_definitions_over_random_acknowledgements() {
+    fn counts_match_the_definitions_over_random_acknowledgements() {
         let mut rng = Seed(5).stream("scoreboard");
         for _ in 0..200 {
             let mut board = Scoreboard::by(Rule::CountOnce); // RFC 6675 never considers a retransmission lost

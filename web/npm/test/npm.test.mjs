@@ -8,7 +8,7 @@ import { Discipline, Link, run } from "../index.js";
 const scenario = readFileSync(new URL("../../../scenarios/selfish-flow.toml", import.meta.url), "utf8");
 const short = { set: ['duration="6 s"', 'warm_up="2 s"'], seed: 3 };
 
-test("a scenario runs, under the disciplines that are wanted, and again with the same bits", async () => {
+test("a scenario runs under the given disciplines and repeats bit for bit", async () => {
   const first = await run(scenario, { ...short, disciplines: ["faba", "drr"] });
   assert.deepEqual(first.map(({ discipline, seed }) => [discipline, seed]), [["faba", 3], ["drr", 3]]);
   assert.deepEqual(await run(scenario, { ...short, disciplines: ["faba", "drr"] }), first);

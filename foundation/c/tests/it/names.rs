@@ -18,7 +18,7 @@ fn declared() -> BTreeSet<String> {
 }
 
 #[test]
-fn the_shared_library_exports_what_the_header_declares_and_nothing_else() {
+fn the_shared_library_exports_exactly_the_declared_functions() {
     if !has("nm") {
         return skipped_for_want_of_a_peer("the names of libfairwire.so: nm is missing (binutils)");
     }
@@ -32,7 +32,7 @@ fn the_shared_library_exports_what_the_header_declares_and_nothing_else() {
 }
 
 #[test]
-fn the_header_is_what_cbindgen_writes() {
+fn the_header_matches_the_output_of_cbindgen() {
     let tool = [
         "cbindgen".into(),
         format!("{}/tools/bin/cbindgen", env!("CARGO_TARGET_TMPDIR").trim_end_matches("/tmp")),

@@ -49,7 +49,7 @@ fn run(compiler: &str, source: &str, arguments: &[&str]) {
 }
 
 #[test]
-fn each_function_refuses_what_the_header_says() {
+fn each_function_refuses_the_documented_errors() {
     compilers().into_iter().for_each(|compiler| run(compiler, "tests/c/border.c", &[]));
 }
 
@@ -59,7 +59,7 @@ fn random_calls_lose_no_packet() {
 }
 
 #[test]
-fn the_header_is_also_one_for_cpp() {
+fn the_header_compiles_as_cpp() {
     if !has("g++") {
         return skipped_for_want_of_a_peer("fairwire.h in C++: g++ is missing");
     }
@@ -70,7 +70,7 @@ fn the_header_is_also_one_for_cpp() {
 }
 
 #[test]
-fn the_example_relays_what_it_is_sent() {
+fn the_example_relays_the_packets_that_it_receives() {
     let Some(compiler) = compilers().first().copied() else { return };
     let Some(relay) = compiled(compiler, "examples/relay.c", &[]) else { return };
     let here = || UdpSocket::bind("127.0.0.1:0").expect("a socket");

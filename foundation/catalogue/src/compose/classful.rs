@@ -409,7 +409,7 @@ mod tests {
     use fairwire_parameters::Declared as _;
 
     #[test]
-    fn what_is_declared_of_a_class_is_what_a_tree_can_have() {
+    fn the_declared_bounds_of_a_class_match_the_tree() {
         let field = |name| Class::FIELDS.iter().find(|field| field.name == name).expect("a field");
         let weight = field("weight");
         assert_eq!((weight.min, weight.max), (Some(Weight::MIN.get()), Some(Weight::MAX.get())));

@@ -75,7 +75,7 @@ impl Table {
 }
 
 #[test]
-fn a_value_at_its_bound_is_allowed_and_the_first_one_beyond_is_refused_by_its_name() {
+fn a_value_at_its_bound_is_allowed_and_the_next_one_is_refused_by_name() {
     for table in tables() {
         for field in table.fields.iter().filter(|field| !field.range.is_empty()) {
             let key = table.key.replace("{}", field.name);
@@ -95,7 +95,7 @@ fn a_value_at_its_bound_is_allowed_and_the_first_one_beyond_is_refused_by_its_na
 }
 
 #[test]
-fn a_parameter_with_bounds_that_is_not_a_number_is_refused_by_its_name() {
+fn nan_is_refused_by_name_for_every_bounded_parameter() {
     for table in tables() {
         let has_bounds = |field: &&Field| !field.range.is_empty() && Kind::of(field) == Kind::Number;
         for field in table.fields.iter().filter(has_bounds) {
@@ -106,7 +106,7 @@ fn a_parameter_with_bounds_that_is_not_a_number_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_buffer_that_holds_no_packet_or_more_than_there_can_be_is_refused() {
+fn buffers_without_room_for_a_packet_or_beyond_the_maximum_are_refused() {
     for entry in catalogue::all() {
         for (buffer, allowed) in [
             ("999 B", "room for one typical packet, 1000 B, or more"),
@@ -123,7 +123,7 @@ fn a_buffer_that_holds_no_packet_or_more_than_there_can_be_is_refused() {
 }
 
 #[test]
-fn a_class_of_no_weight_is_refused_wherever_weights_are_given() {
+fn a_weight_of_zero_is_refused_in_every_discipline() {
     for entry in catalogue::all() {
         for (field, key) in [("weights", "weights"), ("scheduler", "scheduler.fcfs.weights")] {
             if entry.fields().iter().any(|declared| declared.name == field) {
@@ -172,7 +172,7 @@ const NOT_ALONE: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn each_is_read_and_allowed_with_some_value_and_written_as_it_was_typed() {
+fn every_parameter_accepts_some_value_and_is_written_as_typed() {
     let mut not_alone = Vec::new();
     for table in tables() {
         for field in table.fields {

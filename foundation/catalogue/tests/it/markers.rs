@@ -23,7 +23,7 @@ fn every_marker_is_found_builds_by_default_and_shows_its_rate() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused() {
+fn markers_refuse_values_out_of_range() {
     for (name, typed, message) in [
         (
             "tr-tcm",
@@ -64,7 +64,7 @@ fn what_is_not_allowed_is_refused() {
 }
 
 #[test]
-fn a_marker_is_a_name_or_a_table_and_what_is_said_elsewhere_comes_after_its_own() {
+fn a_marker_is_a_name_or_a_table_and_its_own_parameters_come_first() {
     #[derive(Debug, PartialEq, serde::Deserialize, serde::Serialize)]
     struct Edge {
         marker: MarkerChoice,

@@ -16,7 +16,7 @@ fn shapers(levels: usize) -> String {
 }
 
 #[test]
-fn at_most_eight_are_inside_each_other() {
+fn disciplines_nest_at_most_eight_deep() {
     // Seven shapers, with the tail-drop in the last, are eight levels.
     discipline("shaper", &shapers(7));
     let message = refusal("shaper", &shapers(8));
@@ -101,7 +101,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
 }
 
 #[test]
-fn what_is_typed_is_written_back() {
+fn nested_parameters_are_written_back_as_typed() {
     let typed = "[classful]
 class = [{ id = 1, discipline = { conditioner = { marker = 'tsw2cm', class = [{ id = 2 }] } } }]
 [prio]
@@ -113,7 +113,7 @@ band = [{ of = [0], buffer = '3 packets' }, { discipline = { red = { gentle = tr
 }
 
 #[test]
-fn more_room_than_one_buffer_may_have_is_refused_wherever_it_hides() {
+fn nested_buffers_above_the_maximum_in_total_are_refused() {
     let bands = |packets: u32| {
         let band = format!(
             "{{ discipline = {{ shaper = {{ discipline = {{ red = {{ buffer = '{packets} packets' }} }} }} }} }}"
@@ -135,7 +135,7 @@ fn more_room_than_one_buffer_may_have_is_refused_wherever_it_hides() {
 }
 
 #[test]
-fn tables_inside_count_as_the_packets_that_would_take_as_much_memory() {
+fn nested_tables_count_as_packets_of_the_same_memory() {
     let leaves = |count: u32, leaf: &str| {
         let classes: String = (0..count).map(|id| format!("{{ id = {id}, {leaf} }},")).collect();
         let parameters = toml::from_str(&format!("[classful]\nclass = [{classes}]")).expect("well-formed");
@@ -156,7 +156,7 @@ fn tables_inside_count_as_the_packets_that_would_take_as_much_memory() {
 }
 
 #[test]
-fn what_is_nested_wrongly_is_refused() {
+fn wrong_nesting_is_refused() {
     assert_eq!(
         refusal(
             "conditioner",
@@ -191,7 +191,7 @@ band = [{}, { discipline = { shaper = { discipline = { red = { weight = 2 } } } 
 }
 
 #[test]
-fn the_ecn_policy_goes_inwards_until_one_has_its_own() {
+fn an_inner_discipline_inherits_the_ecn_policy_unless_it_sets_one() {
     for (outer, inner, marks) in [
         ("", "", false),
         ("ecn = 'mark'", "", true),
@@ -232,7 +232,7 @@ impl Probe for Outline {
 }
 
 #[test]
-fn gauges_are_under_their_part() {
+fn gauges_are_listed_under_their_part() {
     let typed = "[classful]
 class = [
   { id = 7, rate = '2 Mbit/s', discipline = { conditioner = { class = [{ id = 7 }], discipline = 'red' } } },

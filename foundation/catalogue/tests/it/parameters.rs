@@ -57,7 +57,7 @@ fn site() -> Site<'static> {
 }
 
 #[test]
-fn everything_that_can_be_typed_is_read_built_and_written_back() {
+fn every_valid_parameter_is_read_built_and_written_back() {
     let typed = read(ALL_OF_IT).expect("all right");
     for entry in catalogue::all() {
         build(entry.name, &typed, &site()).expect("all allowed");
@@ -68,7 +68,7 @@ fn everything_that_can_be_typed_is_read_built_and_written_back() {
 }
 
 #[test]
-fn a_mistake_is_reported_with_its_location_and_what_is_allowed() {
+fn a_mistake_is_reported_with_its_location_and_the_allowed_values() {
     for (text, at, message) in [
         ("[rde]\n", "rde", "unknown field `rde`, expected one of `tail-drop`"),
         ("[red]\ngentel = true", "gentel", "unknown field `gentel`, expected one of `buffer`, `ecn`"),
@@ -88,7 +88,7 @@ fn a_mistake_is_reported_with_its_location_and_what_is_allowed() {
 }
 
 #[test]
-fn the_schema_allows_what_is_read_and_refuses_what_is_not() {
+fn the_schema_agrees_with_the_reader() {
     let schema = serde_json::to_value(schemars::schema_for!(Parameters)).expect("a schema is JSON");
     let validator = jsonschema::validator_for(&schema).expect("a right schema");
     let typed: serde_json::Value =
@@ -154,7 +154,7 @@ fn an_alias_builds_the_same_discipline_with_the_same_parameters() {
 }
 
 #[test]
-fn a_bad_parameter_names_itself_for_the_callers_file() {
+fn a_build_error_names_the_bad_parameter() {
     let typed = read("[red]\nweight = 2").expect("well-formed");
     let Err(fairwire_catalogue::BuildError::Parameter(bad)) = build("red", &typed, &site()) else {
         panic!("a weight of 2 was allowed")

@@ -10,7 +10,7 @@ fn outcome(name: &str, typed: &str) -> Outcome {
 }
 
 #[test]
-fn parts_decide_as_the_short_forms_do() {
+fn composed_parts_decide_as_their_short_forms() {
     for (parts, name, short) in [
         ("", "tail-drop", ""),
         ("scheduler = 'drr'\ndropper = 'faba'", "drr+faba", ""),
@@ -32,7 +32,7 @@ fn parts_decide_as_the_short_forms_do() {
 }
 
 #[test]
-fn a_scheduler_before_the_name_is_the_one_that_can_be_typed() {
+fn a_scheduler_in_the_name_equals_the_scheduler_parameter() {
     for entry in catalogue::combined() {
         let (scheduler, _) = entry.name.split_once(&format!("+{}", entry.key)).expect("both names");
         let typed = format!("[{:?}]\nscheduler = {scheduler:?}", entry.key);
@@ -41,7 +41,7 @@ fn a_scheduler_before_the_name_is_the_one_that_can_be_typed() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_what_is_allowed() {
+fn nonsense_is_refused_with_the_allowed_values() {
     for (typed, message) in [
         (
             "dropper = 'fq-codel'",

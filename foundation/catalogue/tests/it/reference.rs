@@ -38,7 +38,7 @@ fn every_example_is_read_and_built() {
 }
 
 #[test]
-fn the_example_of_a_scheduler_that_is_no_discipline_is_read() {
+fn the_example_of_a_bare_scheduler_is_read() {
     let code = include_str!("../../../laws/src/scheduler/drr_plus_plus.rs");
     let (_, example) = code.split_once("//! ```toml\n").expect("it has one");
     let example = example.split("//! ```").next().unwrap_or_default().replace("//! ", "");

@@ -3,7 +3,7 @@
 use super::refusal;
 
 #[test]
-fn bands_that_make_no_sense_are_refused() {
+fn nonsensical_bands_are_refused() {
     for (typed, message) in [
         ("band = []", "`band` of `prio` is 0 bands; allowed: from 1 to 64 bands"),
         ("default_band = 2", "`default_band` of `prio` is 2; allowed: a whole number from 1 to 1"),
@@ -25,7 +25,7 @@ fn bands_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn classes_that_make_no_sense_are_refused() {
+fn nonsensical_classes_are_refused() {
     for (typed, message) in [
         ("class = []", "is 0 classes; allowed: from 1 to 65536 classes"),
         ("class = [{ id = 1 }, { id = 1 }]", "is class 1 twice; allowed: each class once"),

@@ -36,7 +36,7 @@ const VALUES: &[&str] = &[
 ];
 
 #[test]
-fn each_parameter_of_each_law_is_read_without_serde_as_with_it() {
+fn every_parameter_is_read_alike_with_and_without_serde() {
     let (mut taken, mut refused) = (0, 0);
     for law in named::ALL {
         let entry = catalogue::find(law.name).unwrap();
@@ -64,7 +64,7 @@ fn each_parameter_of_each_law_is_read_without_serde_as_with_it() {
 }
 
 #[test]
-fn every_name_of_the_catalogue_but_compositions_is_one_without_serde() {
+fn every_name_except_compositions_is_known_without_serde() {
     let names = catalogue::all().iter().chain(catalogue::combined());
     let mut missing: Vec<&str> = Vec::new();
     for entry in names {

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_arrival_is_found_again_where_it_was_not_kept_up() {
+    fn the_order_of_arrival_is_restored_where_it_was_not_maintained() {
         let mut rng = Seed(5).stream("arrival");
         for needs in [Needs::QUEUES, Needs::FLOWS, Needs::ORDER, Needs::default()] {
             let mut buffer = Buffer::with(Limit::packets(50), needs, Queues::PerFlow);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_a_flow_stay_in_order_whatever_their_times_of_arrival() {
+    fn packets_of_a_flow_stay_in_order_at_any_times_of_arrival() {
         let mut buffer = Buffer::with(Limit::packets(9), Needs::QUEUES, Queues::PerFlow);
         for (frame, flow, arrived) in [(0, 1, 9), (1, 2, 3), (2, 1, 1), (3, 2, 3), (4, 1, 2), (5, 3, 4)] {
             buffer.push(Packet::new(frame, 100, flow.into(), Time::from_ns(arrived)));

@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_taken_again_in_the_order_in_which_they_were_left() {
+    fn freed_slots_are_reused_in_the_order_of_their_release() {
         let mut buffer = Buffer::new(Limit::packets(4));
         let push = |buffer: &mut Buffer| buffer.push(packet(0, 1, 100));
         let [a, b, c, d] = [(); 4].map(|()| push(&mut buffer));
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_that_gave_its_memory_back_takes_as_much_as_it_needs() {
+    fn a_buffer_that_released_its_memory_grows_again_on_demand() {
         let mut buffer = Buffer::new(Limit::packets(1000));
         let taken = buffer.memory();
         buffer.release();
@@ -547,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_of_a_packet_is_the_one_that_it_was_put_into_even_after_a_take_over() {
+    fn a_packet_keeps_its_queue_after_a_take_over() {
         let mut buffer = Buffer::with(Limit::packets(4), Needs::FLOWS, Queues::least_recently_used(2));
         let arrive = |buffer: &mut Buffer, flow| {
             buffer.arriving(&packet(0, flow, 100));
@@ -578,7 +578,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "full buffer")]
-    fn pushing_into_a_full_buffer_is_our_fault() {
+    fn pushing_into_a_full_buffer_panics() {
         let mut buffer = Buffer::new(Limit::packets(1));
         buffer.push(packet(0, 0, 100));
         buffer.push(packet(1, 0, 100));
@@ -586,7 +586,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a key names a waiting packet")]
-    fn a_packet_that_has_left_is_not_taken_out_again() {
+    fn removing_a_packet_twice_panics() {
         let mut buffer = Buffer::with(Limit::packets(2), Needs::QUEUES, Queues::PerFlow);
         let gone = buffer.push(packet(0, 0, 100));
         buffer.push(packet(1, 0, 100));
@@ -603,20 +603,20 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_no_number_of_a_queue_is_not_found() {
+    fn an_unknown_queue_name_is_not_found() {
         let buffer = Buffer::with(Limit::packets(2), Needs::QUEUES, Queues::hashed(3, 0));
         assert_eq!(buffer.find(FlowHash(3)), None);
     }
 
     #[test]
-    fn a_limit_of_nothing_still_holds_something() {
+    fn a_limit_of_zero_still_holds_a_packet() {
         assert_eq!(Limit::packets(0).max_packets(), 1);
         assert_eq!(Limit::bytes(0).max_bytes(), 1);
         assert_eq!(Limit::bytes(2_800).max_packets(), 100);
     }
 
     #[test]
-    fn no_more_flows_are_set_aside_than_there_are_queues_and_all_queues_can_be_backlogged_at_once() {
+    fn memory_for_flows_is_bounded_by_the_queues_and_all_may_be_backlogged() {
         let few = |queues| Buffer::with(Limit::packets(32), Needs::ALL, queues);
         let bytes_of = |flows: usize| flows * (size_of::<Flow>() + 2 * size_of::<u32>());
         let [mut few, one_each] = [few(Queues::hashed(4, 7)), few(Queues::PerFlow)];

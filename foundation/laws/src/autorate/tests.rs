@@ -143,7 +143,7 @@ fn a_rate_finds_its_line_and_stays_about_it() {
 }
 
 #[test]
-fn small_conversations_and_a_peer_that_forges_delay_take_nothing() {
+fn small_conversations_and_forged_delays_cost_no_throughput() {
     let besides = [1, 4, 8, 40].map(Beside::Talkers).into_iter().chain([0.02, 0.5, 0.7].map(Beside::Late));
     for (beside, side) in
         besides.flat_map(|beside| [(beside, CountingPoint::Before), (beside, CountingPoint::Behind)])
@@ -163,7 +163,7 @@ fn small_conversations_and_a_peer_that_forges_delay_take_nothing() {
 }
 
 #[test]
-fn small_conversations_alone_change_no_rate_and_show_a_queue_that_is_longer_than_their_silence() {
+fn small_conversations_reveal_only_a_queue_longer_than_their_silence() {
     for (waits_ms, is_cut) in [(0, false), (200, true)] {
         let mut autorate = Autorate::new([Some((config(), CountingPoint::Behind)), None]);
         for step in 1..400u64 {
@@ -210,7 +210,7 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
 }
 
 #[test]
-fn a_line_that_comes_back_is_used_again() {
+fn a_recovered_line_is_used_again() {
     let mut line = Line::new(2.0, CountingPoint::Behind);
     line.goes_on(20_000, 1.0);
     line.bps = 10.0 * MBPS;
@@ -225,7 +225,7 @@ fn a_line_that_comes_back_is_used_again() {
 }
 
 #[test]
-fn without_use_the_rate_is_that_at_the_start() {
+fn an_unused_line_keeps_its_initial_rate() {
     let mut line = Line::new(40.0, CountingPoint::Before);
     line.goes_on(20_000, 1.0);
     assert!(line.mbps() > 30.0, "{}", line.mbps());
@@ -236,7 +236,7 @@ fn without_use_the_rate_is_that_at_the_start() {
 }
 
 #[test]
-fn without_answers_nothing_grows_and_nothing_is_cut() {
+fn without_answers_rates_neither_grow_nor_fall() {
     let mut autorate = Autorate::new([Some((config(), CountingPoint::Before)), None]);
     for step in 0..2_000u64 {
         // 50 ms of 10 Mbit/s each.
@@ -280,7 +280,7 @@ fn a_minority_of_peers_that_answer_late_changes_nothing() {
 }
 
 #[test]
-fn the_way_that_is_loaded_is_cut() {
+fn only_the_loaded_direction_is_cut() {
     let mut autorate =
         Autorate::new([Some((config(), CountingPoint::Behind)), Some((config(), CountingPoint::Before))]);
     for step in 1..60u64 {

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_departure_is_reported_to_the_queue_the_packet_waited_in_even_if_its_flow_has_another_by_now() {
+    fn a_departure_is_reported_to_the_queue_where_the_packet_waited() {
         let dropper: PerFlow<Calls, _> = PerFlow::new(2, (), TailDrop);
         let mut queue =
             Queue::with_queues(Limit::packets(9), Queues::set_associative(1, 2, 0), Fcfs, dropper);

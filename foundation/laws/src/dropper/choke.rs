@@ -330,7 +330,7 @@ mod tests {
     use fairwire_core::{Rate, Seed};
 
     #[test]
-    fn the_draws_rise_by_two_from_region_to_region() {
+    fn draws_rise_by_two_per_region() {
         let site = Site {
             rate: Rate::from_bps(1_000_000).expect("a rate"),
             buffer: Amount::Packets(80),

@@ -391,7 +391,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_from_a_root_that_is_about_right_comes_nearer_to_the_root() {
+    fn a_newton_step_from_near_the_root_comes_nearer() {
         let two = newton(u16::MAX, 2);
         assert_eq!((newton(u16::MAX, 1), two), (u16::MAX, 32_769)); // 0.5 for 1/sqrt(2)
         assert_eq!(newton(newton(two, 2), 2), 45_440); // after 0.625, 0.6934 of 0.7071

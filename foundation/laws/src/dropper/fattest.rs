@@ -200,7 +200,7 @@ mod tests {
     use fairwire_core::Seed;
 
     #[test]
-    fn the_greatest_is_that_of_a_scan_and_the_first_of_equals() {
+    fn the_greatest_agrees_with_a_scan_and_ties_go_to_the_first() {
         for numbers in [1, 2, 3, 4, 5, 16, 100] {
             let mut rng = Seed(numbers).stream("maxima");
             let mut maxima = Maxima::new(numbers as usize);

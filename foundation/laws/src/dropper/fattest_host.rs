@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_of_many_flows_makes_room_although_each_is_shorter_than_the_only_one_of_another() {
+    fn the_host_with_most_bytes_makes_room_even_if_its_flows_are_short() {
         let (mut queue, mut gone) = (full(40), Gone::default());
         (0..10).for_each(|_| queue.enqueue(packet(1, 900, 1000), Time::ZERO, &mut gone));
         (0..30).for_each(|flow| queue.enqueue(packet(2, flow % 15, 1000), Time::ZERO, &mut gone));
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn over_random_operations_the_bytes_of_each_host_are_those_of_a_plain_count() {
+    fn bytes_per_host_agree_with_a_plain_count_over_random_operations() {
         let mut rng = Seed(11).stream("fattest host");
         let (mut queue, mut gone) = (full(50), Gone::default());
         for _ in 0..100_000 {

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn one_queue_takes_a_third_and_the_next_ones_half_of_what_is_left_until_little_is_free() {
+    fn each_queue_takes_half_of_the_free_space_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
         // 13 are half of the remaining 27, then 9 are half of 18. With at most 15 places free, a
         // flow that has more than 40 / 16 (2) packets gets no more.

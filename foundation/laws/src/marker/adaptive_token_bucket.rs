@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn votes_count_by_their_sign_and_once() {
+    fn each_interval_counts_only_the_sign_of_its_votes() {
         let mut marker = marker(config());
         let start = marker.due;
         marker.on_request(RateRequest::Decrease, start);
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_holds_until_its_end_and_then_the_target_goes_back_to_the_contract() {
+    fn a_report_holds_until_its_end_and_then_the_target_returns_to_the_contract() {
         for mut marker in both_readings() {
             let start = marker.due;
             let after = |ms| start + Duration::from_ms(ms);
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_that_follow_each_other_move_a_target_as_votes_do() {
+    fn successive_reports_move_a_target_as_votes_do() {
         for (mut marker, mut voted) in both_readings().into_iter().zip(both_readings()) {
             let start = marker.due;
             for report in 0..50 {
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_keep_within_bounds_whatever_the_time_between_calls() {
+    fn reports_keep_a_target_within_its_bounds_at_any_call_interval() {
         for additive in [true, false] {
             let given = Checked { delta: 1.0, additive, interval: Duration::from_ns(1) };
             let mut marker = marker(Config { given, ..config() });
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_come_at_the_rate_of_their_time() {
+    fn tokens_accrue_at_the_rate_of_their_time() {
         let mut marker = marker(Config { burst: 1_000_000, ..moving(1.0, false) });
         let (start, second) = (marker.due, Duration::from_secs(1));
         let packet = |marker: &mut AdaptiveTokenBucket, len, now| {
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_of_two_edges_do_not_run_together() {
+    fn timers_of_two_edges_are_not_in_phase() {
         let due = |seed| AdaptiveTokenBucket::new(config(), Seed(seed).stream("edge")).due;
         assert_ne!(due(1), due(2));
         assert!((1..100).all(|seed| due(seed) <= Time::ZERO + Duration::from_ms(20)));

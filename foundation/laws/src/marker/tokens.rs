@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_part_of_a_token_is_lost_between_questions() {
+    fn no_fraction_of_a_token_is_lost_between_calls() {
         let rate = Rate::from_bps(12_345_679).expect("not zero");
         let (mut often, mut once) = (TokenClock::new(rate), TokenClock::new(rate));
         let mut now = Time::ZERO;

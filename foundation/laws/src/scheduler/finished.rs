@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_swept_out_two_places_for_each_flow_remembered() {
+    fn each_remembered_flow_sweeps_two_forgotten_places() {
         let account = |tag| Account { tag, weight: 1 };
         let mut finished = Finished::new(8);
         for flow in 0..8 {

@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_of_64_flows_whose_queues_run_empty_gets_no_more_than_a_host_of_one() {
+    fn a_host_of_64_sparse_flows_gets_no_more_than_a_host_of_one() {
         let mut queue = queue(256);
         let mut sent = [0u64; 2];
         let mut is_waiting = [false; 64];
@@ -516,8 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_in_the_background_has_a_sixteenth_of_another_of_its_host_and_takes_nothing_from_one_of_another()
-    {
+    fn a_background_flow_gets_a_sixteenth_within_its_host_only() {
         let terms = HostTerms { host_of: HostOf::Flow, background: 16 };
         let scheduler = Hosts::new(64, Quantum::fixed(1500), terms);
         let queues = Queues::least_recently_used(64);
@@ -541,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sparse_flow_goes_ahead_of_the_bulky_ones_of_its_own_host() {
+    fn a_sparse_flow_is_served_before_the_bulky_flows_of_its_host() {
         let mut queue = queue(64);
         for flow in 0..20 {
             (0..5).for_each(|_| offer(&mut queue, 0, flow, 1500));
@@ -592,14 +591,14 @@ mod tests {
     }
 
     #[test]
-    fn state_is_as_large_as_the_documentation_has_it() {
+    fn state_has_the_documented_size() {
         let index = size_of::<u32>() + size_of::<u32>(); // a slot of the table of hosts, and a free number
         let queue = size_of::<Queue>() + size_of::<Member>();
         assert_eq!((queue, size_of::<Host>() + size_of::<Member>() + index), (52, 88));
     }
 
     #[test]
-    fn a_ping_goes_ahead_of_64_standing_flows_of_its_host_however_often_it_comes_within_its_quantum() {
+    fn a_ping_is_served_before_64_standing_flows_of_its_host() {
         // A round is 64 packets, so pings come between 13 times a round and once in two rounds.
         for gap in [5, 20, 41, 64, 128] {
             let (sent, longest) = serve(20_000, [64, 0], 0, gap);
@@ -635,7 +634,7 @@ mod tests {
     }
 
     #[test]
-    fn over_random_operations_what_is_backlogged_is_served_and_hosts_that_stay_backlogged_have_equal_parts() {
+    fn random_operations_serve_every_backlog_and_share_equally_between_hosts() {
         let mut rng = Seed(5).stream("hosts");
         let mut queue = queue(32);
         let (mut offered, mut left) = (0u32, 0u32);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_takes_its_time_while_each_has_a_packet_and_a_train_at_most() {
+    fn a_quantum_fills_its_round_and_lies_between_a_packet_and_a_train() {
         let rate = Rate::from_bps(1_000_000_000).unwrap();
         let quantum = Quantum::fixed(1514).filling(Some(Duration::from_ms(1)), rate); // 125 000 B
         assert_eq!([1, 2, 10, 80, 1000].map(|n| quantum.of(n)), [65_536, 62_500, 12_500, 1562, 1514]);

@@ -93,7 +93,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_packet_leaves_exactly_once_whatever_is_done(sequence in operations(Shape::default())) {
+    fn every_packet_leaves_exactly_once_under_any_operations(sequence in operations(Shape::default())) {
         for entry in catalogue::all() {
             for typed in POLICIES.map(|ecn| with_ecn(entry, ecn)) {
                 for buffer in BUFFERS {
@@ -152,7 +152,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_drain_gives_back_what_waits_and_nothing_is_lost_before_or_after(
+    fn a_drain_returns_the_backlog_and_loses_no_packet(
         before in operations(Shape::default()),
         after in operations(Shape::default()),
     ) {
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_pair_of_scheduler_and_dropper_gives_back_what_waits(
+    fn every_pair_of_scheduler_and_dropper_returns_its_backlog(
         before in operations(Shape::default()),
         after in operations(Shape::default()),
     ) {
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn a_drain_decides_nothing_of_what_comes_after() {
+fn a_drain_does_not_affect_later_decisions() {
     // A discipline that only counts waiting packets continues as if the drained ones had never
     // existed. One with averages, tokens or random numbers need not.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
@@ -233,7 +233,7 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
 }
 
 #[test]
-fn without_room_around_it_nothing_grows() {
+fn without_room_no_backlog_grows() {
     for entry in catalogue::all() {
         let mut driver = driven(&with_ecn(entry, "mark"), Amount::Packets(40));
         for (i, operation) in contest(20, 600).into_iter().enumerate() {
@@ -400,7 +400,7 @@ const GOLDEN: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn the_contest_separates_those_that_choose_a_packet_to_drop() {
+fn the_contest_distinguishes_disciplines_by_their_victim() {
     let names = ["tail-drop", "drop-front", "lqd", "lqd-binned", "alqd", "rnd"];
     let mut traces: Vec<u64> =
         GOLDEN.iter().filter(|(name, _)| names.contains(name)).map(|(_, trace)| *trace).collect();
@@ -410,7 +410,7 @@ fn the_contest_separates_those_that_choose_a_packet_to_drop() {
 }
 
 #[test]
-fn decisions_are_those_recorded() {
+fn decisions_match_the_recorded_ones() {
     let contest = contest(20, 12_000);
     let trace =
         |entry: &Entry| driven(&with_ecn(entry, "mark"), Amount::Packets(40)).run(&contest).trace.value();

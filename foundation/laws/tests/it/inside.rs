@@ -75,7 +75,7 @@ const WRAPPERS: &[(&str, Wrap)] = &[
 ];
 
 #[test]
-fn a_discipline_can_do_inside_another_what_it_can_do_alone() {
+fn nested_disciplines_keep_all_their_capabilities() {
     let mut lost: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let typed = catalogue::all()
         .iter()

@@ -340,7 +340,7 @@ fn the_adaptive_variant_keeps_its_bounds_and_makes_few_steps_after_a_long_silenc
 }
 
 #[test]
-fn an_idle_link_forgets() {
+fn an_idle_link_decays_the_average() {
     // 100 packets of 512 bytes take 40.96 ms at 10 Mbit/s.
     let averages = [IdleRule::Ns2, IdleRule::Floyd1993].map(|idle_rule| {
         let given = Checked { weight: 0.01, idle_rule, ..Checked::default() };
@@ -431,7 +431,7 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 }
 
 #[test]
-fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean_packet() {
+fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
     // p_b = 1/4 throughout, and one packet of `len` bytes after the spared first one of 500. Its
     // probability is p_b / (1 - n p_b) len / mean, where n is the number of entire mean packets
     // since the first: ns-2's order of spreading and scaling.
@@ -467,7 +467,7 @@ fn the_first_probabilities_after_a_signal_are_those_of_the_formula_with_the_mean
 }
 
 #[test]
-fn with_a_mean_packet_thresholds_in_packets_are_of_its_length_and_the_buffer_is_as_it_was() {
+fn a_mean_packet_scales_thresholds_but_not_the_buffer() {
     let spec = Spec {
         measure: Some(Measure::Bytes),
         mean_packet: Some(Size(1000).into()),

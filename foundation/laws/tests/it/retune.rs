@@ -136,7 +136,7 @@ fn equal_parameters_in_the_middle_of_a_contest_change_no_decision() {
 }
 
 #[test]
-fn what_takes_over_parameters_at_the_start_decides_as_what_was_built_with_them() {
+fn a_discipline_retuned_at_the_start_decides_as_one_built_so() {
     let operations = contest(20, 3_000);
     let mut fixed = BTreeSet::new();
     for entry in catalogue::all() {
@@ -155,7 +155,7 @@ fn what_takes_over_parameters_at_the_start_decides_as_what_was_built_with_them()
 }
 
 #[test]
-fn a_buffer_that_grows_and_shrinks_under_load_loses_only_what_its_law_drops() {
+fn a_resized_buffer_under_load_loses_only_drops_of_its_law() {
     for entry in catalogue::all() {
         let mut driver = driven(&with_ecn(entry, "mark"), BUFFER);
         for (at, operation) in contest(20, 3_000).into_iter().enumerate() {

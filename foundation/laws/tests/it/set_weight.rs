@@ -96,7 +96,7 @@ const WEIGHTED: &[Typed] = &[
 const SETTLES: u64 = 30_000;
 
 #[test]
-fn after_a_change_of_weight_shares_are_those_of_a_discipline_built_with_it() {
+fn a_changed_weight_gives_the_shares_of_a_discipline_built_with_it() {
     for &(name, typed) in WEIGHTED {
         for (before, after) in [(1.0, 4.0), (4.0, 1.0), (1.0, 0.25)] {
             let mut changed = Link::new(discipline(name, &typed(before)));
@@ -125,7 +125,7 @@ fn after_a_change_of_weight_shares_are_those_of_a_discipline_built_with_it() {
 }
 
 #[test]
-fn changes_that_are_taken_back_leave_shares_as_they_were() {
+fn reverted_changes_leave_shares_unchanged() {
     for &(name, typed) in WEIGHTED {
         let mut changed = Link::new(discipline(name, &typed(1.0)));
         let mut left = Link::new(discipline(name, &typed(1.0)));
@@ -150,7 +150,7 @@ fn changes_that_are_taken_back_leave_shares_as_they_were() {
 }
 
 #[test]
-fn a_class_without_a_weight_of_its_own_is_refused() {
+fn a_class_without_its_own_weight_is_refused() {
     for &(name, typed) in WEIGHTED {
         let mut queue = discipline(name, &typed(1.0));
         let refused = queue.set_weight(77, weight(2.0));
@@ -165,7 +165,7 @@ fn a_class_without_a_weight_of_its_own_is_refused() {
 }
 
 #[test]
-fn who_has_no_weights_says_so() {
+fn a_discipline_without_weights_refuses_to_set_one() {
     for entry in catalogue::all() {
         let mut queue = discipline(entry.name, "");
         assert_eq!(queue.set_weight(1, weight(2.0)), Err(SetWeightError::NoWeights), "{}", entry.name);
@@ -173,7 +173,7 @@ fn who_has_no_weights_says_so() {
 }
 
 #[test]
-fn a_weight_that_cannot_be_counted_is_refused_and_nothing_has_changed() {
+fn an_unsupported_weight_is_refused_and_changes_nothing() {
     let mut drr = discipline("drr", "quantum = '10 B'\nweights = { 1 = 1.0 }");
     let refused = drr.set_weight(1, weight(1e-6));
     let least = 1.0 / 10_240.0;
@@ -200,7 +200,7 @@ fn a_weight_that_cannot_be_counted_is_refused_and_nothing_has_changed() {
 }
 
 #[test]
-fn in_a_tree_of_disciplines_a_class_is_found_wherever_it_has_a_weight() {
+fn a_weighted_class_is_found_anywhere_in_a_tree_of_disciplines() {
     let band = |of: u32, typed: &str| format!("{{ of = [{of}], discipline.drr.weights = {{ {typed} }} }}");
     let bands = format!("band = [{}, {}]", band(1, "1 = 1.0, 2 = 3.0"), band(2, "2 = 5.0"));
     let mut by_class = discipline("prio", &bands);
@@ -220,7 +220,7 @@ fn in_a_tree_of_disciplines_a_class_is_found_wherever_it_has_a_weight() {
 }
 
 #[test]
-fn a_class_of_the_least_weight_that_gets_a_usual_one_need_not_wait_for_what_it_owes_in_a_tree() {
+fn a_raised_weight_in_a_tree_takes_effect_without_old_debt() {
     let mut link = Link::new(discipline("classful", &classes(1e-6)));
     link.sent(SETTLES);
     link.queue.set_weight(2, weight(1.0)).expect("known");

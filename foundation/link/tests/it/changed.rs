@@ -18,7 +18,7 @@ fn arrivals(link: &mut Link<u32>, until: u64) -> Vec<(u32, f64)> {
 }
 
 #[test]
-fn a_rate_that_is_set_holds_from_then_on_and_the_report_counts_both() {
+fn a_set_rate_holds_from_then_on_and_the_report_counts_both() {
     let mut link = link().build().unwrap();
     (0..6).for_each(|n| link.send(n, 1000, 1, Ecn::NotEct, ms(0)).unwrap());
     link.set_rate("4 Mbit/s", ms(2)).unwrap();
@@ -31,7 +31,7 @@ fn a_rate_that_is_set_holds_from_then_on_and_the_report_counts_both() {
 }
 
 #[test]
-fn a_link_that_is_down_when_it_is_idle_sends_again_later() {
+fn an_idle_link_that_was_down_sends_again_later() {
     let mut link = link().build().unwrap();
     link.take_down(ms(1)).unwrap();
     link.send(7, 1000, 1, Ecn::NotEct, ms(2)).unwrap();
@@ -42,7 +42,7 @@ fn a_link_that_is_down_when_it_is_idle_sends_again_later() {
 }
 
 #[test]
-fn steps_before_a_change_stay_and_those_after_it_go() {
+fn a_change_cancels_only_later_steps() {
     let mut link = link().steps([("10 ms", "4 Mbit/s"), ("20 ms", "1 Mbit/s")]).build().unwrap();
     link.set_rate("8 Mbit/s", ms(15)).unwrap();
     link.send(1, 1000, 1, Ecn::NotEct, ms(30)).unwrap();
@@ -50,7 +50,7 @@ fn steps_before_a_change_stay_and_those_after_it_go() {
 }
 
 #[test]
-fn a_delay_and_a_loss_that_are_set_hold_for_what_leaves_from_then_on() {
+fn a_set_delay_and_loss_hold_for_later_departures() {
     let mut link = link().keep_lost().build().unwrap();
     link.send(0, 1000, 1, Ecn::NotEct, ms(0)).unwrap();
     link.set_delay("1 ms", ms(1)).unwrap();
@@ -66,7 +66,7 @@ fn a_delay_and_a_loss_that_are_set_hold_for_what_leaves_from_then_on() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_and_changes_nothing() {
+fn a_wrong_change_is_refused_and_changes_nothing() {
     let mut link = link().build().unwrap();
     assert!(link.set_rate("0 bit/s", ms(0)).unwrap_err().to_string().contains("a rate above zero"));
     assert!(link.set_delay("10", ms(0)).unwrap_err().to_string().contains("has no unit"));
@@ -78,7 +78,7 @@ fn what_is_wrong_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_class_goes_ahead_where_the_queue_knows_classes() {
+fn a_class_is_served_first_where_the_queue_knows_classes() {
     let bands = "{ prio = { by = 'class', band = [{ of = [1] }, {}] } }";
     let mut link = link().queue(bands).build().unwrap();
     for n in 0..8 {
@@ -90,7 +90,7 @@ fn a_class_goes_ahead_where_the_queue_knows_classes() {
 }
 
 #[test]
-fn what_the_queue_drops_comes_back_with_its_cause() {
+fn drops_of_the_queue_are_returned_with_their_cause() {
     let mut link = link().buffer("2 packets").keep_lost().build().unwrap();
     (0..5).for_each(|n| link.send(n, 1000, 1, Ecn::NotEct, ms(0)).unwrap());
     let lost: Vec<_> =

@@ -18,7 +18,7 @@ fn methods(bad: &BadLink) -> Vec<&str> {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let bad = Link::<u32>::new("0 Mbit/s", "10")
         .queue("drr+lqdd")
         .buffer("many")
@@ -71,7 +71,7 @@ fn everything_that_is_wrong_is_said_at_once() {
 }
 
 #[test]
-fn parameters_are_text_and_are_checked() {
+fn textual_parameters_are_checked() {
     let built = link().queue("{ red = { gentle = true, min_threshold = '20 packets' } }").build();
     assert!(built.is_ok(), "{built:?}");
     let refused = |text: &str| link().queue(text).build().expect_err(text).to_string();
@@ -129,13 +129,13 @@ fn a_device_holds_packets_behind_the_queue() {
 }
 
 #[test]
-fn the_mistakes_of_a_duplex_say_which_way_they_are_of() {
+fn mistakes_of_a_duplex_name_their_direction() {
     let bad = Duplex::new(link().loss(3.0), link().queue("nothing")).expect_err("both are wrong");
     assert_eq!(methods(&bad), ["forward.loss", "back.queue"]);
 }
 
 #[test]
-fn what_has_no_bytes_or_too_many_is_given_back() {
+fn a_message_without_bytes_or_above_the_mtu_is_returned() {
     let mut link = link().mtu(1200).build().unwrap();
     for bytes in [0, 1201, usize::MAX] {
         let refused = link.send(42, bytes, 1, Ecn::NotEct, ms(0)).expect_err("not 1 to 1200");
@@ -148,7 +148,7 @@ fn what_has_no_bytes_or_too_many_is_given_back() {
 }
 
 #[test]
-fn a_time_that_goes_back_counts_as_the_latest_and_is_counted() {
+fn a_decreasing_time_is_replaced_by_the_latest_and_counted() {
     let mut link = link().build().unwrap();
     link.send(1, 1000, 1, Ecn::NotEct, ms(100)).unwrap();
     link.send(2, 1000, 1, Ecn::NotEct, ms(50)).unwrap();
@@ -161,7 +161,7 @@ fn a_time_that_goes_back_counts_as_the_latest_and_is_counted() {
 }
 
 #[test]
-fn a_time_before_the_start_of_the_link_is_counted_as_one_that_goes_back() {
+fn a_time_before_the_start_of_the_link_counts_as_decreasing() {
     #[expect(clippy::disallowed_methods, reason = "any instant: what follows is differences")]
     let start = Instant::now() + ms(100);
     let mut link = Link::<u32, Instant>::new("8 Mbit/s", "10 ms").build().unwrap();
@@ -176,7 +176,7 @@ fn a_time_before_the_start_of_the_link_is_counted_as_one_that_goes_back() {
 }
 
 #[test]
-fn the_ends_of_time_are_no_trouble() {
+fn extreme_times_cause_no_failure() {
     let mut slow = Link::<u32>::new("1 bit/s", "1 h").mtu(1 << 20).build().unwrap();
     slow.send(1, 1 << 20, 1, Ecn::NotEct, Duration::MAX).unwrap();
     slow.send(2, 1 << 20, 1, Ecn::NotEct, Duration::MAX).unwrap();
@@ -191,7 +191,7 @@ fn the_ends_of_time_are_no_trouble() {
 }
 
 #[test]
-fn those_mark_that_mark_in_linux_and_others_on_request() {
+fn disciplines_mark_by_default_as_in_linux_and_others_on_request() {
     let run = |link: LinkBuilder<u32>, queue: &str| {
         let mut link = link.queue(queue).buffer("200 packets").build().unwrap();
         let mut ce = 0;
@@ -211,7 +211,7 @@ fn those_mark_that_mark_in_linux_and_others_on_request() {
 }
 
 #[test]
-fn a_discipline_made_elsewhere_has_its_own_buffer() {
+fn a_given_discipline_keeps_its_own_buffer() {
     let made: Box<dyn Discipline> = Box::new(Queue::new(Limit::packets(3), Fcfs, TailDrop));
     assert_eq!(kept(link().discipline(made).build().unwrap()), 3);
 }
@@ -237,7 +237,7 @@ fn a_rate_changes_in_steps_and_by_a_trace() {
 }
 
 #[test]
-fn a_pattern_repeats_for_ever_and_is_as_exact_in_its_last_period() {
+fn a_pattern_repeats_forever_without_loss_of_precision() {
     let pattern = [("12 Mbit/s", "1 s"), ("24 Mbit/s", "1 s")];
     let link = Link::<u64>::new("18 Mbit/s", "10 ms").pattern(pattern).buffer("2000 packets");
     let mut link = link.build().unwrap();
@@ -272,7 +272,7 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
 
 /// A ping every 10 ms in both directions, which take the file's times, ms; `None` is lost.
 #[test]
-fn a_ping_sees_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
+fn a_ping_takes_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
     let round_trip = |row: u64| match row % 500 {
         0..4 => None,
         at => Some(30.0 + 20.0 * ((row * 7919 % 97) as f64 / 97.0) + if at < 100 { 40.0 } else { 0.0 }),
@@ -338,7 +338,7 @@ fn normal_jitter_has_its_mean_its_deviation_and_its_correlation() {
 }
 
 #[test]
-fn an_instant_starts_the_clock_where_it_is_first_given() {
+fn the_first_instant_given_starts_the_clock() {
     #[expect(clippy::disallowed_methods, reason = "any instant: what follows is differences")]
     let start = Instant::now();
     let mut link = Link::<u32, Instant>::new("8 Mbit/s", "10 ms").build().unwrap();
@@ -362,7 +362,7 @@ fn an_instant_starts_the_clock_where_it_is_first_given() {
 }
 
 #[test]
-fn quantities_may_be_values() {
+fn quantities_may_be_typed_values() {
     let rate: Rate = "8 Mbit/s".parse().unwrap();
     let mut link = Link::<u32>::new(rate, ms(10)).jitter(Span::ZERO).build().unwrap();
     link.send(1, 1000, 1, Ecn::NotEct, ms(0)).unwrap();
@@ -370,7 +370,7 @@ fn quantities_may_be_values() {
 }
 
 #[test]
-fn a_report_is_what_two_flows_got() {
+fn a_report_lists_the_counts_of_two_flows() {
     let mut link = link().queue("drr+lqd").buffer("20 packets").build().unwrap();
     for n in 0..2000 {
         let now = ms(n);
@@ -411,7 +411,7 @@ fn the_utilization_of_a_link_is_the_part_of_the_time_it_sends() {
 }
 
 #[test]
-fn an_outage_loses_what_is_sent_in_it_while_the_queue_goes_on_sending() {
+fn an_outage_loses_packets_while_the_queue_continues_to_send() {
     let mut link = link().outages([("2 ms", "3 ms")]).build().expect("a link");
     for number in 0..8 {
         link.send(number, 1000, 1, Ecn::NotEct, ms(0)).expect("it fits");
@@ -425,7 +425,7 @@ fn an_outage_loses_what_is_sent_in_it_while_the_queue_goes_on_sending() {
 }
 
 #[test]
-fn the_wire_loses_holds_back_and_doubles_what_the_report_says() {
+fn the_report_counts_losses_reordering_and_duplicates_of_the_wire() {
     let model = GilbertElliott { to_bad: 0.02, to_good: 0.3, loss_when_good: 0.001, loss_when_bad: 0.8 };
     let mut link = link()
         .loss(model)

@@ -14,7 +14,7 @@ fn ms(ms: u64) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn packets_arrive_when_they_are_due_and_time_goes_on_by_itself() {
+async fn packets_arrive_when_they_are_due_and_paused_time_advances() {
     let (here, there) = ends();
     let start = Instant::now();
     for number in 0..3 {
@@ -51,7 +51,7 @@ async fn an_answer_takes_a_round_trip() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn when_the_other_end_is_gone_what_is_under_way_still_arrives() {
+async fn packets_in_flight_arrive_after_the_sender_is_dropped() {
     let (here, there) = ends();
     let second = here.clone();
     here.send(1, 1000, 1, Ecn::NotEct).unwrap();
@@ -80,7 +80,7 @@ async fn a_receive_that_is_cancelled_loses_nothing() {
 
 /// Two senders, at three times the link's rate and once, share the queue; repeated.
 #[tokio::test(start_paused = true)]
-async fn tasks_that_flood_share_the_link_the_same_way_every_time() {
+async fn flooding_tasks_share_the_link_reproducibly() {
     let mut reports = Vec::new();
     for _ in 0..2 {
         let (here, there) = ends();

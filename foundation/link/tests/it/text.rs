@@ -42,7 +42,7 @@ fn a_text_describes_the_link_that_the_methods_do() {
 }
 
 #[test]
-fn a_text_that_is_wrong_is_refused_with_its_line() {
+fn a_wrong_text_is_refused_with_its_line() {
     let refused = |text: &str| match Link::<u32>::from_text(text).and_then(|link| link.build()) {
         Ok(_) => panic!("taken: {text}"),
         Err(bad) => bad.to_string(),
@@ -67,7 +67,7 @@ fn a_text_that_is_wrong_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_message_is_joined_when_its_last_piece_is_there_and_once() {
+fn a_message_is_joined_once_when_its_last_piece_arrives() {
     for (bytes, header, sizes) in
         [(1, 0, vec![1]), (1000, 40, vec![1040]), (1461, 40, vec![1500, 41]), (4500, 0, vec![1500; 3])]
     {

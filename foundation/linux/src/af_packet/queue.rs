@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_a_tag_comes_as_it_is() {
+    fn an_untagged_frame_is_unchanged() {
         let mut slot = slot(b"addresses-12type", VnetHeader::PLAIN);
         let (frame, vnet) = unpack(&mut slot, None).unwrap();
         assert_eq!((frame, vnet), (&b"addresses-12type"[..], VnetHeader::PLAIN));
     }
 
     #[test]
-    fn a_tag_that_the_kernel_took_out_is_put_back_and_offsets_follow() {
+    fn a_tag_that_the_kernel_removed_is_restored_and_offsets_follow() {
         let vnet =
             VnetHeader { csum_start: 34, csum_offset: 16, flags: vnet::NEEDS_CSUM, ..VnetHeader::PLAIN };
         let mut slot = slot(b"addresses-12type", vnet);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_a_whole_header_is_no_frame() {
+    fn a_message_with_a_truncated_header_is_no_frame() {
         assert!(unpack(&mut [0; HEADROOM + vnet::LEN - 1], None).is_none());
         assert!(unpack(&mut [0; HEADROOM - 1], None).is_none());
     }

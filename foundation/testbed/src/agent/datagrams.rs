@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_datagram_has_its_flow_its_time_and_its_number_and_others_have_nothing() {
+    fn a_datagram_has_its_flow_time_and_number_and_others_have_none() {
         let mut payload = [7; HEAD_BYTES];
         assert_eq!(head(&payload), None);
         let own = Head { flow: 12, sent_ns: 345, number: 6 };

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checksum_is_that_of_a_known_header() {
+    fn the_checksum_matches_a_known_header() {
         // The example of RFC 1071's Wikipedia article: its checksum is 0xb861.
         let header = [
             0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01,

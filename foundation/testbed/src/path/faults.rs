@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_handed_over_is_the_law() {
+    fn serialized_faults_restore_the_law() {
         let bursts = GilbertElliott { to_bad: 0.1, to_good: 0.2, loss_when_good: 0.0, loss_when_bad: 1.0 };
         let delays = [DelayStep { at: Time::from_ns(7), delay: Duration::from_ms(9) }];
         let outages = [Outage { from: Time::from_ns(3), until: Time::from_ns(5) }];
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn jitter_that_was_drawn_beforehand_has_the_mean_and_the_spread_of_its_law() {
+    fn jitter_drawn_in_advance_has_the_mean_and_spread_of_its_law() {
         let law = WireLaw { jitter: Some(Arc::new(Duration::from_ms(12))), ..WireLaw::default() };
         let jitter = Faults::of(&law, Seed(1)).law().jitter.expect("it has some");
         let mut rng = Seed(2).stream("test");

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_takes_the_delay_of_its_flow_either_way_and_others_theirs() {
+    fn each_frame_takes_the_delay_of_its_flow_in_both_directions() {
         let mut held = held(Lane { flows_ns: vec![50, 20], others_ns: 30, ..Lane::default() });
         let at = Time::from_ns(100);
         let frames =
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_is_counted_and_there_is_room_again() {
+    fn frames_without_room_are_counted_until_there_is_room_again() {
         let mut held = held(Lane::default());
         held.most_bytes = 150;
         for _ in 0..3 {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn about_as_many_are_lost_as_configured_and_the_same_under_the_same_seed() {
+    fn losses_have_the_configured_rate_and_repeat_with_the_seed() {
         let lost = |loss, seed| {
             let to_sink = Lane { faults: Faults::losing(loss), ..Lane::default() };
             let mut held = Held::new(&Path { to_sink, seed, ..Path::default() }, Side::Right);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_those_of_a_run_from_its_beginning_and_are_counted_while_it_is_measured() {
+    fn faults_apply_from_the_start_of_a_run_and_count_while_it_is_measured() {
         let ns = Duration::from_ns;
         let lane = Lane {
             flows_ns: vec![50],
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_counted_for_its_flow() {
+    fn losses_are_counted_per_flow() {
         let faults = Faults::losing(1.0);
         let mut held = held(Lane { flows_ns: vec![50, 20], faults, ..Lane::default() });
         [port_of(1), port_of(1), 7]

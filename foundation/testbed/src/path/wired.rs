@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_comes_out_a_delay_after_it_left_however_late_it_is_sent() {
+    fn a_frame_arrives_one_delay_after_its_departure_even_if_handled_late() {
         let mut port = WiredPort::new(Noting::default(), (DELAY, None), Time::ZERO);
         assert_eq!((port.due(None), port.due(Some(at(1)))), (None, Some(at(21))));
         for ms in [5, 7] {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fault_or_the_port_loses_is_counted_and_delays_count_from_the_start() {
+    fn losses_by_faults_and_ports_are_counted() {
         let wire = |law| Some(Wire::new(law, Seed(1), "wire"));
         let lossy = WireLaw { loss: Some(1.0.into()), ..WireLaw::default() };
         let mut port = WiredPort::new(Noting::default(), (DELAY, wire(lossy)), Time::ZERO);

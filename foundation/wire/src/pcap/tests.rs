@@ -182,7 +182,7 @@ fn obsolete_packet_blocks_are_read() {
 }
 
 #[test]
-fn what_is_no_capture_or_breaks_off_is_an_error_that_says_where() {
+fn bad_and_truncated_captures_are_errors_with_an_offset() {
     let writer = WRITERS[0];
     assert_eq!(read(b"GIF8").map(drop), Err(CaptureError::NoCapture { given: b"GIF8".to_vec() }));
     assert_eq!(read(&[]).map(drop), Err(CaptureError::NoCapture { given: Vec::new() }));
@@ -251,7 +251,7 @@ fn offered_load_is_in_order_of_time_and_separates_flows() {
 }
 
 #[test]
-fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
+fn a_packet_of_our_trace_counts_once_at_its_first_interface() {
     let writer = WRITERS[1];
     let path = |port, us| {
         (0..3)
@@ -285,7 +285,7 @@ fn a_packet_of_a_trace_of_ours_counts_once_where_its_flow_enters() {
 }
 
 #[test]
-fn what_shows_no_packet_is_counted_and_an_unknown_link_is_refused_by_number_and_name() {
+fn unreadable_frames_are_counted_and_unknown_link_types_are_refused() {
     let writer = WRITERS[0];
     let file = |link_type, data: &[u8]| {
         [writer.section(), writer.interface(link_type, &[]), writer.enhanced(0, 1, data, 100)].concat()
@@ -304,7 +304,7 @@ fn what_shows_no_packet_is_counted_and_an_unknown_link_is_refused_by_number_and_
 }
 
 #[test]
-fn a_capture_that_is_cut_off_has_its_whole_packets_and_a_note() {
+fn a_truncated_capture_has_its_complete_packets_and_a_note() {
     for writer in WRITERS {
         let classic: Vec<Vec<u8>> =
             (1..4).map(|n| writer.classic_record((n, 0), &frame(n as u16), 90)).collect();
@@ -331,7 +331,7 @@ fn a_capture_that_is_cut_off_has_its_whole_packets_and_a_note() {
 
 proptest! {
     #[test]
-    fn no_bytes_behind_any_header_make_it_panic(
+    fn it_survives_any_bytes_after_any_header(
         link_type in 0u16..300,
         bytes in prop::collection::vec(any::<u8>(), 0..80),
     ) {
@@ -339,7 +339,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn it_survives_arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for writer in WRITERS {
             let _ = offered(&bytes);
             let _ = offered(&[writer.classic_header(0xa1b2_c3d4), bytes.clone()].concat());

@@ -74,7 +74,7 @@ fn heads() -> Vec<(u16, Vec<u8>, u32)> {
 }
 
 #[test]
-fn flows_are_distinguished_behind_headers_as_their_specifications_have_them() {
+fn flows_are_distinguished_after_headers_of_the_specifications() {
     for (at, (link_type, head, bytes)) in heads().into_iter().enumerate() {
         let found = on(link_type, &|port| [&head[..], &packet(port)].concat());
         assert_eq!(found, [(0, bytes), (1, bytes), (0, bytes)], "number {at}, link type {link_type}");
@@ -106,7 +106,7 @@ fn tcpdump_finds_the_same_packets() {
 }
 
 #[test]
-fn ipv6_is_found_where_the_link_says_so() {
+fn ipv6_is_found_where_the_link_type_indicates_it() {
     let packet = |port: u16| {
         let mut packet = vec![0x60, 0, 0, 0, 0, 8, 17, 64];
         packet.extend([[1; 16], [2; 16]].concat());

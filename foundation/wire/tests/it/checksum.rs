@@ -26,7 +26,7 @@ fn a_last_odd_octet_is_the_high_half_of_a_word() {
 }
 
 #[test]
-fn a_partial_checksum_whose_field_lies_outside_is_refused_and_nothing_is_written() {
+fn a_partial_checksum_outside_the_packet_is_refused() {
     for (csum_start, csum_offset) in [(0, 9), (9, 0), (10, 0), (4, 5), (u16::MAX, u16::MAX)] {
         let mut frame = [1; 10];
         assert!(!complete_partial(&mut frame, Partial { csum_start, csum_offset }));
@@ -60,13 +60,13 @@ proptest! {
     }
 
     #[test]
-    fn a_sum_in_even_pieces_is_the_sum_of_the_whole(data in vec(any::<u8>(), 0..200), cut in 0..100usize) {
+    fn a_sum_of_even_pieces_is_the_sum_of_all(data in vec(any::<u8>(), 0..200), cut in 0..100usize) {
         let (a, b) = data.split_at((2 * cut).min(data.len() & !1));
         prop_assert_eq!(Sum::new().with(a).with(b).fold(), Sum::new().with(&data).fold());
     }
 
     #[test]
-    fn an_incremental_update_is_a_full_recomputation(
+    fn an_incremental_update_equals_a_full_recomputation(
         mut words in vec(any::<u16>(), 1..30),
         at in any::<prop::sample::Index>(),
         new in any::<u16>(),

@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn the_first_fragment_shows_its_ports_and_its_key_has_none(recipe in any_recipe(80)) {
+    fn the_first_fragment_shows_ports_that_its_key_omits(recipe in any_recipe(80)) {
         let frame = recipe.frame();
         let headers = parse(&frame);
         prop_assert_eq!(headers.is_first_fragment(), recipe.fragment().offset == 0 && recipe.fragment().more);
@@ -244,7 +244,7 @@ fn numbers_of_different_kinds_are_different_flows() {
 }
 
 #[test]
-fn the_outer_vlan_and_the_one_in_it_are_reported_and_a_priority_tag_is_none() {
+fn outer_and_inner_vlans_are_reported_and_priority_tags_are_not() {
     let tagged = |first: u16, second: Option<u16>| {
         let mut frame = vec![0; 12];
         for (kind, tag) in [(0x88a8u16, Some(first)), (0x8100, second)] {
@@ -301,7 +301,7 @@ fn key_of(frame: &[u8]) -> FlowKey {
 }
 
 #[test]
-fn each_truncation_of_a_frame_has_the_facts_that_are_left() {
+fn each_truncation_of_a_frame_yields_the_remaining_headers() {
     let frame = udp_recipe().frame();
     for len in 0..=frame.len() {
         let headers = parse(&frame[..len]);
@@ -318,7 +318,7 @@ fn each_truncation_of_a_frame_has_the_facts_that_are_left() {
 }
 
 #[test]
-fn ip_is_found_behind_eight_vlan_tags_and_no_more() {
+fn ip_is_found_after_at_most_eight_vlan_tags() {
     let mut frame = udp_recipe().frame();
     let key = key_of(&frame);
     for tags in 1..=MAX_VLAN_TAGS + 1 {
@@ -335,7 +335,7 @@ fn ip_is_found_behind_eight_vlan_tags_and_no_more() {
 proptest! {
     /// IP has the same flow, codepoint, mark and payload as without encapsulation.
     #[test]
-    fn ip_in_pppoe_and_in_llc_and_snap_reads_as_it_does_alone(recipe in any_recipe(80), is_pppoe in any::<bool>()) {
+    fn ip_in_pppoe_llc_and_snap_reads_as_on_ethernet(recipe in any_recipe(80), is_pppoe in any::<bool>()) {
         let plain = recipe.frame();
         let alone = parse(&plain);
         let at = alone.network.unwrap().offset;
@@ -364,7 +364,7 @@ proptest! {
 }
 
 #[test]
-fn a_chain_of_extension_headers_is_followed_for_eight_and_no_further() {
+fn at_most_eight_extension_headers_are_followed() {
     let recipe = Recipe {
         network: NetworkRecipe::V6 {
             source: [1; 16],
@@ -391,7 +391,7 @@ fn a_chain_of_extension_headers_is_followed_for_eight_and_no_further() {
 }
 
 #[test]
-fn an_ip_header_that_contradicts_itself_is_no_ip() {
+fn a_contradictory_ip_header_is_not_ip() {
     let good = udp_recipe().frame();
     let with = |at: usize, octet: u8| {
         let mut frame = good.clone();
@@ -410,7 +410,7 @@ fn an_ip_header_that_contradicts_itself_is_no_ip() {
 }
 
 #[test]
-fn what_is_not_ip_has_the_key_of_its_type_and_addresses() {
+fn frames_without_ip_are_keyed_by_type_and_addresses() {
     let mut arp = vec![0xff; 6];
     arp.extend([2, 0, 0, 0, 0, 1, 0x08, 0x06, 0, 1]);
     assert_eq!(
@@ -443,7 +443,7 @@ fn the_identification_of_an_ipv4_fragment_makes_no_new_flow() {
 }
 
 #[test]
-fn a_first_fragment_knows_that_it_is_one() {
+fn a_first_fragment_is_recognized() {
     let network = NetworkRecipe::V4 {
         source: [10, 0, 0, 1],
         destination: [10, 0, 0, 2],
@@ -457,7 +457,7 @@ fn a_first_fragment_knows_that_it_is_one() {
 }
 
 #[test]
-fn ports_of_zero_are_not_the_absence_of_ports() {
+fn zero_ports_differ_from_absent_ports() {
     let tuple = |ports| {
         FlowKey::Ipv4(Tuple { source: [1; 4].into(), destination: [2; 4].into(), protocol: 17, ports })
     };
@@ -466,7 +466,7 @@ fn ports_of_zero_are_not_the_absence_of_ports() {
 }
 
 #[test]
-fn the_ecn_field_of_what_is_not_ip_is_left_alone() {
+fn frames_without_ip_get_no_ecn_mark() {
     let mut frame = vec![0xab; 60];
     let headers = parse(&frame);
     set_ecn(&mut frame, &headers, Ecn::Ce);
@@ -475,7 +475,7 @@ fn the_ecn_field_of_what_is_not_ip_is_left_alone() {
 }
 
 #[test]
-fn tcp_flags_read_as_questions() {
+fn tcp_flags_are_tested_and_combined() {
     let both = TcpFlags::FIN.with(TcpFlags::PSH);
     assert!(both.has(TcpFlags::FIN) && !both.has(TcpFlags::FIN.with(TcpFlags::ACK)));
     assert!(both.has_any(TcpFlags::FIN.with(TcpFlags::ACK)) && !both.has_any(TcpFlags::ACK));
@@ -493,7 +493,7 @@ fn a_hash_is_the_same_on_every_machine() {
 }
 
 #[test]
-fn a_host_is_one_flow_however_many_connections_it_opens() {
+fn a_host_is_one_flow_with_any_number_of_connections() {
     let hasher = FlowHasher::new([5; 16]);
     let hashes = |kind| {
         let hash = |port| {
@@ -548,7 +548,7 @@ fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
 /// Only the first fragment has the extension headers after the fragment header; a later one has
 /// data.
 #[test]
-fn what_follows_an_ipv6_fragment_header_does_not_part_the_fragments() {
+fn bytes_after_an_ipv6_fragment_header_do_not_separate_fragments() {
     let fragment = |offset, body: [u8; 8]| {
         let network = NetworkRecipe::V6 {
             source: [1; 16],

@@ -135,7 +135,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_super_packets_come_apart_or_are_refused(
+    fn damaged_super_packets_are_split_or_refused(
         recipe in super_recipe(5000),
         damage in any_damage(),
         size in 1..3000u16,

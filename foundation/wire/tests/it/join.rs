@@ -55,7 +55,7 @@ fn joined(frames: &[Vec<u8>]) -> Option<(Vec<u8>, VnetHeader)> {
 
 proptest! {
     #[test]
-    fn what_was_split_and_joined_splits_into_the_same_frames(
+    fn joined_segments_split_into_the_same_frames(
         is_v4: bool, payload in 8usize..60_000, size in 500u16..1460, is_pushed: bool,
     ) {
         let (frame, vnet) = super_packet(is_v4, payload, size, is_pushed);
@@ -66,7 +66,7 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_make_it_fail(a: Vec<u8>, b: Vec<u8>, room in 0usize..200) {
+    fn it_survives_any_bytes(a: Vec<u8>, b: Vec<u8>, room in 0usize..200) {
         let (frame, vnet) = super_packet(true, 2000, 1000, false);
         let offsets = offsets(&parts(&frame, &vnet)[0]);
         let mut joint = Joint::new(&a, offsets);
@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_go_on_where_the_last_ended_is_not_joined() {
+fn only_contiguous_segments_are_joined() {
     let (frame, vnet) = super_packet(true, 3000, 1000, true);
     let frames = parts(&frame, &vnet);
     let pair = |first: &[u8], next: &[u8]| Joint::new(first, offsets(first)).add(next, offsets(next));
@@ -118,7 +118,7 @@ fn a_mark_ends_a_super_packet() {
 }
 
 #[test]
-fn after_a_short_segment_nothing_follows_and_a_longer_one_does_not_follow() {
+fn no_segment_is_joined_after_a_short_one_or_if_longer() {
     let (long, vnet) = super_packet(true, 2500, 1000, false);
     let frames = parts(&long, &vnet);
     let offsets = offsets(&frames[0]);

@@ -150,7 +150,7 @@ fn u16_at(frame: &[u8], at: usize) -> u16 {
 
 proptest! {
     #[test]
-    fn segments_are_valid_and_together_the_original(recipe in super_recipe(60_000), size in 1..9000u16) {
+    fn segments_are_valid_and_add_up_to_the_original(recipe in super_recipe(60_000), size in 1..9000u16) {
         let size = fitting(&recipe, size);
         let (frame, vnet) = super_packet(&recipe, size);
         let head = parse(&frame).transport.unwrap().payload.unwrap();
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn a_plain_frame_is_passed_on_from_where_it_is(frame in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn a_plain_frame_is_forwarded_without_a_copy(frame in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut given = None;
         let vnet = VnetHeader { flags: DATA_VALID, ..VnetHeader::PLAIN };
         let count = split(&frame, &vnet, &mut [], &mut |out| given = Some((out.as_ptr(), out.len())));
@@ -302,7 +302,7 @@ fn refused(recipe: &Recipe, change: impl Fn(&mut VnetHeader)) -> SplitError {
 }
 
 #[test]
-fn a_virtio_net_header_that_makes_no_sense_is_refused_with_the_reason() {
+fn a_nonsensical_virtio_net_header_is_refused_with_the_reason() {
     let recipe = tcp_recipe(3000);
     let (frame, _) = super_packet(&recipe, 1448);
     let frame_len = frame.len();
@@ -325,7 +325,7 @@ fn a_virtio_net_header_that_makes_no_sense_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_tcp_with_cwr_says_so_in_its_type_and_is_split_all_the_same() {
+fn tcp_with_cwr_has_its_own_type_and_is_split_too() {
     let (frame, mut vnet) = super_packet(&tcp_recipe(3000), 1448);
     vnet.gso_type |= GSO_ECN;
     assert_eq!(all(&frame, &vnet).unwrap().len(), 3);
@@ -363,7 +363,7 @@ fn a_super_packet_that_cannot_be_split_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_sender_may_join_128_datagrams_and_no_more() {
+fn a_sender_may_join_at_most_128_datagrams() {
     let udp = |payload| Recipe { transport: TransportRecipe::Udp { ports: (1, 2) }, ..tcp_recipe(payload) };
     let outcome = |payload| {
         let (frame, vnet) = super_packet(&udp(payload), 10);
@@ -374,7 +374,7 @@ fn a_sender_may_join_128_datagrams_and_no_more() {
 }
 
 #[test]
-fn a_udp_segment_whose_sum_is_zero_says_ffff() {
+fn a_udp_checksum_of_zero_is_written_as_ffff() {
     let transport = TransportRecipe::Udp { ports: (1, 2) };
     let recipe = |word: u16| Recipe {
         transport: transport.clone(),

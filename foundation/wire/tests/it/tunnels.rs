@@ -62,7 +62,7 @@ fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
 
 proptest! {
     #[test]
-    fn a_tunnel_comes_apart_into_tunnels_of_what_its_inner_packet_comes_apart_into(
+    fn a_tunnel_splits_into_tunnels_of_its_inner_segments(
         recipe in super_recipe(20_000),
         tunnel in any_tunnel(),
         size in 100..3000u16,
@@ -97,7 +97,7 @@ proptest! {
     /// For any damage inside, the resulting frames contain the original bytes, none is longer, and
     /// nothing panics.
     #[test]
-    fn a_damaged_tunnel_comes_apart_or_is_refused(
+    fn a_damaged_tunnel_is_split_or_refused(
         recipe in super_recipe(3000),
         tunnel in any_tunnel(),
         damage in any_damage(),
@@ -122,7 +122,7 @@ proptest! {
     /// A sender chooses the payload, but not the kernel's header: bytes that look like a packet are
     /// not mistaken for one.
     #[test]
-    fn the_unknown_is_split_only_where_the_kernel_says_and_all_agrees(
+    fn unknown_tunnels_are_split_only_if_the_kernel_header_agrees(
         recipe in super_recipe(3000),
         opaque in prop::collection::vec(any::<u8>(), 0..40),
         change in 0..4usize,
@@ -148,7 +148,7 @@ proptest! {
 
 /// VXLAN with an inner frame as Linux 6.18 sent it on a veth: TCP over IPv4, no outer checksum.
 #[test]
-fn vxlan_with_tcp_inside_is_no_longer_malformed() {
+fn vxlan_with_tcp_inside_is_well_formed() {
     let recipe = Recipe {
         vlan_tags: 0,
         dscp: 0,

@@ -98,14 +98,14 @@ fn classes_fit_a_terminal_of_80_by_24() {
 }
 
 #[test]
-fn flows_fit_a_wider_one() {
+fn flows_fit_a_terminal_of_120_by_20() {
     let mut view = seen(50);
     assert!(!press(&mut view, "fss"));
     insta::assert_snapshot!(picture(120, 20, &|frame| draw::draw(frame, &view)));
 }
 
 #[test]
-fn a_lost_gateway_is_shown_beside_its_last_snapshot() {
+fn a_lost_gateway_is_shown_with_its_last_snapshot() {
     let mut view = seen(3);
     view.take(News::Lost("the gateway at edge.sock has ended".into()));
     let drawn = picture(120, 24, &|frame| draw::draw(frame, &view));
@@ -127,7 +127,7 @@ fn is_grey(view: &View) -> bool {
 }
 
 #[test]
-fn names_stay_however_narrow_the_terminal_is() {
+fn names_are_shown_on_any_narrow_terminal() {
     let mut view = seen(30);
     for (width, kept, given_up) in [
         (80, &["weight", "offered", "got", "fair", "share (| fair)", "drop/s"][..], &[][..]),
@@ -159,7 +159,7 @@ fn crowd() -> (Snapshot, Snapshot) {
 }
 
 #[test]
-fn every_row_can_be_scrolled_to_and_looked_for() {
+fn every_row_can_be_scrolled_to_and_searched() {
     let (busiest, all) = crowd();
     let mut view = View::new(Path::new("edge.sock"));
     view.take(News::Snapshot(Box::new(busiest.clone())));
@@ -200,7 +200,7 @@ fn every_row_can_be_scrolled_to_and_looked_for() {
 }
 
 #[test]
-fn no_size_of_terminal_is_too_small() {
+fn it_draws_on_a_terminal_of_any_size() {
     let view = seen(30);
     for (width, height) in [(1, 1), (3, 40), (200, 2), (20, 10), (79, 23), (300, 100)] {
         picture(width, height, &|frame| draw::draw(frame, &view));
@@ -208,7 +208,7 @@ fn no_size_of_terminal_is_too_small() {
 }
 
 #[test]
-fn keys_choose_way_table_and_order_and_a_pause_holds_the_picture() {
+fn keys_choose_direction_table_and_order_and_a_pause_freezes_the_picture() {
     let mut view = seen(3);
     let first = |view: &View| view.classes()[0].class.clone();
     assert_eq!(first(&view), "gold");
@@ -224,7 +224,7 @@ fn keys_choose_way_table_and_order_and_a_pause_holds_the_picture() {
 }
 
 #[test]
-fn the_small_pictures_are_of_what_left_between_two_snapshots_and_begin_anew_with_the_gateway() {
+fn sparklines_show_departures_between_snapshots_and_restart_with_the_gateway() {
     let mut view = seen(4);
     assert_eq!(view.pasts[0].throughput_bps.len(), 3);
     // 120 000 bytes in 10 ms, apart from rounding of the time difference.
@@ -260,7 +260,7 @@ fn gateway(socket: &Path, steps: u64) -> std::thread::JoinHandle<String> {
 }
 
 #[test]
-fn one_picture_is_printed_of_both_ways() {
+fn one_picture_shows_both_directions() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("edge.sock");
     assert!(feed::fetch(&socket).is_err_and(|why| why.contains("no gateway answers at")));
@@ -276,7 +276,7 @@ fn one_picture_is_printed_of_both_ways() {
 }
 
 #[test]
-fn all_classes_are_requested_once_they_are_wanted() {
+fn all_classes_are_requested_once_the_user_wants_them() {
     use std::io::{BufRead, BufReader, Write};
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("edge.sock");
@@ -308,7 +308,7 @@ fn all_classes_are_requested_once_they_are_wanted() {
 }
 
 #[test]
-fn a_gateway_that_starts_again_is_found_again() {
+fn a_restarted_gateway_is_found_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("edge.sock");
     let first = gateway(&socket, 3);

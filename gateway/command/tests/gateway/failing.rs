@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 #[test]
-fn a_killed_gateway_fails_closed_or_open_and_its_successor_takes_the_bridge_away() {
+fn a_killed_gateway_fails_closed_or_open_and_its_successor_removes_the_bridge() {
     let Some(bed) = Bed::new("dead") else { return };
     let links = bed.links();
     let hosts = bed.hosts();
@@ -44,7 +44,7 @@ fn a_killed_gateway_fails_closed_or_open_and_its_successor_takes_the_bridge_away
 }
 
 #[test]
-fn a_guard_that_bridges_takes_back_an_interface_that_is_made_again() {
+fn a_bridging_guard_takes_back_a_recreated_interface() {
     let Some(bed) = Bed::new("remade") else { return };
     let config = bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"1 s\"\n");
     let gateway = bed.start(&config);
@@ -66,7 +66,7 @@ fn a_guard_that_bridges_takes_back_an_interface_that_is_made_again() {
 }
 
 #[test]
-fn a_stopped_gateway_is_bridged_around_until_it_goes_on_and_nothing_comes_twice() {
+fn a_stopped_gateway_is_bridged_around_until_it_resumes_without_duplicates() {
     let Some(bed) = Bed::new("still") else { return };
     let links = bed.links();
     let hosts = bed.hosts();

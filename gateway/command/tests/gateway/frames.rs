@@ -20,7 +20,7 @@ fn tagged(vlan: u8, ip_bytes: u16) -> Vec<u8> {
 }
 
 #[test]
-fn subscribers_are_recognized_by_their_vlan_and_tags_go_through_also_in_jumbo_frames() {
+fn subscribers_are_recognized_by_vlan_and_tags_pass_also_in_jumbo_frames() {
     let Some(bed) = Bed::new("vlan") else { return };
     bed.hosts.set_mtu(9000).expect("a veth takes it");
     bed.write("people.csv", "name,addresses,vlan\nann,,10\nbob,,20\n");

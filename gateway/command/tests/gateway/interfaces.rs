@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 #[test]
-fn an_interface_that_is_removed_and_made_again_is_used_again() {
+fn a_recreated_interface_is_used_again() {
     let Some(bed) = Bed::new("gone") else { return };
     let gateway = bed.start(&bed.config(""));
     let hosts = bed.hosts();
@@ -25,7 +25,7 @@ fn an_interface_that_is_removed_and_made_again_is_used_again() {
 }
 
 #[test]
-fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_reported_once() {
+fn interface_states_follow_the_kernel_and_each_change_is_reported_once() {
     let Some(bed) = Bed::new("state") else { return };
     let config = bed.config("");
     bed.set_inside(false);
@@ -60,7 +60,7 @@ fn the_state_of_an_interface_is_what_the_kernel_says_and_each_change_is_reported
 }
 
 #[test]
-fn an_interface_that_is_late_is_waited_for_where_that_is_wanted() {
+fn the_gateway_waits_for_a_late_interface_if_configured() {
     let Some(bed) = Bed::new("late") else { return };
     let config = bed.config("");
     let path = config.to_str().expect("UTF-8");
@@ -89,7 +89,7 @@ fn an_interface_that_is_late_is_waited_for_where_that_is_wanted() {
 }
 
 #[test]
-fn a_device_has_one_gateway_whatever_it_is_called_and_the_guard_knows_it_by_its_number() {
+fn a_device_has_one_gateway_under_any_name_and_the_guard_uses_its_index() {
     let Some(bed) = Bed::new("renamed") else { return };
     let config = bed.config("[safety]\non_failure = \"open\"\nwatchdog = \"2 s\"\n");
     let gateway = bed.start(&config);

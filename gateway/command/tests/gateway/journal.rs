@@ -38,7 +38,7 @@ fn got(bed: &Bed, path: &str) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn subscribers_come_and_go_without_a_reload_and_a_journal_has_them_until_it_is_in_the_file() {
+fn subscribers_change_without_a_reload_and_the_journal_keeps_them() {
     const FILE: &str = "name,addresses\nann,10.77.0.1\n";
     let Some((bed, config, gateway)) = with_leaves("journal", FILE) else { return };
     let path = config.to_str().expect("UTF-8");
@@ -94,7 +94,7 @@ fn subscribers_come_and_go_without_a_reload_and_a_journal_has_them_until_it_is_i
 }
 
 #[test]
-fn more_come_in_a_row_than_there_are_vacant_leaves_for() {
+fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
     let Some((bed, config, gateway)) = with_leaves("many", "name,addresses\nann,10.77.0.1\n") else { return };
     let path = config.to_str().expect("UTF-8");
     let mut reloaded = 0;
@@ -119,7 +119,7 @@ fn weight(people: &Path) -> u64 {
 }
 
 #[test]
-fn a_client_that_is_killed_at_any_moment_leaves_what_was_or_what_is_to_be() {
+fn a_client_killed_at_any_moment_leaves_the_old_or_the_new_state() {
     let mut file = "name,addresses,weight\nann,10.77.0.1,1\n".to_owned();
     for number in 0..5000 {
         let _ = writeln!(file, "n{number},10.78.{}.{},1", number / 250, number % 250);

@@ -205,7 +205,7 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
 }
 
 #[test]
-fn a_gateway_that_ends_says_so_to_a_client_with_a_change() {
+fn an_ending_gateway_notifies_a_client_with_a_pending_change() {
     let Some(bed) = Bed::new("ending") else { return };
     // These packets stay inside for two seconds, at 84 B each, and the gateway runs as long.
     let slow = bed.text().replace("20 Mbit/s", "64 kbit/s").replace("faba", "tail-drop");

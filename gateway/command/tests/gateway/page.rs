@@ -53,7 +53,7 @@ fn wait_for_seconds(bed: &Bed, count: usize) -> Vec<u64> {
 }
 
 #[test]
-fn the_history_survives_a_restart_and_a_corrupt_one_is_put_aside() {
+fn the_history_survives_a_restart_and_a_corrupt_one_is_set_aside() {
     let Some(bed) = Bed::new("past") else { return };
     let config = config(&bed);
     let gateway = bed.start(&config);
@@ -93,7 +93,7 @@ fn wait_for_fault(bed: &Bed, is_wanted: impl Fn(Option<&str>) -> bool) {
 }
 
 #[test]
-fn on_a_full_disk_the_rest_goes_on_and_the_history_too_when_there_is_room() {
+fn a_full_disk_stops_only_the_history_until_there_is_room() {
     let Some(bed) = Bed::new("full") else { return };
     let config = config(&bed);
     let state = bed.folder.path().join("state");
@@ -144,7 +144,7 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
 }
 
 #[test]
-fn a_browser_shows_what_the_gateway_measures() {
+fn a_browser_shows_the_measurements_of_the_gateway() {
     // `.ci/web-test` names the browser; without one the test cannot run.
     let Some(browser) = std::env::var_os("FAIRWIRE_BROWSER") else { return };
     let Some(bed) = Bed::new("page") else { return };

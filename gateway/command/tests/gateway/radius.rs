@@ -84,7 +84,7 @@ fn sessions_and_changes_reach_the_subscriber_file_and_the_gateway() {
 }
 
 #[test]
-fn what_is_left_out_is_in_the_status_until_it_is_gone() {
+fn left_out_leases_are_in_the_status_until_they_are_resolved() {
     let Some(bed) = Bed::new("leases") else { return };
     bed.write("people.csv", "name,mac\nann,02:00:00:00:77:09\nbob,02:00:00:00:77:0a\n");
     let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");

@@ -59,7 +59,7 @@ fn members_of_a_group_may_read_over_the_socket_and_change_nothing() {
 }
 
 #[test]
-fn what_the_process_may_not_read_or_write_its_clients_hand_over() {
+fn clients_hand_over_files_that_the_process_may_not_open() {
     let Some(bed) = Bed::new("handed") else { return };
     let rows = "name,addresses,weight\nann,10.77.0.2,1\nbob,10.77.0.3,1\n";
     let sheet = bed.write("people.csv", rows);

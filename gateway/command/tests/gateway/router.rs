@@ -328,7 +328,7 @@ fn receive(mut stream: TcpStream, until: Instant, count: &AtomicU64) {
 }
 
 #[test]
-fn a_router_with_nat_shapes_both_ways_by_the_hosts_inside_and_is_as_before_at_every_end() {
+fn a_router_with_nat_shapes_both_directions_and_is_restored_at_the_end() {
     let Some(home) = Home::new("nat") else { return };
     echo(&home);
     let config = home.config(|text| text);
@@ -434,7 +434,7 @@ fn a_router_whose_gateway_is_killed_forwards_unshaped_or_not_at_all_as_configure
 }
 
 #[test]
-fn an_inside_interface_that_is_made_again_is_shaped_again() {
+fn a_recreated_inside_interface_is_shaped_again() {
     let Some(home) = Home::new("again") else { return };
     echo(&home);
     let config = home.config(|text| text);
@@ -480,7 +480,7 @@ fn join_guests(home: &Home, guests: &Host) {
 
 /// Field case C2: two inside networks share one link.
 #[test]
-fn two_networks_inside_share_one_link_and_one_that_is_made_again_disturbs_no_other() {
+fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
     let Some(home) = Home::new("guests") else { return };
     let guests = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
     join_guests(&home, &guests);
@@ -529,7 +529,7 @@ fn two_networks_inside_share_one_link_and_one_that_is_made_again_disturbs_no_oth
 }
 
 #[test]
-fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
+fn a_bump_on_a_router_is_refused_unless_requested() {
     let Some(home) = Home::new("bump") else { return };
     let bump = |more: &str| {
         let more = format!("[wire]\n{more}");

@@ -4,7 +4,7 @@ use super::bed::Bed;
 use std::process::Stdio;
 
 #[test]
-fn what_setup_writes_runs_here_and_nothing_is_written_twice_or_by_halves() {
+fn setup_writes_runnable_files_once_and_completely() {
     let Some(bed) = Bed::new("setup") else { return };
     let file = bed.folder.path().join("mine.toml");
     let path = file.to_str().expect("UTF-8");

@@ -66,7 +66,7 @@ fn wait_for_all(gateway: &Gateway, parts: &[&str]) {
 }
 
 #[test]
-fn two_links_in_one_process_forward_reload_and_fail_each_by_itself() {
+fn two_links_in_one_process_forward_reload_and_fail_independently() {
     let Some((bed, outside, inside)) = two_links("several") else { return };
     let first = bed.config("");
     let second = second(&bed, "[safety]\npatience = \"200 ms\"\n");
@@ -119,7 +119,7 @@ fn two_links_in_one_process_forward_reload_and_fail_each_by_itself() {
 }
 
 #[test]
-fn of_several_links_all_begin_or_none() {
+fn several_links_start_all_or_none() {
     let Some((bed, ..)) = two_links("none") else { return };
     let first = bed.config("[safety]\non_failure = \"open\"\n");
     let a = first.to_str().expect("UTF-8");

@@ -123,7 +123,7 @@ fn config(bed: &Bed, extra: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn twenty_processes_take_over_from_each_other_and_no_frame_is_lost_doubled_or_out_of_order() {
+fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     let Some(bed) = Bed::new("heirs") else { return };
     let config = config(&bed, "");
     let first = bed.start(&config);
@@ -193,7 +193,7 @@ fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, Str
 }
 
 #[test]
-fn a_process_that_dies_or_is_silent_while_it_takes_over_costs_nothing_but_time() {
+fn a_successor_that_dies_or_stalls_costs_only_time() {
     let Some(bed) = Bed::new("heir-dies") else { return };
     let config = config(&bed, "");
     let gateway = bed.start(&config);
@@ -225,7 +225,7 @@ fn a_process_that_dies_or_is_silent_while_it_takes_over_costs_nothing_but_time()
 }
 
 #[test]
-fn what_does_not_fit_is_not_handed_over_and_says_why() {
+fn an_unfit_configuration_is_not_handed_over_and_the_reason_is_given() {
     let Some(bed) = Bed::new("heir-refused") else { return };
     let path = config(&bed, "");
     let gateway = bed.start(&path);
@@ -256,7 +256,7 @@ fn what_does_not_fit_is_not_handed_over_and_says_why() {
 }
 
 #[test]
-fn the_guard_goes_with_the_link_and_the_service_manager_is_notified_of_the_process() {
+fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     let Some(bed) = Bed::new("heir-guard") else { return };
     let config = config(&bed, "[safety]\non_failure = \"open\"\n");
     let mut first = bed.start(&config);

@@ -29,7 +29,7 @@ fn the_examples_pass_offline_and_are_shown() {
 }
 
 #[test]
-fn everything_is_in_json() {
+fn the_json_output_has_everything() {
     let output = GATEWAY.run(&["check", &example("wisp.toml"), "--offline", "--format", "json"]);
     let value: Value = serde_json::from_str(&stdout(&output)).unwrap();
     let tree = value["ways"][0]["tree"].as_array().unwrap();
@@ -41,7 +41,7 @@ fn everything_is_in_json() {
 }
 
 #[test]
-fn an_interface_that_is_not_there_ends_with_two() {
+fn a_missing_interface_ends_with_exit_code_2() {
     let output = GATEWAY.run(&["check", &example("home.toml")]);
     assert_eq!(code(&output), 2, "{}", stderr(&output));
     let message = stderr(&output);

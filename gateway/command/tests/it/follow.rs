@@ -129,7 +129,7 @@ fn starts(count: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_burst_of_sessions_with_a_bad_one_is_answered_and_none_is_lost() {
+fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = tower(folder.path(), 20_000);
     let follower = Follower::start(folder.path(), &config);
@@ -157,7 +157,7 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_and_none_is_lost() {
 }
 
 #[test]
-fn changes_that_are_refused_cost_themselves_alone() {
+fn refused_changes_do_not_affect_others() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = tower(folder.path(), 100);
     let follower = Follower::start(folder.path(), &config);
@@ -192,7 +192,7 @@ fn changes_that_are_refused_cost_themselves_alone() {
 }
 
 #[test]
-fn a_contradiction_of_lease_files_costs_its_address_alone() {
+fn contradictory_lease_files_cost_only_the_affected_address() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = tower(folder.path(), 0);
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("ours");

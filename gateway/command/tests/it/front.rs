@@ -37,7 +37,7 @@ fn the_committed_schema_of_snapshots_is_current() {
 }
 
 #[test]
-fn top_reports_a_gateway_that_is_not_there() {
+fn top_reports_a_missing_gateway() {
     let output = GATEWAY.run(&["top", "--socket", "none.sock"]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("no gateway answers at none.sock"), "{}", stderr(&output));
@@ -47,7 +47,7 @@ fn top_reports_a_gateway_that_is_not_there() {
 }
 
 #[test]
-fn the_committed_schema_of_gateways_is_current_and_the_examples_hold_to_it() {
+fn the_committed_schema_of_gateways_is_current_and_fits_the_examples() {
     let output = GATEWAY.run(&["schema", "configuration"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let committed = include_str!("../../../../docs/schema/gateway.json");
@@ -81,7 +81,7 @@ fn top_ends_with_its_terminal() {
 }
 
 #[test]
-fn top_ends_by_its_keys_and_leaves_the_terminal_as_it_was() {
+fn top_ends_by_its_keys_and_restores_the_terminal() {
     let (master, child) = at_a_terminal(GATEWAY.command().args(["top", "--socket", "/nowhere/at/all.sock"]));
     let before = seen(&master, "answers");
     assert!(before.contains("\x1b[?1049h"), "the other screen: {before:?}");

@@ -29,7 +29,7 @@ fn devices() -> String {
 }
 
 #[test]
-fn the_lists_of_libreqos_become_classes_and_subscribers_and_differences_are_shown() {
+fn lists_of_libreqos_become_classes_and_subscribers_with_differences_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = tower(folder.path());
     let file = |name: &str| folder.path().join(name).display().to_string();
@@ -110,7 +110,7 @@ fn the_lists_of_libreqos_become_classes_and_subscribers_and_differences_are_show
 }
 
 #[test]
-fn what_is_no_list_of_libreqos_is_refused_and_one_in_the_place_of_subscribers_is_recognized() {
+fn bad_libreqos_lists_are_refused_and_misplaced_ones_are_recognized() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = tower(folder.path());
     let plans = folder.path().join("plans.csv");

@@ -22,7 +22,7 @@ fn tower(folder: &Path, file: &str, journal: &str) -> String {
 }
 
 #[test]
-fn what_the_journal_says_counts_unless_the_file_says_something_else_since() {
+fn the_journal_counts_unless_the_file_changed_since() {
     let folder = tempfile::tempdir().expect("a folder");
     let weight = |file: &str| {
         let config = tower(folder.path(), file, LINE);
@@ -41,7 +41,7 @@ fn what_the_journal_says_counts_unless_the_file_says_something_else_since() {
 }
 
 #[test]
-fn a_journal_with_a_line_that_is_none_is_refused_and_one_that_was_not_finished_is_noted() {
+fn a_bad_journal_line_is_refused_and_an_unfinished_one_is_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = tower(folder.path(), FILE, &format!("{LINE}what\n{LINE}"));
     for command in [&["check", "--offline"][..], &["subscriber", "suspend"], &["run"]] {

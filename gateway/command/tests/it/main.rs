@@ -17,7 +17,7 @@ const GATEWAY: Program = Program {
 };
 
 #[test]
-fn every_message_is_as_recorded_and_ends_with_two() {
+fn every_message_matches_its_record_and_ends_with_exit_code_2() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
     let test = "cargo test -p fairwire-gateway --test it message";
     fairwire_testing::messages::check(&GATEWAY, &folder, &["gateway"], test);

@@ -304,7 +304,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_table_finds_what_a_map_finds(entries in prop::collection::vec((key(), 0..1000u32), 0..99), wanted in key()) {
+        fn the_table_agrees_with_a_map(entries in prop::collection::vec((key(), 0..1000u32), 0..99), wanted in key()) {
             let mut map = HashMap::new();
             for (key, class) in &entries {
                 let least = map.entry(*key).or_insert(*class);
@@ -320,7 +320,7 @@ mod tests {
         }
 
         #[test]
-        fn a_table_that_is_changed_is_one_that_was_made_so(
+        fn a_changed_table_equals_one_built_so(
             changes in prop::collection::vec((key(), 0..1000u32), 0..300),
             bind in prop_oneof![Just(Bind::Strict), Just(Bind::Mac)],
             access in (prop::option::of(0..8u16), prop::option::of(0..8u16), 0..64u8),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_narrows_down_more_counts_first() {
+    fn the_most_specific_key_counts_first() {
         let mac = [2, 0, 0, 0, 0, 7];
         let access = Access { vlan: Some(100), inner_vlan: Some(7), pppoe: Some(9), mac: Some(mac) };
         let all = [
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_a_sender_must_agree_as_far_as_it_is_bound() {
+    fn sender_keys_must_agree_as_far_as_they_are_bound() {
         let [ann, bob] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
         // Ann (1) has a VLAN and a device, Bob (2) a session, Cid (3) a line in Ann's outer VLAN.
         let entries = [

@@ -42,7 +42,7 @@ mod tests {
     const PLAIN: Framing = Framing { overhead_bytes: 0, minimum_bytes: 1, is_atm: false };
 
     #[test]
-    fn a_frame_on_ethernet_takes_what_the_standard_says() {
+    fn a_frame_on_ethernet_takes_the_size_of_the_standard() {
         let bytes = |frame| Framing::ETHERNET.wire_bytes(frame, LinkKind::Ethernet);
         assert_eq!(bytes(14 + 46), 84);
         assert_eq!(bytes(14 + 1500), 1538);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_48_bytes_of_each_53() {
+    fn cells_carry_48_of_53_bytes() {
         // PPPoE LLC on ADSL: 1492 B of IP and 40 B of overhead are 32 cells (40 = 8 PPPoE and PPP,
         // 14 Ethernet, 2 pad, 8 LLC and SNAP, 8 AAL5).
         let adsl = Framing { overhead_bytes: 40 - ETHERNET_HEADER_BYTES, minimum_bytes: 1, is_atm: true };

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused_with_the_reason() {
+    fn a_bad_prefix_is_refused_with_the_reason() {
         let error = |text: &str| text.parse::<Prefix>().unwrap_err();
         assert_eq!(error("10.0.0.0/33"), PrefixError::BadLength { max: 32 });
         assert_eq!(error("10.0.0.0/+8"), PrefixError::BadLength { max: 32 });

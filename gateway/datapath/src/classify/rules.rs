@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_goes_before_a_vlan_and_a_vlan_before_a_rule() {
+    fn addresses_precede_vlans_and_vlans_precede_rules() {
         let claims = Claims::new(
             &[("192.0.2.0/24".parse().unwrap(), 1)],
             AccessTable::new(&[(AccessKey::Vlan(100), 2)]),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_by_ports_has_no_packet_without_ports() {
+    fn a_port_rule_matches_no_packet_without_ports() {
         let ports = |ranges: &[(u16, u16)], without: &[(u16, u16)]| PortSet {
             ranges: ranges.into(),
             without: without.into(),

@@ -298,7 +298,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_changed_table_is_that_of_the_changed_prefixes(entries in prefixes(), new in prefixes(), class in 0..4_u32) {
+        fn a_changed_table_equals_one_built_from_the_changed_prefixes(entries in prefixes(), new in prefixes(), class in 0..4_u32) {
             let (gone, stays): (Vec<_>, Vec<_>) = entries.iter().copied().partition(|(_, of)| *of == class);
             let then = [&stays[..], &new].concat();
             let changed = PrefixTable::new(&entries).changed(&gone, &new);
@@ -315,7 +315,7 @@ mod tests {
         }
 
         #[test]
-        fn the_table_finds_what_a_search_of_all_finds(entries in prefixes(), addresses in prop::collection::vec(near(), 50)) {
+        fn the_table_agrees_with_a_linear_search(entries in prefixes(), addresses in prop::collection::vec(near(), 50)) {
             let table = PrefixTable::new(&entries);
             let ends = entries.iter().flat_map(|(prefix, _)| {
                 let last = match (prefix.ends4(), prefix.ends6()) {

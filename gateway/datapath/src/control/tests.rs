@@ -38,7 +38,7 @@ fn is_control_of(frame: &[u8]) -> bool {
 }
 
 #[test]
-fn what_controls_a_network_is_known_and_what_pretends_to_be_is_not() {
+fn control_packets_are_recognized_and_imitations_are_not() {
     let (host, group, other_group) = ([198, 51, 100, 7], [224, 0, 0, 5], [224, 0, 1, 5]);
     for (frame, is_control, what) in [
         (ipv4([10, 0, 0, 1], group, 1, OSPF), true, "OSPF"),
@@ -91,7 +91,7 @@ fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
 }
 
 #[test]
-fn a_flood_of_hellos_takes_none_from_routers_that_are_known() {
+fn a_flood_of_hellos_takes_no_capacity_from_known_routers() {
     let one = |_| ipv4([10, 0, 0, 66], [224, 0, 0, 5], 1, OSPF);
     let drawn =
         |ms: u64| ipv4([10, (ms >> 16) as u8, (ms >> 8) as u8, ms as u8 | 128], [224, 0, 0, 5], 1, OSPF);
@@ -103,7 +103,7 @@ fn a_flood_of_hellos_takes_none_from_routers_that_are_known() {
 }
 
 #[test]
-fn hosts_leave_half_of_the_places_to_routers_and_what_is_sent_on_has_a_sixteenth() {
+fn hosts_leave_half_to_routers_and_forwarded_packets_get_a_sixteenth() {
     let mut limit = ControlLimit::new(rate(400_000));
     let at = |ms| Time::ZERO + Duration::from_ms(ms);
     let router = ipv4([10, 0, 0, 1], [224, 0, 0, 5], 1, OSPF);
@@ -126,7 +126,7 @@ fn hosts_leave_half_of_the_places_to_routers_and_what_is_sent_on_has_a_sixteenth
 }
 
 #[test]
-fn another_rate_leaves_the_known_ones_known() {
+fn a_new_rate_keeps_known_routers_known() {
     let mut limit = ControlLimit::new(rate(400_000));
     let (router, other) =
         (ipv4([10, 0, 0, 1], [224, 0, 0, 5], 1, OSPF), ipv4([10, 0, 0, 9], [224, 0, 0, 5], 1, OSPF));
@@ -140,7 +140,7 @@ fn another_rate_leaves_the_known_ones_known() {
 }
 
 #[test]
-fn a_link_gives_a_fiftieth_and_a_slow_one_what_bfd_needs() {
+fn control_gets_a_fiftieth_of_a_link_and_on_a_slow_one_enough_for_bfd() {
     let of = |bps| default_rate(rate(bps)).bps();
     assert_eq!([of(50_000_000), of(1_000_000), of(100_000)], [1_000_000, 128_000, 25_000]);
 }

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_through_with_its_last_bit_and_what_passes_by_does_not_wait_for_it() {
+    fn a_frame_departs_with_its_last_bit_and_unshaped_frames_do_not_wait() {
         let mut departures = Departures::new(4);
         departures.begin(7, at(105));
         departures.advance(at(104));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn of_packets_that_late_time_let_begin_at_once_each_is_through_when_the_next_begins() {
+    fn packets_started_late_together_depart_one_by_one() {
         let mut departures = Departures::new(4);
         [1, 2, 3].into_iter().for_each(|frame| departures.begin(frame, at(100 * u64::from(frame))));
         departures.advance(at(250));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moves_keeps_its_order_and_has_its_new_name() {
+    fn moved_departures_keep_their_order_under_new_names() {
         let mut departures = Departures::new(2);
         departures.pass(0);
         departures.begin(1, at(9));

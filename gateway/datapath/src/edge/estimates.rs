@@ -156,7 +156,7 @@ mod tests {
     const YELLOW: u8 = 12;
 
     #[test]
-    fn marks_of_green_packets_lower_the_target_of_their_class_alone() {
+    fn marks_of_green_packets_lower_only_the_target_of_their_class() {
         let mut estimates = Estimates::new(3);
         let seen = estimates.seen();
         for _ in 0..10 {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_profile_or_cannot_be_marked_is_no_sign_of_anything() {
+    fn packets_out_of_profile_or_unmarkable_are_ignored() {
         let mut estimates = Estimates::new(2);
         for (dscp, ecn) in [
             (YELLOW, Ecn::Ce),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learnt_follows_a_class_to_its_new_number() {
+    fn estimates_follow_a_class_to_its_new_number() {
         let mut old = Estimates::new(3);
         (0..50).for_each(|_| old.observe(&facts(2, GREEN, Ecn::Ce)));
         let mut new = Estimates::new(4);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_are_shown_where_there_are_any() {
+    fn targets_are_shown_only_where_they_exist() {
         let targets = Targets::new(2);
         assert_eq!(targets.of(1), None);
         targets.show(|class| (class == 1).then_some(5e6));

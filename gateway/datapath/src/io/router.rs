@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_have_the_end_of_the_inside_interfaces_name_and_fit() {
+    fn device_names_keep_the_end_of_the_inside_name_and_fit() {
         assert_eq!(passage("lan0").taps(), ["fwup-lan0", "fwdn-lan0"]);
         assert_eq!(passage("enp0s31f6.1234").taps()[0], "fwup-s31f6.1234");
         for name in ["a-name-of-15-by", "ääääääää", ""] {
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inside_that_is_not_there_is_gone_and_nothing_is_made() {
+    fn a_missing_inside_interface_is_reported_and_nothing_is_created() {
         let gone = passage("no-such-if").outside().map(|_| ()).expect_err("it is not there");
         assert!(matches!(gone, PortError::Gone { ref name } if name == "no-such-if"), "{gone}");
         assert!(link::index_of("fwdn-no-such-if").is_ok_and(|index| index.is_none()));

@@ -594,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_device_refuses_later_is_reported_once() {
+    fn a_later_refusal_of_a_device_is_reported_once() {
         let device = Device::new(true);
         let (mut port, senders) = port(&device, 1);
         let (good, refused, long) = ([1; 60], [255; 60], vec![1; 2000]);
@@ -614,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn few_frames_wake_no_thread_and_without_threads_a_port_is_as_it_was() {
+    fn few_frames_wake_no_thread_and_ports_work_without_threads() {
         let device = Device::new(true);
         let (mut port, senders) = port(&device, 2);
         let bytes = [1; 60];
@@ -641,7 +641,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stalled_thread_is_noticed_and_the_link_goes_on() {
+    fn a_stalled_thread_is_noticed_and_the_link_continues() {
         let (stuck, open) = (Device::new(false), Device::new(true));
         let (mut port, senders) = port(&stuck, 1);
         let frames: Vec<Vec<u8>> = (0..20).map(|number| frame(number as u8, number)).collect();
@@ -673,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_the_whole_process_is_no_stall() {
+    fn a_pause_of_the_entire_process_is_no_stall() {
         let stuck = Device::new(false);
         let (mut port, senders) = port(&stuck, 1);
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
@@ -693,7 +693,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_without_room_makes_nothing_wait_and_nothing_overtake() {
+    fn a_full_thread_causes_neither_waiting_nor_overtaking() {
         let (stuck, open) = (Device::new(false), Device::new(true));
         let (mut port, senders) = port(&stuck, 1);
         let (first, second) = (frame(1, 0), frame(2, 0));
@@ -714,7 +714,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_device_threads_are_given_nothing() {
+    fn threads_without_a_device_are_given_nothing() {
         let device = Device::new(true);
         let senders = Rc::new(RefCell::new(Senders::start(1, 64).expect("a thread")));
         let port = DevicePort { device: device.clone(), own: 0, is_handed_out: true };

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn both_parts_of_the_path_are_timed_by_the_edge_that_goes_round() {
+    fn the_travelling_spin_edge_times_both_parts_of_the_path() {
         let mut path = Path::new(500);
         path.run(10_000, &mut |_, bit| bit);
         // Each part is exact to the next packet of its direction.
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_draw_the_bit_are_not_timed() {
+    fn ends_with_a_random_spin_bit_are_not_timed() {
         let mut random = fairwire_core::Seed(7).stream("spin");
         let mut path = Path::new(500);
         path.run(100_000, &mut |_, _| random.next_u64() & 1 == 1);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_that_was_lost_in_the_gateway_is_no_begin_and_the_next_one_is() {
+    fn a_spin_edge_lost_in_the_gateway_starts_no_trip_and_the_next_one_does() {
         let mut spin = Spin { trips: SURE, ..Spin::default() };
         let at = |us: u64| Time::from_ns(us * 1000);
         for way in [0, 1] {

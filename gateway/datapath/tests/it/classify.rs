@@ -34,7 +34,7 @@ fn the_corpus_passes() {
 
 proptest! {
     #[test]
-    fn frames_that_are_nearly_right_read_as_etherparse_reads_them(
+    fn nearly_valid_frames_read_as_etherparse_reads_them(
         seed in 0..9usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..5),
         cut in any::<prop::sample::Index>(),
@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn random_bytes_have_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_are_classified(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         body::classify(&bytes);
     }
 }
@@ -105,7 +105,7 @@ fn the_inside_host_receives_downloads_and_sends_uploads() {
 }
 
 #[test]
-fn each_kind_of_flow_holds_together_what_it_says() {
+fn each_kind_of_flow_groups_the_packets_that_it_names() {
     let flow = |kind, frame: &[u8]| -> FlowHash { facts(kind, Way::Download, frame).flow };
     let one = udp(OUTSIDE, INSIDE, (53, 4000));
     let other_port = udp(OUTSIDE, INSIDE, (53, 4001));
@@ -164,7 +164,7 @@ fn fragments_have_a_class_and_one_flow() {
 }
 
 #[test]
-fn what_is_not_ip_is_of_no_class_and_bare_packets_are_as_in_frames() {
+fn frames_without_ip_are_unclaimed_and_bare_packets_match_frames() {
     let mut arp = vec![2; 12];
     arp.extend([0x08, 0x06]);
     arp.extend([0; 28]);
@@ -187,7 +187,7 @@ fn what_is_not_ip_is_of_no_class_and_bare_packets_are_as_in_frames() {
 }
 
 #[test]
-fn a_subscriber_is_known_by_session_vlans_or_ethernet_address_where_no_address_is_known() {
+fn a_subscriber_without_an_address_is_known_by_session_vlans_or_mac() {
     let plain = udp(OUTSIDE, [10, 9, 9, 9], (53, 4000)); // to 04:04:…, the inside address of a download
     let tagged = |tags: &[u16], session: Option<u16>| {
         let mut frame = plain[..12].to_vec();
@@ -232,7 +232,7 @@ fn a_subscriber_is_known_by_session_vlans_or_ethernet_address_where_no_address_i
 }
 
 #[test]
-fn headers_of_ipv6_are_walked_to_the_ports() {
+fn ipv6_headers_are_followed_to_the_ports() {
     let inside: [u8; 16] = "2001:db8:1::9".parse::<std::net::Ipv6Addr>().unwrap().octets();
     let mut payload = vec![60, 0, 1, 4, 0, 0, 0, 0, 17, 0, 1, 4, 0, 0, 0, 0]; // hop by hop, then options, then UDP
     payload.extend([0x0f, 0xa0, 0, 53, 0, 8, 0, 0]);
@@ -252,7 +252,7 @@ fn headers_of_ipv6_are_walked_to_the_ports() {
 
 /// A customer sends in the name of another, whose row has an address and a device.
 #[test]
-fn an_upload_in_anothers_name_is_spoofed_and_a_download_to_him_is_not() {
+fn an_upload_with_a_foreign_address_is_spoofed_and_a_download_is_not() {
     let prefix = |text: &str| text.parse().unwrap();
     let claims = Arc::new(Claims::new(
         &[(prefix("192.0.2.1/32"), 1), (prefix("192.0.2.2/32"), 2)],

@@ -165,7 +165,7 @@ fn the_rate_is_exact_over_many_packets() {
 }
 
 #[test]
-fn a_process_that_wakes_late_keeps_the_rate_up_to_the_credit_and_no_further() {
+fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
     // 1 s at 1 B/us with a step every 5 ms, fifty packets' time. Each step makes up for all of the
     // missed time, or for half of it.
     for (catch_up, packets) in
@@ -220,7 +220,7 @@ fn check_tcp(frame: &[u8], sequence: u32) {
 }
 
 #[test]
-fn a_mark_is_written_into_the_header_and_nothing_else_changes() {
+fn a_mark_changes_only_the_ecn_field_and_checksum() {
     let queue = Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
     let mut datapath = datapath_of(Box::new(queue), ONE_BYTE_PER_US, ROOMY);
     let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
@@ -262,7 +262,7 @@ fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
 }
 
 #[test]
-fn a_colour_comes_in_as_a_codepoint_and_leaves_as_one_of_the_class_that_is_given() {
+fn colours_arrive_and_leave_as_codepoints_of_the_configured_class() {
     // Best effort and EF have no colour, so they are green. Assured forwarding: AF11, AF32 and
     // AF43.
     let came = [(0, Ecn::NotEct), (46, Ecn::Ect0), (10, Ecn::Ce), (28, Ecn::Ect1), (38, Ecn::NotEct)];
@@ -289,7 +289,7 @@ fn a_mark_and_a_colour_are_written_into_one_packet() {
 }
 
 #[test]
-fn a_codepoint_is_washed_off_where_that_is_said_and_ecn_stays() {
+fn codepoints_are_washed_if_configured_and_ecn_stays() {
     for washes in [true, false] {
         let dscp = if washes { Dscp::Wash } else { Dscp::Keep };
         let mut datapath = datapath_writing(dscp, tail_drop(10));
@@ -334,7 +334,7 @@ fn arp_passes_a_link_that_is_blocked() {
 }
 
 #[test]
-fn what_becomes_free_and_what_arrives_at_one_instant_happen_in_this_order() {
+fn at_one_instant_a_departure_frees_its_place_before_an_arrival() {
     // One place in the queue. At 100 us the transmitter becomes free and takes the waiting packet,
     // so the arrival fits.
     let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
@@ -343,7 +343,7 @@ fn what_becomes_free_and_what_arrives_at_one_instant_happen_in_this_order() {
 }
 
 #[test]
-fn a_pool_that_is_exhausted_and_a_port_that_is_down_are_counted() {
+fn losses_to_an_exhausted_pool_and_a_down_port_are_counted() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, PoolSize { frames: 2, frame_bytes: 600 });
     let lens = [100, 587, 100, 100];
     let arrivals = lens.map(|len| at_us(0, udp(1, len, Ecn::NotEct))).to_vec();
@@ -355,7 +355,7 @@ fn a_pool_that_is_exhausted_and_a_port_that_is_down_are_counted() {
 }
 
 #[test]
-fn on_a_link_without_ethernet_headers_packets_are_split_shaped_and_marked_as_on_one_with() {
+fn links_without_ethernet_headers_split_shape_and_mark_alike() {
     let queue = || Queue::new(Limit::packets(10), Fcfs, Signalling).with_ecn(EcnPolicy::Mark);
     let mut train = super_packet(4, 460);
     let headers = fairwire_wire::parse(&train.frame);
@@ -408,7 +408,7 @@ impl Port for Fussy {
 }
 
 #[test]
-fn what_is_refused_of_a_batch_is_counted_and_the_rest_is_sent() {
+fn refused_frames_of_a_batch_are_counted_and_the_rest_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let mut wire = Wire { left: Fussy { tried: 1, ..Fussy::default() }, right: Fussy::default() };
     // Nothing is shaped from right to left, so all leave at once, in batches of 64.
@@ -449,7 +449,7 @@ impl Port for Noting {
 }
 
 #[test]
-fn a_caller_that_is_late_catches_up_with_each_departure_at_its_own_time() {
+fn a_late_caller_catches_up_with_each_departure_at_its_due_time() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let mut wire: Wire<Noting> = Wire { left: Noting::default(), right: Noting::default() };
     for at_us in [0, 10_000] {
@@ -463,7 +463,7 @@ fn a_caller_that_is_late_catches_up_with_each_departure_at_its_own_time() {
 }
 
 #[test]
-fn nothing_is_shaped_on_the_way_back() {
+fn the_opposite_direction_is_not_shaped() {
     let mut datapath = datapath_of(tail_drop(1), 8, ROOMY);
     let frames: Vec<_> = (0..50).map(|us| at_us(us, udp(1, 1500, Ecn::NotEct))).collect();
     let mut wire = Wire { left: MemoryPort::new(vec![]), right: MemoryPort::new(frames) };
@@ -497,7 +497,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn every_packet_has_its_place_whatever_arrives(
+    fn every_packet_is_accounted_for_under_any_arrivals(
         arrivals in prop::collection::vec(any_arrival(), 0..80),
         capacity in 1u32..20,
         frames in 1u32..40,

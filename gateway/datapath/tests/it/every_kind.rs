@@ -151,7 +151,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
 }
 
 #[test]
-fn a_mix_of_all_kinds_fills_the_link_and_no_more_whatever_share_is_not_ip() {
+fn a_mix_of_all_kinds_fills_the_link_exactly_at_any_share_of_other_protocols() {
     let mut kinds = vec![udp(1000), pppoe(400), three_tags(60), snap(900), arp()];
     kinds.extend((0..20).map(|n| other(0x2000 + n * 997, 50 + usize::from(n) * 70)));
     for not_ip in [default_rate(rate(BPS)), rate(BPS / 4), rate(BPS)] {
@@ -179,7 +179,7 @@ proptest! {
 }
 
 #[test]
-fn what_keeps_the_link_alive_passes_at_once_beside_a_full_queue_and_a_flood_of_ethertypes() {
+fn keep_alive_frames_pass_at_once_despite_a_full_queue_and_a_flood() {
     let mut arrivals = flood(&[udp(1400), other(0x1234, 1400)], 400_000_000);
     let control: Vec<Arrival> = (0..100)
         .map(|n| Arrival { at: Time::from_ns(n * 10_000_000 + 777), frame: arp(), vnet: VnetHeader::PLAIN })
@@ -199,7 +199,7 @@ fn what_keeps_the_link_alive_passes_at_once_beside_a_full_queue_and_a_flood_of_e
 }
 
 #[test]
-fn what_is_not_shaped_has_no_bound() {
+fn an_unshaped_direction_has_no_bound() {
     let mut datapath = datapath(None, None);
     let arrivals = flood(&[other(0x1234, 1400)], 400_000_000);
     let count = arrivals.len();
@@ -207,7 +207,7 @@ fn what_is_not_shaped_has_no_bound() {
 }
 
 #[test]
-fn a_frame_longer_than_the_outgoing_interface_takes_has_a_word_of_its_own() {
+fn frames_too_long_for_the_outgoing_interface_have_their_own_count() {
     let mut datapath = datapath(shaper(rate(BPS)), None);
     let lens = [100, 1400, 100, 1473];
     let arrivals = lens
@@ -270,7 +270,7 @@ fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64)
 }
 
 #[test]
-fn a_broadcast_that_circles_is_cut_whether_it_is_ip_or_not_and_shaped_or_not() {
+fn a_looping_broadcast_is_cut_with_or_without_ip_and_shaping() {
     let mut mdns = udp(100);
     mdns[..6].copy_from_slice(&[0x01, 0x00, 0x5e, 0, 0, 0xfb]);
     for frame in [arp(), mdns] {
@@ -296,7 +296,7 @@ fn a_broadcast_that_circles_is_cut_whether_it_is_ip_or_not_and_shaped_or_not() {
 }
 
 #[test]
-fn a_broadcast_that_circles_one_way_only_has_the_share_of_what_is_not_ip_and_no_more() {
+fn a_one_directional_broadcast_loop_gets_only_the_share_of_other_protocols() {
     let shaper = || shaper(default_rate(rate(BPS)));
     let mut datapath = datapath(shaper(), shaper());
     let sent = circling(&mut datapath, &arp(), [true, false], 0) as u64;

@@ -135,7 +135,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 #[test]
-fn traffic_resumes_by_itself_after_an_interface_was_down() {
+fn traffic_resumes_after_an_interface_was_down() {
     for (way, open) in WAYS {
         on_a_bed(move |bed| {
             let (source, sink) = hosts(bed);
@@ -178,7 +178,7 @@ fn a_removed_interface_is_named() {
 }
 
 #[test]
-fn after_a_larger_mtu_larger_frames_are_taken_where_there_is_room_and_else_counted() {
+fn after_an_mtu_increase_larger_frames_are_taken_or_counted() {
     for (way, open) in WAYS {
         for (frame_bytes, is_taken) in [(9018, true), (1518, false)] {
             on_a_bed(move |bed| {
@@ -240,7 +240,7 @@ fn numbers(port: &mut AfPacket) -> Vec<u32> {
 }
 
 #[test]
-fn frames_that_were_not_fetched_in_time_are_counted_and_the_rest_come_in_order() {
+fn frames_not_fetched_in_time_are_counted_and_the_rest_stay_in_order() {
     for (way, open) in WAYS {
         on_a_bed(move |bed| {
             let mut source = port_at(bed, &bed.source);
@@ -268,7 +268,7 @@ fn await_carrier(source: &mut AfPacket, left: &mut AfPacket) {
 }
 
 #[test]
-fn what_a_full_device_queue_refuses_is_counted_frame_by_frame() {
+fn refusals_of_a_full_device_queue_are_counted_per_frame() {
     on_a_bed(|bed| {
         let queue = [
             "qdisc",
@@ -310,7 +310,7 @@ fn what_a_full_device_queue_refuses_is_counted_frame_by_frame() {
 }
 
 #[test]
-fn runts_and_nonsense_pass_as_they_are() {
+fn runts_and_nonsense_pass_unchanged() {
     on_a_bed(|bed| {
         let (mut source, mut sink) = (port_at(bed, &bed.source), port_at(bed, &bed.sink));
         let addresses = &frame(0)[..12];
@@ -369,7 +369,7 @@ fn tuns(bed: &Bed) -> Wire<Tun> {
 }
 
 #[test]
-fn two_tun_devices_are_a_wire_for_datagrams_and_for_tcp_in_super_packets() {
+fn two_tun_devices_carry_datagrams_and_tcp_super_packets() {
     on_a_bed(|bed| {
         let wire = tuns(bed);
         let (source, sink) = (socket_at(&bed.source, INSIDE), socket_at(&bed.sink, OUTSIDE));
@@ -402,7 +402,7 @@ fn two_tun_devices_are_a_wire_for_datagrams_and_for_tcp_in_super_packets() {
 }
 
 #[test]
-fn what_a_tun_device_that_is_down_refuses_is_counted() {
+fn refusals_of_a_down_tun_device_are_counted() {
     on_a_bed(|bed| {
         let mut wire = tuns(bed);
         let packet = &frame(0)[14..];

@@ -124,7 +124,7 @@ fn an_idle_gateway_delays_a_frame_by_less_than_100_us() {
 const BULK_BYTES: usize = 20_000_000;
 
 #[test]
-fn super_packets_come_in_whole_and_leave_as_packets_that_tcp_accepts() {
+fn super_packets_arrive_complete_and_leave_as_packets_that_tcp_accepts() {
     let Some((received, seen)) = with_gateway(|hosts| {
         hosts.sink.enter().expect("a host of ours");
         let listener = TcpListener::bind((SINK_ADDRESS, 7)).expect("a free port");
@@ -153,7 +153,7 @@ fn pattern() -> Vec<u8> {
 }
 
 #[test]
-fn an_interface_may_go_down_and_come_back_but_one_that_is_removed_ends_the_gateway() {
+fn an_interface_may_go_down_and_return_but_its_removal_ends_the_gateway() {
     let Some((_, seen)) = with_gateway(|hosts| {
         let (source, sink) = (socket_at(&hosts.source, SOURCE_ADDRESS), socket_at(&hosts.sink, SINK_ADDRESS));
         await_ping(&source, &sink);

@@ -124,7 +124,7 @@ fn check_order(sent: &[Departure]) {
 }
 
 #[test]
-fn a_thousand_random_configurations_under_load_lose_nothing_and_keep_the_order_of_each_flow() {
+fn a_thousand_random_reloads_under_load_lose_and_reorder_nothing() {
     let mut dice = Dice(1);
     let start = DatapathPlan { forward: plan(&mut dice, 50, 600), backward: unshaped(&mut dice) };
     let mut datapath = Datapath::new(start);
@@ -177,7 +177,7 @@ fn the_packet_in_transmission_leaves_when_it_would_have_left() {
 }
 
 #[test]
-fn flows_and_classes_are_counted_on() {
+fn counts_of_flows_and_classes_continue_across_a_reload() {
     let mut dice = Dice(4);
     let classifier = || Classifier::new(FlowHasher::new([7; 16]), 24);
     let plan =
@@ -209,7 +209,7 @@ impl Probe for Gauge {
 }
 
 #[test]
-fn a_reload_of_a_parameter_keeps_what_the_discipline_has_learnt_where_flows_and_classes_stay() {
+fn a_reload_of_a_parameter_keeps_the_state_of_the_discipline() {
     let pie = |target: &str| {
         let rate = Rate::from_bps(10_000_000).expect("not zero");
         let site = Site { rate, buffer: Amount::Packets(200), packet_bytes: 560, seed: Seed(1), stream: "r" };

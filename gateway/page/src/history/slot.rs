@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minute_has_what_its_seconds_have_together() {
+    fn a_minute_is_the_sum_of_its_seconds() {
         let mut slots = Slots::default();
         let all: Vec<Slot> = (0..=120)
             .flat_map(|second| {
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_above_others_are_not_counted_twice_and_the_rest_is_what_is_left() {
+    fn parent_classes_are_not_counted_twice_and_the_remainder_is_others() {
         let mut slots = Slots::default();
         let (first, second) = (at(0), at(1));
         slots.take(0, 1.0, &first.0, &first.1);

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_there_after_a_restart() {
+    fn the_stored_history_is_available_after_a_restart() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("home.sqlite");
         let change = Change { at_s: 90, kind: "reload".into(), text: "`download.rate`".into() };
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_killed_while_it_writes_loses_nothing_that_was_kept() {
+    fn a_process_killed_during_a_write_loses_no_stored_history() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("home.sqlite");
         let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_history_that_is_closed_is_whole_in_its_file() {
+    fn a_closed_history_is_complete_in_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("home.sqlite");
         let mut history = History::open(Some(&path), BOUNDS);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_is_forgotten() {
+    fn old_history_is_forgotten() {
         let mut store = Store::in_memory(BOUNDS);
         store.keep(&[slot(1, 0, 1), slot(10, 0, 1), slot(60, 0, 1)], 10).expect("there is room");
         let counts = |store: &Store| STEPS_S.map(|step| count(store, step));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_file_makes_room_by_its_oldest_minutes_and_stays_within_its_bound() {
+    fn a_full_file_drops_its_oldest_minutes_and_stays_within_its_bound() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("home.sqlite");
         let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrupt_file_is_put_aside_and_another_one_begins() {
+    fn a_corrupt_file_is_set_aside_and_a_new_one_begins() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("home.sqlite");
         std::fs::write(
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_written_the_history_is_in_memory_and_says_why() {
+    fn without_a_writable_folder_the_history_stays_in_memory_and_says_why() {
         let mut history = History::open(Some(Path::new("/nonexistent/home.sqlite")), BOUNDS);
         assert!(history.fault().expect("it says so").contains("cannot be used"));
         let now_s = fairwire_linux::clock::calendar().ns() / 1_000_000_000;

@@ -78,7 +78,7 @@ fn metric(page: &str, name: &str) -> f64 {
 }
 
 #[test]
-fn the_numbers_of_the_page_are_those_of_the_metrics() {
+fn numbers_of_the_page_match_the_metrics() {
     let served = Served::new(None);
     let (shown, metrics) = (served.json("/api/snapshot"), served.get("/metrics"));
     let download = &shown["ways"][0];
@@ -99,7 +99,7 @@ fn the_numbers_of_the_page_are_those_of_the_metrics() {
 }
 
 #[test]
-fn the_files_need_no_token_and_the_measurements_are_for_those_with_the_token() {
+fn files_need_no_token_and_measurements_need_one() {
     let served = Served::new(Some("secret"));
     let token = "Authorization: Bearer secret\r\n";
     for path in ["/", "/gateway.js", "/gateway.css"] {
@@ -124,7 +124,7 @@ fn the_files_need_no_token_and_the_measurements_are_for_those_with_the_token() {
 }
 
 #[test]
-fn every_answer_has_the_headers_of_security_and_a_page_of_another_site_gets_nothing() {
+fn every_answer_has_security_headers_and_other_sites_get_nothing() {
     let served = Served::new(None);
     for path in ["/", "/api/snapshot", "/nothing"] {
         let (head, _) = send(served.address, &request(&format!("GET {path}"), ""));
@@ -142,7 +142,7 @@ fn every_answer_has_the_headers_of_security_and_a_page_of_another_site_gets_noth
 }
 
 #[test]
-fn requests_that_make_no_sense_are_refused_and_say_why() {
+fn nonsensical_requests_are_refused_with_the_reason() {
     let served = Served::new(None);
     for path in [
         "/api/classes",
@@ -162,7 +162,7 @@ fn requests_that_make_no_sense_are_refused_and_say_why() {
 }
 
 #[test]
-fn a_stream_begins_with_a_snapshot_and_a_seventeenth_viewer_is_sent_away() {
+fn a_stream_begins_with_a_snapshot_and_a_17th_viewer_is_refused() {
     let served = Served::new(None);
     let viewer = || {
         let mut stream = TcpStream::connect(served.address).expect("it listens");
@@ -196,7 +196,7 @@ fn load() -> Vec<Arrival> {
 }
 
 #[test]
-fn the_last_minute_is_replayed_through_every_discipline_whatever_the_classes_are() {
+fn the_last_minute_is_replayed_through_every_discipline_with_any_classes() {
     let head = "format = 2\nname = \"x\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"10 Mbit/s\"\n";
     let class = |name: &str, more: &str| format!("[[class]]\nname = \"{name}\"\n{more}");
     let nested = class("gold", "") + &class("alice", "parent = \"gold\"\nmatch.dscp = [1]\n");

@@ -107,7 +107,7 @@ fn near(shown: f64, truth: f64, within: f64) {
 }
 
 #[test]
-fn a_snapshot_shows_what_the_datapath_did() {
+fn a_snapshot_shows_the_work_of_the_datapath() {
     let (board, datapath) = observed(4, &mut |_, _| ());
     let snapshot = board.latest_with_classes();
     assert_eq!((snapshot.name.as_str(), snapshot.uptime_s, snapshot.reloads), ("edge", 3.99, 0));
@@ -153,7 +153,7 @@ fn a_snapshot_shows_what_the_datapath_did() {
 }
 
 #[test]
-fn counts_show_what_each_flow_got_since_the_start_at_the_time_of_their_copy() {
+fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     let (board, datapath) = observed(4, &mut |_, _| ());
     let counts = board.counts(1000);
     let [download, upload] = &counts.ways[..] else { panic!("two ways") };
@@ -310,7 +310,7 @@ fn label_names(labels: &str, line: &str) -> Vec<String> {
 }
 
 #[test]
-fn both_formats_have_the_grammar_of_their_specifications_and_the_numbers_of_the_snapshot() {
+fn both_formats_follow_their_grammar_and_match_the_snapshot() {
     let (board, _) = observed(2, &mut |_, _| ());
     let snapshot = board.latest_with_classes();
     let pages = [Format::OpenMetrics, Format::Text]
@@ -378,7 +378,7 @@ fn the_sojourn_is_a_histogram_since_the_start() {
 }
 
 #[test]
-fn counters_never_go_back_over_a_reload() {
+fn counters_never_decrease_across_a_reload() {
     let mut last: BTreeMap<String, f64> = BTreeMap::new();
     let (board, _) = observed(3, &mut |ms, observer| {
         if ms == 1500 {
@@ -450,7 +450,7 @@ impl Drop for Served {
 }
 
 #[test]
-fn metrics_are_served_and_nothing_else_is() {
+fn only_metrics_are_served() {
     let served = Served::new(None);
     let (head, body) = send(served.address, &request("GET /metrics", ""));
     assert!(head.starts_with("http/1.1 200"), "{head}");
@@ -501,7 +501,7 @@ fn closed(streams: &[TcpStream]) -> usize {
 }
 
 #[test]
-fn three_hundred_that_say_nothing_keep_no_reader_waiting() {
+fn three_hundred_silent_clients_keep_no_reader_waiting() {
     let served = Served::new(Some("secret"));
     let token = "Authorization: Bearer secret\r\n";
     let hundred = || (0..100).map(|_| connected_from([127, 0, 0, 2], served.address));
@@ -528,7 +528,7 @@ fn three_hundred_that_say_nothing_keep_no_reader_waiting() {
 }
 
 #[test]
-fn a_connection_is_over_after_one_answer_so_that_readers_who_stay_keep_no_other_waiting() {
+fn a_connection_closes_after_one_answer() {
     let served = Served::new(None);
     let stay = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: keep-alive\r\n\r\n";
     let stayers: Vec<TcpStream> = (0..40)
@@ -547,7 +547,7 @@ fn a_connection_is_over_after_one_answer_so_that_readers_who_stay_keep_no_other_
 }
 
 #[test]
-fn a_page_of_another_site_that_has_its_name_point_here_gets_nothing() {
+fn a_rebound_host_name_gets_nothing() {
     let named = |host: &str| format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     let listed = |token: Option<&str>| {
         Served::to(Readers { token: token.map(String::from), hosts: vec!["gw.example.net".into()] })
@@ -589,7 +589,7 @@ fn a_page_of_another_site_that_has_its_name_point_here_gets_nothing() {
 }
 
 #[test]
-fn with_a_token_only_who_shows_it_is_answered() {
+fn with_a_token_only_its_holders_are_answered() {
     let served = Served::new(Some("secret"));
     for (shown, status) in [
         ("", "401"),
@@ -606,7 +606,7 @@ fn with_a_token_only_who_shows_it_is_answered() {
 }
 
 #[test]
-fn beyond_loopback_a_token_is_needed() {
+fn a_token_is_required_beyond_loopback() {
     let refused = listen("0.0.0.0:0".parse().expect("an address"), None).expect_err("no token");
     assert!(matches!(refused, ServeError::Open { .. }));
     assert!(refused.to_string().contains("telemetry.token_file"), "{refused}");
@@ -641,7 +641,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
 }
 
 #[test]
-fn promtool_finds_nothing_to_complain_of_in_a_page() {
+fn promtool_accepts_the_metrics() {
     let (board, _) = observed(2, &mut |_, _| ());
     let mut snapshot = (*board.latest_with_classes()).clone();
     // A gauge of each unit, named as by disciplines.
@@ -663,7 +663,7 @@ fn promtool_finds_nothing_to_complain_of_in_a_page() {
 }
 
 #[test]
-fn the_alert_rules_are_right_and_go_off_when_they_ought_to() {
+fn the_alert_rules_are_valid_and_fire_when_expected() {
     let rules = monitoring("fairwire.rules.yml");
     let tests = monitoring("fairwire.rules.test.yml");
     for (verb, path) in [("check", rules), ("test", tests)] {
@@ -683,7 +683,7 @@ fn metrics_in(text: &str) -> BTreeSet<&str> {
 }
 
 #[test]
-fn every_metric_that_rules_and_dashboard_name_is_one_that_a_gateway_exports() {
+fn rules_and_dashboard_name_only_exported_metrics() {
     let (board, _) = observed(1, &mut |_, _| ());
     let page = strictly(&open_metrics(&board), Format::OpenMetrics);
     let exported: BTreeSet<&str> =
@@ -702,7 +702,7 @@ fn every_metric_that_rules_and_dashboard_name_is_one_that_a_gateway_exports() {
 }
 
 #[test]
-fn the_dashboard_has_the_form_that_grafana_imports() {
+fn the_dashboard_can_be_imported_by_grafana() {
     let text = std::fs::read_to_string(monitoring("fairwire-dashboard.json")).expect("it is checked in");
     let board: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert!(board["id"].is_null(), "Grafana gives the number");

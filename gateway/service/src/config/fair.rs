@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn guarantees_come_first_and_what_a_ceiling_leaves_goes_to_siblings() {
+    fn guarantees_come_first_and_capacity_above_a_ceiling_goes_to_siblings() {
         let book = ClassBook::new(vec![
             class("unclaimed", None, 1.0, (0, 0)),
             class("a", None, 1.0, (400, 0)),

@@ -290,7 +290,7 @@ mod tests {
     const OTHERS: &str = "eve,10.0.2.1,gold,1,no,,,\nmax,10.0.2.2,silver,1,no,,,\n";
 
     #[test]
-    fn other_values_of_a_subscriber_are_those_of_another_file() {
+    fn changed_rows_give_the_configuration_of_the_changed_file() {
         let many: String =
             (0..1500).map(|n| format!("c{n},10.1.{}.{},gold,1,no,,,\n", n / 250, n % 250)).collect();
         for more in ["", &many] {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn subscribers_that_come_and_go_are_those_of_another_file() {
+    fn added_and_removed_rows_give_the_configuration_of_the_changed_file() {
         let many: String =
             (0..1500).map(|n| format!("c{n},10.1.{}.{},gold,1,no,,,\n", n / 250, n % 250)).collect();
         for more in ["", &many] {
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_a_subscriber_at_the_link_layer_comes_and_goes_with_it() {
+    fn link_layer_keys_are_added_and_removed_with_their_subscriber() {
         let head = "name,vlan,mac\n";
         let config = |table: &str| {
             let text = "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn one_more_than_there_are_vacant_leaves_takes_a_reload_and_so_does_the_same_name_again() {
+    fn a_subscriber_without_a_vacant_leaf_or_with_a_used_name_needs_a_reload() {
         let mut present = config("classful", &format!("{HEAD}{ANN}\n{OTHERS}"));
         for number in 0..64 {
             let line = format!("n{number},10.2.0.{number},gold,1,no,,,");
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_more_than_the_rows_is_left_to_a_reload() {
+    fn changes_beyond_the_rows_need_a_reload() {
         let table = format!("{HEAD}{ANN}\n{BOB}\n{ROOT}\n");
         let present = config("classful", &table);
         let is_possible = |config: &Config, lines| changed(config, &table, lines).0.is_some();

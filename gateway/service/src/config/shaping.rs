@@ -224,13 +224,13 @@ fn followed(
 }
 
 fn not_ip(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
-    let why = "the link has no more, and what is not IP goes before all that waits";
+    let why = "that exceeds the link, and non-IP frames bypass the queue";
     let rate = part_of_link(typed, typed.not_ip, &format!("{path}.not_ip"), why, texts)?;
     Ok(rate.unwrap_or(not_ip::default_rate(typed.rate.0)))
 }
 
 fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate, DocumentError> {
-    let why = "the link has no more, and what controls a network goes before all that waits";
+    let why = "that exceeds the link, and control packets bypass the queue";
     let rate = part_of_link(typed, typed.control, &format!("{path}.control"), why, texts)?;
     Ok(rate.unwrap_or(control::default_rate(typed.rate.0)))
 }

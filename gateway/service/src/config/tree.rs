@@ -115,7 +115,7 @@ fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Or
 fn check_unclaimed(class: &ClassSpec, origin: Origin, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let (key, why) = match class {
         ClassSpec { parent: Some(_), .. } => ("parent", "unclaimed traffic is under the root"),
-        class if class.matches != Default::default() => ("match", "its packets are those of no other class"),
+        class if class.matches != Default::default() => ("match", "unclaimed packets match no class"),
         _ => return Ok(()),
     };
     Err(texts.refuse_of(origin, key, "given", why, "leave it out"))

@@ -102,7 +102,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn readers_are_a_group_that_is_there() {
+    fn readers_are_an_existing_group() {
         let with = |readers: &str| {
             let text = format!(
                 "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[telemetry]\n{readers}\n"

@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_edge_sees_is_what_the_other_is_requested() {
+    fn one_edge_requests_from_the_other_according_to_its_marks() {
         let (mut egress, mut ingress) = ends();
         let mut estimates = fairwire_datapath::edge::Estimates::new(3);
         let views = EdgeViews { seen: Some(estimates.seen()), targets: None };
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_is_not_here_is_requested_nothing() {
+    fn requests_for_an_absent_class_are_ignored() {
         let (egress, mut ingress) = ends();
         let bytes = report(at(0).real_ns, RateRequest::Decrease);
         egress.socket.send_to(&bytes, egress.to).expect("loopback takes it");
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_noticed_and_so_is_its_end() {
+    fn silence_and_its_end_are_noticed() {
         let (egress, mut ingress) = ends();
         let config = two();
         let send = |ms| {

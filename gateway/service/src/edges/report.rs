@@ -223,7 +223,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_report_arrives_as_it_was_sent(report in any_report()) {
+        fn a_report_arrives_unchanged(report in any_report()) {
             let bytes = report.encode(&key());
             prop_assert!(bytes.len() <= MAX_REPORT_BYTES);
             prop_assert_eq!(EdgeReport::decode(&bytes, &key()), Ok(report));
@@ -239,7 +239,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_are_a_report_by_accident(bytes in prop::collection::vec(any::<u8>(), 0..900)) {
+        fn random_bytes_are_never_a_report(bytes in prop::collection::vec(any::<u8>(), 0..900)) {
             prop_assert!(EdgeReport::decode(&bytes, &key()).is_err());
             let mut near = b"fwe1".to_vec();
             near.extend(&bytes);
@@ -247,7 +247,7 @@ mod tests {
         }
 
         #[test]
-        fn of_any_reports_each_is_taken_once_at_most(
+        fn every_report_is_accepted_at_most_once(
             mut sent in prop::collection::vec(0..30 * S, 1..20),
             twice: prop::sample::Index,
         ) {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recorded_report_is_refused_for_ever_also_by_a_receiver_that_has_begun_anew() {
+    fn a_recorded_report_is_refused_forever_even_after_a_restart() {
         let (now, mut listening) = (1000 * S, Freshness::default());
         assert_eq!(listening.take(now, now), Ok(()));
         assert_eq!(listening.take(now, now + S / 5), Err(Refusal::Replayed));
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_four_classes_five_times_a_second_is_a_thousandth_of_5_mbit_s() {
+    fn reports_of_four_classes_take_a_thousandth_of_5_mbit_s() {
         let class =
             |name| ClassReport { class: ClassId::of(name), request: RateRequest::Keep, estimate: 0.0 };
         let report = EdgeReport { sent_ns: 0, classes: ["a", "b", "c", "d"].map(class).to_vec() };

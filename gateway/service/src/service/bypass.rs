@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_crosses_the_interfaces_and_not_the_gateway_is_known_to_a_few_hundredths() {
+    fn bypassing_traffic_is_measured_within_a_few_percent() {
         assert_eq!(seen(19, 0, |_| {}), [0.0; 2]);
         let [download, upload] = seen(10, 48, |_| {});
         assert!((download / 48e6 - 1.0).abs() < 0.02 && upload == 0.0, "{download} {upload}");
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_here_or_not_fetched_and_counters_that_begin_anew_are_none_of_it() {
+    fn losses_missed_frames_and_reset_counters_are_no_bypass() {
         let lost = |after: &mut Look| {
             after.inside.bytes[1] = 0;
             after.own[0].lost = 5_000;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_reported_once_and_again_when_it_has_been_over_for_a_minute() {
+    fn a_bypass_and_its_end_are_each_reported_once() {
         let wire = crate::config::Config::parse(
             "t.toml",
             "format = 2\nname = \"t\"\n[wire]\ninside = \"lan0\"\noutside = \"wan0\"\n[download]\nrate = \"20 Mbit/s\"\n",

@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_sends_no_more_and_does_not_read_wakes_no_thread() {
+    fn a_half_closed_client_that_does_not_read_wakes_no_thread() {
         let mut place = TestServer::new("gone");
         place.status_bytes = 4 << 20; // more than a socket holds
         let client = place.sending(STATUS);
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_may_only_read_changes_nothing_not_even_by_the_reload_of_another() {
+    fn a_read_only_client_changes_nothing_even_during_a_reload_of_another() {
         let mut place = TestServer::new("reader");
         place.may_change = false;
         let changes = [RELOAD, SET_WEIGHT, b"{\"request\":\"capture\",\"path\":\"x\"}\n", STATUS].concat();
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_in_two_pieces_is_answered_once_it_is_whole() {
+    fn a_request_in_two_pieces_is_answered_once_it_is_complete() {
         let mut place = TestServer::new("pieces");
         let mut stream = place.sending(b"{\"request\":\"rel");
         place.serve(Time::ZERO);
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn one_request_is_answered_a_round_and_each_client_has_its_turn() {
+    fn each_round_answers_one_request_and_clients_take_turns() {
         let mut place = TestServer::new("turns");
         let _hog = place.sending(&SET_WEIGHT.repeat(1000));
         let _other = place.sending(STATUS);
@@ -568,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn reloads_that_wait_are_one_reload_and_each_is_answered() {
+    fn waiting_reloads_are_merged_and_each_is_answered() {
         let mut place = TestServer::new("reloads");
         let few = place.sending(&RELOAD.repeat(3));
         let other = place.sending(&[RELOAD, STATUS].concat());
@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_left_thousands_of_reloads_behind_costs_a_few() {
+    fn thousands_of_reloads_of_a_departed_client_cost_only_a_few() {
         let mut place = TestServer::new("left");
         let hog = place.sending(&RELOAD.repeat(9400));
         drop(hog);
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_requested_by_a_client_that_left_is_made_and_nothing_is_sent_to_it() {
+    fn a_change_of_a_departed_client_is_made_without_an_answer() {
         let mut place = TestServer::new("fire-and-forget");
         drop(place.sending(&[SET_WEIGHT, SET_WEIGHT, STATUS, WATCH, SET_WEIGHT].concat()));
         (0..10).for_each(|_| assert!(place.serve(Time::ZERO) <= 1));
@@ -607,7 +607,7 @@ mod tests {
     }
 
     #[test]
-    fn unread_answers_are_bounded_together_and_do_not_keep_others_waiting() {
+    fn unread_answers_are_bounded_in_total_and_block_no_other_client() {
         let mut place = TestServer::new("room");
         place.status_bytes = 6 << 20;
         let hogs: Vec<_> = (0..MAX_CLIENTS - 1).map(|_| place.sending(&STATUS.repeat(100))).collect();
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_beyond_the_limit_gets_the_place_of_the_one_that_was_idle_for_longest() {
+    fn a_client_beyond_the_limit_replaces_the_longest_idle_one() {
         let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
         // The first has sent a request since; the second sends single bytes, which are no request.
@@ -648,7 +648,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_now_and_then_keeps_no_place() {
+    fn an_occasional_byte_keeps_no_place() {
         let mut place = TestServer::new("drip");
         let mut stream = place.connect();
         for second in [0, 30, 59] {
@@ -692,7 +692,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_gets_a_snapshot_at_its_interval_and_none_ahead_of_its_reading() {
+    fn a_watcher_gets_snapshots_at_its_interval_only_as_it_reads() {
         let mut place = TestServer::new("watch");
         let stream = place.sending(b"{\"request\":\"watch\",\"every_ms\":100}\n");
         for ms in 0..=250 {

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn it_beats_four_times_in_the_time_that_the_guard_waits() {
+    fn it_beats_four_times_per_timeout_of_the_guard() {
         let (mut heartbeat, guard, _keep) = heartbeat();
         for ms in 1..=100 {
             assert!(heartbeat.may_forward(at_ms(ms)));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_guard_is_gone_the_gateway_forwards_without_it() {
+    fn the_gateway_forwards_without_a_lost_guard() {
         let (mut heartbeat, guard, answers) = heartbeat();
         drop((guard, answers));
         assert!(heartbeat.may_forward(at_ms(500)));

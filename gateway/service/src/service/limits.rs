@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_way_is_reported_after_a_minute_and_when_it_is_over() {
+    fn a_saturated_direction_is_reported_after_a_minute_and_at_its_end() {
         let mut bench = bench();
         assert!(bench.look(12, 0.99, &[]).is_empty());
         assert!(bench.look(1, 0.5, &[]).is_empty(), "a rest begins the minute anew");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_at_its_rate_without_drops_is_not_full() {
+    fn a_direction_at_its_rate_without_drops_is_not_saturated() {
         let mut limits = Limits::default();
         let mut lines = 0;
         for look in 0..100 {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn ceilings_are_reported_by_name_and_forgotten_when_they_are_over() {
+    fn reached_ceilings_are_reported_by_name_and_forgotten_at_their_end() {
         let mut bench = bench();
         assert_eq!(
             bench.look(14, 0.5, &["campus"]),

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_that_ended_before_it_could_be_logged_is_logged_and_counted() {
+    fn a_short_outage_is_logged_and_counted_after_its_end() {
         let mut watched = watched();
         for is_up in [false, true, false, true] {
             watched.hear(is(is_up, is_up), Time::ZERO);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loopback_is_there_and_what_is_not_there_is_gone() {
+    fn the_loopback_is_present_and_a_missing_interface_is_gone() {
         let lo = Watched::new("lo").expect("every network namespace has it");
         assert_eq!(lo.index, link::index_of("lo").ok().flatten());
         let mut none = Watched::new("no-such-if").expect("the kernel answers");

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_ready_and_alive_when_all_of_its_gateways_are_and_stops_with_the_last() {
+    fn a_process_is_ready_with_all_gateways_and_stops_with_the_last() {
         let (manager, mut reporters) = manager("two", &["a", "b"]);
         reporters[0].ready("forwarding");
         assert_eq!(heard(&manager), None, "the other one has not begun");

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_that_goes_and_comes_back_is_an_outage_and_its_losses_stay_counted() {
+    fn a_returning_interface_is_an_outage_and_its_losses_stay_counted() {
         let is_gone = Rc::new(Cell::new(false));
         let mut port = port(&is_gone, None, Common::default());
         assert_eq!(received(&mut port).ok(), Some(1));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn patience_has_an_end_where_it_was_given_one() {
+    fn waiting_for_an_interface_ends_at_the_configured_time() {
         let is_gone = Rc::new(Cell::new(true));
         let mut port = port(&is_gone, Some(Duration::ZERO), Common::default());
         assert_eq!(received(&mut port).ok(), Some(0), "it is noticed");
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_that_is_about_to_end_takes_in_nothing() {
+    fn an_ending_gateway_accepts_no_frames() {
         let is_gone = Rc::new(Cell::new(false));
         let mut port = port(&is_gone, None, Common { is_ending: true, ..Common::default() });
         assert_eq!(received(&mut port).ok(), Some(0));

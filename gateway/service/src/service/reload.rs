@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_counted_on_only_where_a_flow_is_what_it_was() {
+    fn flow_counts_continue_only_while_flows_mean_the_same() {
         let [plain, same, queues, hosts] = [
             "",
             "flows = \"subscriber\"",
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_in_order_and_the_last_is_one() {
+    fn rate_steps_must_be_in_order_and_end_with_a_rate() {
         let rate = Rate::from_bps(1000);
         let step = |after_ms, bps| RateStep { after_ms, bps };
         let refused = |steps: &[RateStep]| law(rate, steps).expect_err("it is refused");
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subscriber_with_another_number_is_another_flow() {
+    fn a_renumbered_subscriber_is_another_flow() {
         let [ann, after, before] = ["", "zoe,10.0.0.2\n", "abe,10.0.0.2\n"];
         let csv = |first: &str, last: &str| format!("name,addresses\n{first}ann,10.0.0.1\n{last}");
         let [ann, after, before] =

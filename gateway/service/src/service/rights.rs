@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_has_what_its_ranges_have() {
+    fn a_user_map_contains_the_ids_of_its_ranges() {
         let (all, root, two) =
             ("         0          0 4294967295\n", "0 1000 1\n", "0 1000 1\n1 100000 65536\n");
         let of = |map: &str| [0, 1, 65_534, 65_537].map(|id| is_in_map(map, id));
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_and_requests_that_the_gateway_has_no_need_of_are_refused() {
+    fn unneeded_sockets_and_requests_are_refused() {
         let (allowed, refused) = apart(|| {
             set_no_new_privs(true).expect("any process may");
             seccompiler::apply_filter(&program().expect("it is well made")).expect("this kernel filters");
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn files_out_of_its_folders_are_out_of_reach_and_what_is_open_stays_open() {
+    fn files_outside_its_folders_are_out_of_reach_and_open_ones_stay_open() {
         let [read, write, other] = [0, 1, 2].map(|_| tempfile::tempdir().expect("a folder"));
         let inside = |folder: &tempfile::TempDir| folder.path().join("file");
         let paths = [&read, &write, &other].map(inside);

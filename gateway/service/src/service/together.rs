@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn gateways_that_share_nothing_run_beside_each_other() {
+    fn gateways_that_share_nothing_run_together() {
         let rest =
             "[telemetry]\nmetrics = \"127.0.0.1:9822\"\n[telemetry.page]\naddress = \"127.0.0.2:9821\"";
         assert_eq!(refused(config("b.toml", "b", ["b0", "b1"], rest)), None);
     }
 
     #[test]
-    fn what_two_would_share_is_refused_with_both_places() {
+    fn a_resource_of_two_gateways_is_refused_with_both_locations() {
         let of = |name, wire, rest| refused(config("b.toml", name, wire, rest)).expect("it is refused");
         let name = of("a", ["b0", "b1"], "");
         assert!(name.starts_with("b.toml:2: `name` is `a`, but a.toml:2:"), "{name}");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_for_all_interfaces_excludes_each_with_its_port() {
+    fn a_wildcard_address_conflicts_with_every_address_of_its_port() {
         let at = |text: &str| Claim::Stream(text.parse().expect("an address"));
         assert!(at("0.0.0.0:80").excludes(&at("127.0.0.1:80")));
         assert!(!at("0.0.0.0:80").excludes(&at("127.0.0.1:81")));

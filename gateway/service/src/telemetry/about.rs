@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_has_the_name_of_what_a_flow_is() {
+    fn a_flow_is_named_by_the_configured_kind() {
         use FlowKind as Flows;
         for (flows, class, download, upload) in [
             (Flows::FiveTuple, 0, "tcp 192.0.2.1:443 -> 10.1.2.3:5000", "tcp 192.0.2.1:443 -> 10.1.2.3:5000"),

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_listed_under_a_name_of_its_own() {
+    fn every_kind_of_change_has_its_own_name() {
         let mut changes = Changes::default();
         assert_eq!(changes.counts().len(), ChangeKind::ALL.len());
         ChangeKind::ALL.into_iter().for_each(|kind| changes.add(kind, String::new()));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_gets_each_change_once_and_a_long_one_is_cut() {
+    fn a_reader_gets_each_change_once_and_long_ones_are_cut() {
         let mut changes = Changes::default();
         changes.add(ChangeKind::Start, "one".into());
         changes.add(ChangeKind::InterfaceDown, "é".repeat(4000));

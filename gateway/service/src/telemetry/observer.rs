@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_never_go_back_when_a_datapath_begins_anew() {
+    fn totals_never_decrease_when_a_datapath_restarts() {
         let mut past = Past::default();
         let totals =
             |frames: u64| Totals { frames_received: frames, packets_in: frames, ..Totals::default() };

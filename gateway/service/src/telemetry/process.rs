@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_found_behind_whatever_name_a_program_has() {
+    fn fields_are_found_after_any_program_name() {
         let text =
             "47 (a) S (b 1 2) S 1 47 47 0 -1 4194560 900 0 0 0 12 3 0 0 20 0 5 0 8812 23089152 1420 184";
         let fields =
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_has_memory_threads_and_a_beginning() {
+    fn this_process_has_memory_threads_and_a_start_time() {
         let its = snapshot(Duration::from_ms(5)).expect("Linux has /proc");
         assert!(its.resident_bytes > 100_000 && its.virtual_bytes >= its.resident_bytes, "{its:?}");
         assert!(its.threads >= 1 && its.cpu_s > 0.0 && its.forwarding_cpu_s == 0.005, "{its:?}");

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_made_in_pieces_and_each_rate_is_over_the_time_between_its_own_two() {
+    fn a_copy_is_made_in_pieces_and_rates_use_the_times_of_their_pieces() {
         let (flows, classes) = (FLOWS_AT_ONCE + 10, 3 * CLASSES_AT_ONCE);
         let mut accounts = Accounts::new(flows);
         let mut counts = ClassCounts::new(classes);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_is_not_taken_waits_and_none_is_begun() {
+    fn an_untaken_copy_waits_and_blocks_the_next() {
         let accounts = Accounts::new(4);
         let counts = ClassCounts::new(1);
         let mut sampler = Sampler::new(4, 1, at(0));

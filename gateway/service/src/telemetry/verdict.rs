@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_says_whether_those_who_want_more_share_fairly() {
+    fn the_verdict_says_whether_backlogged_flows_share_fairly() {
         for (way, said) in [
             (way(0, 0, 1.0, 0.0, 1), "Download: idle."),
             (way(1, 0, 1.0, 0.0, 1), "Download: one flow gets what it sent, 19.9 Mbit/s of 20 Mbit/s."),

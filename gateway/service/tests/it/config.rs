@@ -45,7 +45,7 @@ fn file(name: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_examples_make_sense() {
+fn the_examples_are_valid() {
     for name in ["home.toml", "bump.toml", "wisp.toml"] {
         let config = Config::load(&file(name)).unwrap_or_else(|error| panic!("{error}"));
         let plan = config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
@@ -59,7 +59,7 @@ fn the_examples_make_sense() {
 }
 
 #[test]
-fn the_recipe_of_a_diffserv_domain_makes_sense() {
+fn the_recipe_of_a_diffserv_domain_is_valid() {
     for name in ["diffserv/ingress.toml", "diffserv/core.toml", "diffserv/egress.toml"] {
         let config = Config::load(&file(name)).unwrap_or_else(|error| panic!("{error}"));
         config.plan(&MADE).unwrap_or_else(|error| panic!("{error}"));
@@ -69,7 +69,7 @@ fn the_recipe_of_a_diffserv_domain_makes_sense() {
 }
 
 #[test]
-fn an_example_holds_to_the_schema() {
+fn an_example_fits_the_schema() {
     let properties = schema()["properties"].as_object().unwrap().clone();
     let table: toml::Table = toml::from_str(&std::fs::read_to_string(file("wisp.toml")).unwrap()).unwrap();
     for key in table.keys() {
@@ -89,7 +89,7 @@ fn the_committed_schema_is_current() {
 }
 
 #[test]
-fn what_is_left_out_has_its_default() {
+fn omitted_keys_have_their_defaults() {
     let plain = config("[download]\nrate = \"10 Mbit/s\"");
     let shaping = plain.shaping(Way::Download).unwrap();
     assert_eq!(
@@ -111,7 +111,7 @@ fn what_is_left_out_has_its_default() {
 }
 
 #[test]
-fn what_is_not_ip_has_a_hundredth_unless_it_is_said() {
+fn other_protocols_get_a_hundredth_by_default() {
     let of = |rest: &str| {
         let config = config(&format!("[download]\nrate = \"50 Mbit/s\"\n{rest}"));
         let plan = config.plan(&MADE).expect("it can be built");
@@ -125,7 +125,7 @@ fn what_is_not_ip_has_a_hundredth_unless_it_is_said() {
 }
 
 #[test]
-fn a_rate_that_follows_the_line_begins_at_that_of_the_file() {
+fn a_rate_that_follows_the_line_starts_at_the_configured_rate() {
     let way = |keys: &str| format!("[download]\nrate = \"20 Mbit/s\"\nautorate = {{ {keys} }}\n");
     let given = config(&way("max = \"50 Mbit/s\"")).shaping(Way::Download).unwrap().autorate;
     let given = given.expect("it follows");
@@ -146,7 +146,7 @@ fn a_rate_that_follows_the_line_begins_at_that_of_the_file() {
 }
 
 #[test]
-fn nothing_that_is_not_typed_rewards_connections() {
+fn no_default_rewards_more_connections() {
     let of = |keys: &str| {
         let config = config(&format!("[download]\nrate = \"10 Mbit/s\"\n{keys}"));
         let shaping = config.shaping(Way::Download).unwrap();
@@ -166,7 +166,7 @@ fn nothing_that_is_not_typed_rewards_connections() {
 const BOTH: &str = "[download]\nrate = \"10 Mbit/s\"\n[upload]\nrate = \"2 Mbit/s\"\n";
 
 #[test]
-fn a_discipline_that_cannot_share_so_is_refused_with_those_that_can() {
+fn a_discipline_without_weights_or_levels_is_refused_with_suitable_ones() {
     let nested = "[[class]]\nname = \"a\"\n[[class]]\nname = \"b\"\nparent = \"a\"\n";
     let flat = "[[class]]\nname = \"a\"\nweight = 2\n";
     let with = |name: &str, rest: &str| {
@@ -235,7 +235,7 @@ fn columns_that_no_commas_separate_are_refused_with_the_remedy() {
 }
 
 #[test]
-fn a_ceiling_above_what_is_above_it_has_a_note() {
+fn a_ceiling_above_that_of_its_parent_is_noted() {
     let notes = |ceiling: &str, more: &str| {
         let text = format!(
             "[download]\nrate = \"50 Mbit/s\"\n{more}[[class]]\nname = \"a\"\ndownload = {{ ceiling = \"10 Mbit/s\" }}\n\
@@ -258,7 +258,7 @@ fn a_ceiling_above_what_is_above_it_has_a_note() {
 }
 
 #[test]
-fn what_controls_a_network_has_a_fiftieth_unless_it_is_said_and_never_more_than_the_link() {
+fn control_packets_get_a_fiftieth_by_default_and_at_most_the_link() {
     let of = |rest: &str| {
         let config = config(&format!("[download]\nrate = \"50 Mbit/s\"\n{rest}"));
         config.plan(&MADE).expect("it can be built").forward.shaper.expect("it is shaped").control.to_string()
@@ -267,7 +267,7 @@ fn what_controls_a_network_has_a_fiftieth_unless_it_is_said_and_never_more_than_
 }
 
 #[test]
-fn a_name_that_shows_other_than_it_is_is_refused() {
+fn a_deceptive_name_is_refused() {
     let refused = |csv: &str| csv_refusal(BOTH, csv);
     for c in ['\u{202e}', '\u{2066}', '\u{200f}', '\u{2028}', '\u{1b}'] {
         let message = refused(&format!("name,vlan\nann{c}bob,7\n"));
@@ -293,7 +293,7 @@ fn a_missing_subscriber_file_is_reported_at_its_name() {
 }
 
 #[test]
-fn the_tree_has_parents_before_children_and_subscribers_below_their_classes() {
+fn the_tree_lists_parents_first_and_subscribers_below_their_classes() {
     let rest =
         format!("{BOTH}[[class]]\nname = \"b\"\nparent = \"a\"\n[[class]]\nname = \"a\"\nweight = 3\n");
     let config =
@@ -318,7 +318,7 @@ fn the_tree_has_parents_before_children_and_subscribers_below_their_classes() {
 }
 
 #[test]
-fn changes_are_reported_and_those_that_leave_classes_in_place_are_known_as_such() {
+fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     let rest = |rate: &str| format!("[download]\nrate = \"{rate}\"\n[[class]]\nname = \"a\"\n");
     let csv = "name,vlan,class,weight\nann,7,a,1\nbob,8,a,1\n";
     let before = with_csv(&rest("10 Mbit/s"), csv).unwrap();
@@ -411,7 +411,7 @@ struct TailDrop;
 impl Dropper for TailDrop {}
 
 #[test]
-fn a_tree_that_passes_what_is_made_at_once_and_shrinks_again_keeps_what_waits() {
+fn a_tree_that_grows_beyond_eager_leaves_and_shrinks_keeps_its_backlog() {
     let discipline = |subscribers: u32| {
         let (rest, csv) = many(subscribers, true);
         let config = with_csv(&rest, &csv).unwrap();
@@ -552,7 +552,7 @@ fn an_edge_that_cannot_work_is_refused() {
 }
 
 #[test]
-fn a_report_moves_the_target_of_its_class_and_of_no_other_until_it_is_old() {
+fn a_fresh_report_moves_only_the_target_of_its_class() {
     let config = config(EDGE);
     let mut upload = config.plan(&MADE).expect("it can be built").backward.shaper.expect("shaped").discipline;
     let at = |ms| Time::ZERO + Duration::from_ms(ms);

@@ -79,7 +79,7 @@ fn source(frame: &[u8]) -> [u8; 4] {
 }
 
 #[test]
-fn sixty_four_flows_get_what_one_flow_of_another_host_gets_and_sparse_flows_wait_for_none_of_them() {
+fn hosts_share_equally_and_sparse_flows_do_not_wait() {
     let [heavy, one, quiet] = [[10, 0, 0, 1], [10, 0, 0, 2], [10, 0, 0, 3]];
     for keys in [
         "",
@@ -140,7 +140,7 @@ fn under_a_spoofed_flood(keys: &str) -> f64 {
 }
 
 #[test]
-fn a_flood_from_made_up_addresses_has_the_part_of_one_host() {
+fn a_flood_from_spoofed_addresses_gets_the_share_of_one_host() {
     let [hosts, one_level] =
         ["flows = [\"inside\", \"5-tuple\"]", "discipline = \"drr\"\nflows = \"inside\""]
             .map(under_a_spoofed_flood);
@@ -151,7 +151,7 @@ fn a_flood_from_made_up_addresses_has_the_part_of_one_host() {
 }
 
 #[test]
-fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own() {
+fn groups_are_no_hosts_and_one_ethernet_address_is_one_host() {
     let counted = |keys: &str, frames: &[Vec<u8>]| {
         let mut datapath = datapath(keys);
         let at = |(number, frame): (u64, &Vec<u8>)| Arrival {
@@ -190,7 +190,7 @@ fn groups_are_no_hosts_and_a_machine_has_one_ethernet_address_for_all_of_its_own
 }
 
 #[test]
-fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_lost() {
+fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
     let text = |discipline: &str| {
         format!(
             "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n\
@@ -227,7 +227,7 @@ fn on_a_fast_link_few_flows_are_served_in_trains_and_no_bit_of_the_totals_is_los
 /// Field case C17: groups count with `others` as one host. So television starves next to greedy
 /// hosts, and `status` says so.
 #[test]
-fn groups_that_starve_are_named_and_with_a_class_of_their_own_they_do_not() {
+fn starving_groups_are_named_and_their_own_class_helps() {
     let seen = |classes: &str| {
         let text = format!(
             "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[download]\nrate = \"50 Mbit/s\"\n{classes}"

@@ -103,7 +103,7 @@ fn of(class: u32, burst: u64, every_ns: u64) -> Source {
 }
 
 #[test]
-fn a_burst_of_one_super_packet_loses_nothing_however_many_subscribers_there_are() {
+fn a_burst_of_one_super_packet_loses_nothing_with_any_number_of_subscribers() {
     for subscribers in [10, 1000, 20_000] {
         let config = plans(subscribers);
         let one = number(&config, "s7");
@@ -113,7 +113,7 @@ fn a_burst_of_one_super_packet_loses_nothing_however_many_subscribers_there_are(
 }
 
 #[test]
-fn unclaimed_packets_may_use_what_is_idle() {
+fn unclaimed_packets_may_use_idle_capacity() {
     // 400 Mbit/s in bursts of 64, from mixed sources, on 1 Gbit/s.
     let bits = 64 * u64::from(DATAGRAM) * 8;
     for subscribers in [10, 20_000] {
@@ -124,7 +124,7 @@ fn unclaimed_packets_may_use_what_is_idle() {
 }
 
 #[test]
-fn unclaimed_traffic_has_no_more_than_its_class_allows_and_a_plan_beside_none_is_noted() {
+fn unclaimed_traffic_follows_its_class_and_its_absence_is_noted() {
     let listed = |terms: &str| {
         let csv =
             "name,addresses,download_ceiling\nann,10.77.0.2,5 Mbit/s\nbob,10.77.0.3 fd77::/64,5 Mbit/s\n";
@@ -177,7 +177,7 @@ fn a_flood_in_one_leaf_takes_nothing_from_another() {
 }
 
 #[test]
-fn what_all_leaves_hold_together_is_bounded_and_each_that_is_greedy_has_as_much_of_it() {
+fn the_backlog_of_all_leaves_is_bounded_and_shared_by_greedy_ones() {
     let config = plans(1000);
     let classes: Vec<u32> = (0..100).map(|n| number(&config, &format!("s{n}"))).collect();
     let (few, quiet) = (classes.clone(), number(&config, "s500"));
@@ -202,7 +202,7 @@ fn what_all_leaves_hold_together_is_bounded_and_each_that_is_greedy_has_as_much_
 }
 
 #[test]
-fn thousands_that_send_in_turn_are_forgotten_again_and_no_packet_is_lost() {
+fn thousands_of_alternating_senders_are_forgotten_without_packet_loss() {
     let config = plans(20_000);
     let everybody: Vec<u32> = (0..20_000).map(|n| number(&config, &format!("s{n}"))).collect();
     let in_turn = Source {
@@ -245,7 +245,7 @@ fn marks(discipline: &str, more: &str) -> (u32, u32) {
 }
 
 #[test]
-fn packets_are_marked_by_default_by_what_can_in_linux_and_by_what_the_gateway_takes_by_itself() {
+fn disciplines_of_linux_and_gateway_defaults_mark_packets_by_default() {
     for name in ["faba", "classful", "fq-codel", "cake-like", "codel", "pie", "fq-pie"] {
         assert!(marks(name, "").0 > 0, "{name}");
     }
@@ -274,7 +274,7 @@ fn leaves(gold: u32, silver: u32) -> Config {
 }
 
 #[test]
-fn leaves_of_one_discipline_have_parameters_of_their_own() {
+fn leaves_of_one_discipline_have_separate_parameters() {
     let config = leaves(5, 30);
     // One burst for each, of which one packet is sent at once.
     for (name, lost) in [("gold", 35), ("silver", 10), ("plain", 20)] {
@@ -285,7 +285,7 @@ fn leaves_of_one_discipline_have_parameters_of_their_own() {
 }
 
 #[test]
-fn another_parameter_of_a_leaf_is_a_change_and_the_same_one_is_none() {
+fn a_new_parameter_of_a_leaf_is_a_change_and_an_equal_one_is_not() {
     let before = leaves(5, 30);
     assert!(before.changes(&leaves(5, 30)).is_empty);
     let changes = before.changes(&leaves(6, 30));
@@ -295,7 +295,7 @@ fn another_parameter_of_a_leaf_is_a_change_and_the_same_one_is_none() {
 }
 
 #[test]
-fn a_plan_with_a_burst_has_a_peak_and_one_that_makes_no_sense_is_refused_in_its_line() {
+fn a_plan_with_a_burst_has_a_peak_and_a_bad_one_is_refused_at_its_line() {
     let with = |burst: &str| {
         let csv = format!(
             "name,addresses,class,download_ceiling,download_burst\nann,10.0.0.1,home,20 Mbit/s,{burst}\n"

@@ -439,7 +439,7 @@ pub(crate) mod tests {
     const ANN: (u8, &[u8]) = (kind::USER_NAME, b"ann");
 
     #[test]
-    fn an_accounting_request_has_who_where_and_which_addresses() {
+    fn an_accounting_request_has_its_user_port_and_addresses() {
         let delegated = [0, 56, 0x20, 0x01, 0x0d, 0xb8, 0, 1, 0x0f, 0xff];
         let attributes: [(u8, &[u8]); 11] = [
             START,
@@ -468,7 +468,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_mask_is_of_the_customers_network_beside_its_first_address_alone() {
+    fn a_mask_counts_only_with_the_first_address_of_a_network() {
         let with = |address: &[u8], mask: &[u8]| {
             let all = [START, ANN, (kind::FRAMED_IP_ADDRESS, address), (kind::FRAMED_IP_NETMASK, mask)];
             shown(&read(&packet(4, &all, SECRET), SECRET, 0).unwrap())
@@ -484,7 +484,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn another_secret_another_time_and_another_code_are_discarded() {
+    fn a_wrong_secret_time_or_code_is_discarded() {
         let packet_at = |time: u32| {
             let time = time.to_be_bytes();
             packet(4, &[START, ANN, (kind::EVENT_TIMESTAMP, &time)], SECRET)
@@ -502,7 +502,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_change_is_a_plan_or_names_what_it_cannot_change() {
+    fn a_change_is_a_plan_or_names_its_unsupported_attribute() {
         let change = |attributes: &[(u8, &[u8])]| {
             read(&packet(43, attributes, SECRET), SECRET, 0).map(|request| request.purpose)
         };

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn one_attribute_may_have_several_of_its_vendor_and_an_empty_filter_says_nothing() {
+    fn one_attribute_may_hold_several_values_and_an_empty_filter_is_ignored() {
         let both =
             [&WISPR.to_be_bytes()[..], &[7, 6, 0, 0x0f, 0x42, 0x40, 8, 6, 0, 0x1e, 0x84, 0x80]].concat();
         let plan = of(&[(kind::VENDOR_SPECIFIC, &both), (kind::FILTER_ID, b"")]).unwrap();

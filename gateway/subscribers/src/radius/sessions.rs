@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_ends_late_takes_no_address_from_the_one_after_it() {
+    fn a_late_session_end_takes_no_address_from_the_next_session() {
         let mut sessions = Sessions::default();
         let both = [report(1, "ann", "s1", SEVEN), report(1, "ann", "s2", SEVEN)];
         after(&mut sessions, FILE, &both);
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_moves_to_whom_it_is_reported_for_and_a_typed_one_does_not() {
+    fn reported_addresses_move_to_their_subscriber_and_typed_ones_stay() {
         let mut sessions = Sessions::default();
         let by_mac = {
             let all: [(u8, &[u8]); 3] = [
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_begins_anew_has_no_sessions() {
+    fn a_restarted_server_has_no_sessions() {
         let mut sessions = Sessions::default();
         after(&mut sessions, FILE, &[report(1, "ann", "s1", SEVEN)]);
         let with = FILE.replace("01,,", "01,,10.0.0.7");
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_typed_in_another_form_costs_itself_alone_and_is_named_once() {
+    fn an_address_typed_in_another_form_is_left_out_and_named_once() {
         let mut sessions = Sessions::default();
         let file = FILE.replace("10.9.0.1,", "10.9.0.1/32,");
         let bad = report(1, "ann", "s1", [10, 9, 0, 1]);
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_finds_its_subscriber_by_session_and_address_which_must_agree() {
+    fn session_and_address_of_a_change_must_name_one_subscriber() {
         let mut sessions = Sessions::default();
         after(&mut sessions, FILE, &[report(1, "ann", "s1", SEVEN), report(1, "bob", "s2", [10, 0, 0, 8])]);
         let file = FILE.replace("01,,", "01,,10.0.0.7");
@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_is_disconnected_takes_its_own_addresses_away() {
+    fn a_disconnected_session_loses_only_its_addresses() {
         let mut sessions = Sessions::default();
         let both = [report(1, "ann", "s1", SEVEN), report(1, "ann", "s2", [10, 0, 0, 9])];
         after(&mut sessions, FILE, &both);

@@ -58,7 +58,7 @@ fn over_pages(check: impl Fn(&Page) -> Vec<String> + Sync) -> Vec<String> {
 }
 
 #[test]
-fn every_command_of_a_page_runs_and_prints_what_the_page_shows() {
+fn every_command_of_a_page_runs_and_prints_the_shown_output() {
     let is_renewed = std::env::var_os("FAIRWIRE_RENEW").is_some();
     let wrong = over_pages(|page| {
         let blocks: Vec<&Block> = page.blocks.iter().filter(|block| can_run(page, block)).collect();
@@ -120,7 +120,7 @@ fn differences(page: &Page, blocks: &[&Block], printed: &[String]) -> Vec<String
 }
 
 #[test]
-fn code_in_a_page_is_fenced_and_says_its_language() {
+fn code_in_a_page_is_fenced_and_names_its_language() {
     let wrong: Vec<String> = pages().iter().flat_map(|page| page.wrong.clone()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -131,7 +131,7 @@ fn is_of_the_past(page: &Page) -> bool {
 }
 
 #[test]
-fn commands_that_are_not_run_have_names_and_options_that_exist() {
+fn commands_that_are_not_run_use_existing_names_and_options() {
     let makefile = fs::read_to_string(root().join("Makefile")).expect("the Makefile is there");
     let wrong = over_pages(|page| {
         if is_of_the_past(page) {

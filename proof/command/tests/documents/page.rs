@@ -249,7 +249,7 @@ fn text_alike(page: &str, printed: &str) -> bool {
 }
 
 #[test]
-fn a_page_is_read_with_its_blocks_and_what_they_print() {
+fn a_page_is_read_with_its_blocks_and_their_output() {
     let text = "Run `sudo fairwire run x.toml --jobs 2` or `make demo`.\n\n```sh needs: root, curl\necho a\n```\n\n```output\na\n```\n\
                 \n```sh no-test: it takes hours\nmake soak ARGS=\"--minutes 60\" # long\ntarget/release/fairwire list \\\n  stages\n```\n";
     let page = Page::new("a.md".into(), text.into());
@@ -264,7 +264,7 @@ fn a_page_is_read_with_its_blocks_and_what_they_print() {
 }
 
 #[test]
-fn what_is_marked_wrongly_is_found() {
+fn wrong_markers_are_found() {
     let wrong = |text: &str| Page::new("a.md".into(), text.into()).wrong.len();
     for text in [
         "```\nx\n```\n",
@@ -281,7 +281,7 @@ fn what_is_marked_wrongly_is_found() {
 }
 
 #[test]
-fn three_dots_mean_anything() {
+fn three_dots_match_anything() {
     assert!(is_alike("a\n…\nd\n", "a\nb\nc\nd\n"));
     assert!(is_alike("…\n", ""));
     assert!(is_alike("x … y … z\n", "x 1 y 22 z\n"));

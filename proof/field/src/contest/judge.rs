@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn even_shares_of_a_full_link_have_no_faults_and_one_that_takes_double_is_found() {
+    fn even_shares_have_no_faults_and_a_double_share_is_found() {
         let case = &flat();
         let traffic = case.traffic();
         let flows = traffic
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_that_of_draws_and_shrinks_with_time() {
+    fn chance_matches_random_draws_and_shrinks_with_time() {
         // 13 000 draws, as for 50 Mbit/s in 3.2 s: a class of three eighths, and one of an eighth.
         assert!((chance_sd(0.375, 13_000.0) - 0.00425).abs() < 1e-5);
         assert!((chance_sd(0.125, 13_000.0) / 0.125 - 0.0232).abs() < 1e-4);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_delays_are_those_of_the_sorted_list() {
+    fn percentiles_of_delays_match_the_sorted_list() {
         let delay = Delay::of((1..=100).rev().map(|ms| ms * 1_000_000).collect()).expect("there are some");
         assert_eq!((delay.p50_ms, delay.p95_ms, delay.p99_ms), (51.0, 96.0, 100.0));
         assert_eq!(Delay::of(Vec::new()), None);

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn each_discipline_meets_its_loads_and_those_that_are_tests_are_as_ever() {
+    fn each_discipline_meets_its_loads_and_tests_are_unchanged() {
         let cases = all();
         let under = |discipline: &str| {
             let own = cases.iter().filter_map(|case| case.name.strip_prefix(discipline)?.strip_prefix('/'));
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn every_contest_is_one_that_the_gateway_reads() {
+    fn the_gateway_reads_every_contest() {
         for case in all() {
             let text = case.document().text(Path::new("/run/field.sock"));
             Config::parse(&case.name, &text, None).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_miss_of_a_contest_comes_before_that_of_its_discipline_and_that_before_the_one_of_all() {
+    fn the_most_specific_known_miss_applies() {
         let at_most = |max| Some(Allowed::at_most(max));
         let at_least = |min| Some(Allowed::at_least(min));
         assert_eq!(promise("faba/cubic-100", Measure::WorstFlow).1, at_most(0.2));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ping_waits_for_the_buffer_or_for_a_turn_of_each_flow() {
+    fn a_ping_waits_for_the_buffer_or_one_turn_of_each_flow() {
         let most = |name| promise(name, Measure::PingP95Ms).0.max;
         assert!((most("faba/reno-10") - 75.0).abs() < 1e-6);
         // Ten packets of 1538 bytes at 50 Mbit/s are 2.46 ms, twenty at 20 Mbit/s 12.3 ms.
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_of_which_nothing_is_promised_is_refused_at_its_place() {
+    fn a_discipline_without_a_promise_is_refused_at_its_location() {
         let folder = Path::new(SUITE);
         let (promises, _) = read::<Promises>(&folder.join("promises.toml")).expect("it can be read");
         let text = fs::read_to_string(folder.join("contests/reno-10.toml")).expect("it is there");

@@ -50,7 +50,7 @@ mod tests {
     use crate::config::class;
 
     #[test]
-    fn a_tree_is_shared_level_by_level_and_unclaimed_flows_are_under_the_root() {
+    fn a_tree_is_shared_level_by_level_with_unclaimed_flows_under_the_root() {
         let below = |parent: &str, class: ClassSpec| ClassSpec { parent: Some(parent.into()), ..class };
         let classes = [
             class("a".into(), 1.0),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_share_evenly_whatever_the_number_of_their_flows() {
+    fn hosts_share_evenly_with_any_number_of_flows() {
         let greedy = |host| Claimant { leaf: Some(host), demand: f64::INFINITY };
         let light = Claimant { leaf: Some(0), demand: 1.0 };
         let claimants = [greedy(2), light, greedy(1), greedy(1), greedy(1)];

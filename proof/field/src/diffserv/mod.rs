@@ -384,7 +384,7 @@ mod tests {
     use fairwire_service::config::Config;
 
     #[test]
-    fn the_recipe_has_the_contracts_that_are_judged() {
+    fn the_recipe_has_the_judged_contracts() {
         let ingress = Config::parse("ingress.toml", INGRESS, None).expect("it makes sense");
         let egress = Config::parse("egress.toml", EGRESS, None).expect("it makes sense");
         Config::parse("core.toml", CORE, None).expect("it makes sense");

@@ -80,7 +80,7 @@ mod tests {
     use fairwire_testbed::traffic::FlowCounts;
 
     #[test]
-    fn a_gap_is_the_longest_and_ends_count() {
+    fn the_gap_is_the_longest_and_includes_both_ends() {
         let traffic = traffic(1);
         let pings = |delays_ns: Vec<(u64, u64)>| FlowCounts { delays_ns, ..FlowCounts::default() };
         let ms = |ms: u64| (ms * 1_000_000, 0);

@@ -268,7 +268,7 @@ mod tests {
     use fairwire_wire::headers;
 
     #[test]
-    fn every_attack_has_a_name_of_its_own_and_frames_that_a_wire_takes() {
+    fn every_attack_has_a_unique_name_and_valid_frames() {
         for (place, attack) in ATTACKS.iter().enumerate().skip(1) {
             assert!(ATTACKS[..place].iter().all(|other| other.name != attack.name), "{}", attack.name);
             for n in 0..1000 {

@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_flow_was_counted_for_at_an_instant_lies_between_two_copies() {
+    fn counts_of_a_flow_at_an_instant_are_interpolated_between_copies() {
         let before = || vec![flow("a", 10.0, 100, 0)];
         let mut mark = Mark::at(reading(10.2, [120, 0], before()));
         assert!(mark.flows().is_none());
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_in_a_burst_are_where_the_link_had_them() {
+    fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
         // Twelve of 60 drops came before the instant, wherever it is in the half second.
         for at_s in [10.1, 10.4] {
@@ -307,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_first_between_two_copies_had_nothing_at_the_one_before() {
+    fn a_flow_new_between_two_copies_starts_from_zero() {
         let mut mark = Mark::at(reading(0.25, [20, 0], Vec::new()));
         mark.take(&reading(0.6, [50, 0], vec![flow("a", 0.5, 40, 0)]));
         assert_eq!(mark.flows().expect("a copy came")[0].packets_out, 20);
     }
 
     #[test]
-    fn waits_are_those_between_two_instants() {
+    fn waits_are_taken_between_two_instants() {
         let histogram = |counts: [u64; 3], sum_s| SojournHistogram {
             bounds_s: vec![0.010, 0.012],
             counts: counts.to_vec(),

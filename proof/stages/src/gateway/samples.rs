@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_as_answered_and_what_a_flow_had_lies_between_two_copies() {
+    fn backlogs_are_exact_and_flow_counts_are_interpolated() {
         // The gateway started a second before the contest.
         let start = Time::ZERO + ms(3000);
         let mut samples = Samples::new(Some(ms(100)), ms(250), 1);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_copy_flows_have_what_the_link_has() {
+    fn before_the_first_copy_flows_have_the_counts_of_the_link() {
         let start = Time::ZERO + ms(3000); // a second after the gateway started
         let mut samples = Samples::new(Some(ms(100)), ms(200), 1);
         samples.take(start, start + ms(100), &reading(1100.0, [0, 100], 0.0, 0));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_last_copy_a_flow_had_what_that_says() {
+    fn after_the_last_copy_a_flow_keeps_its_counts() {
         let start = Time::ZERO + ms(1000);
         let mut samples = Samples::new(Some(ms(10)), ms(20), 1);
         samples.take(start, start + ms(5), &reading(5.0, [0, 8], 4.0, 8));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_before_one_that_leaves_were_dropped() {
+    fn packets_overtaken_by_a_departure_were_dropped() {
         let mut flow = Flow { inside: (1..=5).collect(), ..Flow::default() };
         flow.left(packet(1, Ecn::NotEct));
         flow.left(packet(4, Ecn::Ce));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_go_on_where_the_kernels_counter_begins_anew() {
+    fn drops_continue_across_a_reset_of_the_kernel_counter() {
         let mut drops = Drops::default();
         let all: Vec<u64> = [3, u32::MAX, 1].into_iter().map(|counter| drops.all(counter)).collect();
         assert_eq!(all, [3, u64::from(u32::MAX), u64::from(u32::MAX) + 2]);

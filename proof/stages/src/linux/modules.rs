@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_names_a_module_its_file_and_what_it_needs() {
+    fn a_line_names_a_module_its_file_and_its_dependencies() {
         let (name, (path, needs)) =
             line("kernel/net/sched/sch-x.ko: kernel/a.ko kernel/b.ko").expect("well-formed");
         assert_eq!((name.as_str(), path.as_str()), ("sch_x", "kernel/net/sched/sch-x.ko"));

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_leaves_has_waited_and_one_that_does_not_was_dropped() {
+    fn packets_that_leave_have_waited_and_others_were_dropped() {
         let mut seen = seen();
         came(&mut seen, &frame(FIRST_PORT, 7), at(20));
         came(&mut seen, &frame(FIRST_PORT + 1, 7), at(21)); // another flow with the same number
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_comes_again_shows_that_the_first_was_dropped() {
+    fn a_repeated_number_shows_that_the_first_packet_was_dropped() {
         let mut seen = seen();
         came(&mut seen, &frame(FIRST_PORT, 7), at(20));
         came(&mut seen, &frame(FIRST_PORT, 7), at(30));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_in_the_warm_up_or_is_not_ours_does_not_count() {
+    fn warm_up_and_foreign_packets_do_not_count() {
         let mut seen = seen();
         came(&mut seen, &frame(FIRST_PORT, 1), at(9));
         came(&mut seen, &frame(FIRST_PORT + 2, 2), at(20));
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_becomes_of_a_packet_on_the_wire_is_known_by_what_comes_to_its_end() {
+    fn fates_on_the_wire_are_known_from_arrivals_at_its_end() {
         let mut seen = seen().with_wire(Some(Duration::from_ms(5)));
         let arrived = |seen: &mut WatchedPackets, number, now| {
             let packet = seen.passing(&frame(FIRST_PORT, number)).expect("it is ours");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_comes_again_after_the_end_is_another_packet() {
+    fn a_number_repeated_after_the_end_is_another_packet() {
         let mut seen = seen().with_wire(None);
         for (number, is_lost) in [(1, false), (2, true)] {
             let frame = frame(FIRST_PORT, number);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_seen_where_the_packet_leaves() {
+    fn a_mark_is_observed_at_the_departure() {
         let mut seen = seen();
         let mut frame = frame(FIRST_PORT, 1);
         came(&mut seen, &frame, at(20));

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_script_prints_is_read_and_what_it_does_not_print_is_refused() {
+    fn the_output_of_the_script_is_read_and_other_text_is_refused() {
         let mut printed = Printed::default();
         assert_eq!(printed.take("at 1.5"), Ok(Some(1.5)));
         assert_eq!(printed.take("flow tcp.1 packets_in 9 drops 1 bytes 4416"), Ok(None));

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn arrows_that_are_forbidden_are_found() {
+    fn forbidden_arrows_are_found() {
         let folders = "laws>scenario link>sim terminal>scenario web>page scenario>datapath experiment>service \
             experiment>control service>sim service>scenario page>figures fairwire>service python>service \
             core>stages scenario>stages service>stages own>stages";

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_and_the_tests_at_the_end_are_left_out() {
+    fn comments_and_trailing_tests_are_left_out() {
         let source =
             "//! a\nb; // c\n    /// d\n#[cfg(test)]\nuse e;\n\n#[cfg(test)]\nmod tests {\n    f\n}\n";
         let kept: Vec<(usize, &str)> = lines(source).filter(|(_, line)| !line.is_empty()).collect();
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_multiplied_out() {
+    fn use_groups_are_expanded() {
         let paths = |source| paths(source).join(" ");
         assert_eq!(paths("use a::{b, c::{self, d}, e as f};\nuse a::*;"), "a::b a::c::self a::c::d a::e a");
         assert_eq!(paths("fn a() -> ::b::C { if c == d::E { f(g::h::<I>()) } }"), "b::C d::E g::h");

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_the_contents_do_not_have_is_found() {
+    fn a_page_missing_from_the_contents_is_found() {
         let contents = "- [A](a.md)\n- [All](all/README.md)\n<!-- every page of docs/all -->\n";
         let check = |path| check_contents(&Tree::of_files(&[(CONTENTS, contents), (path, "")])).len();
         assert_eq!(["docs/a.md", "docs/all/x.md", "docs/all/README.md", "studies/x.md"].map(check), [0; 4]);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_is_the_file_or_a_part_of_it_word_for_word() {
+    fn a_quote_is_all_or_part_of_the_file_verbatim() {
         let quote = |mark: &str, code: &str| {
             lines(check_quotes, &format!("Text.\n\n{mark}a.rs -->\n```rust\n{code}```\n")).len()
         };
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_no_page_describes_is_found() {
+    fn an_undocumented_field_is_found() {
         let schema = r#"{"properties": {"rate": {"items": {"properties": {"min_rto": {}}}}}}"#;
         let check = |schema, page, more| {
             let files = [("s.json", schema), ("p.md", page), ("more/q.md", more)];

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inherited_is_required() {
+    fn inherited_keys_are_required() {
         assert_eq!(breaches(GOOD), 0);
         for text in INHERITED {
             assert_eq!(breaches(&GOOD.replace(text, "\n")), 1, "{text}");

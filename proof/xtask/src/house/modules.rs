@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn five_files_in_a_ring_are_too_many_however_they_import() {
+    fn a_ring_of_five_files_is_too_large_under_any_import_style() {
         let forms: [fn(usize) -> String; 4] = [
             |to| format!("use crate::m{to}::Item;"),
             |to| format!("use super::m{to}::{{Item, Other}};"),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_names_its_children_is_in_a_circle_with_those_that_name_it() {
+    fn a_parent_and_a_child_that_import_each_other_form_a_cycle() {
         let children = ["a/src/p/a.rs", "a/src/p/b.rs", "a/src/p/c.rs", "a/src/p/d.rs"];
         let children = children.map(|path| (path, "use super::Law;"));
         let parent = ("a/src/p/mod.rs", "struct Law; fn f() { a::f(); b::f(); c::f(); d::f(); }");

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_must_not_have_is_found_however_it_comes() {
+    fn forbidden_dependencies_of_a_program_are_found_on_any_path() {
         let one = |program: &str, dependency: &str, part: &str| {
             let found = messages(program, dependency);
             assert!(found.len() == 1 && found[0].contains(&format!("`{part}`")), "{part}: {found:?}");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_there_and_the_lab_has_the_datapath() {
+    fn programs_exist_and_the_lab_has_the_datapath() {
         let found = check(&Tree::of_crates(&[("fairwire-experiment", "fairwire-core")]));
         assert_eq!(found.len(), 1 + WITHOUT.len() + WITH.len());
     }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retired_word_is_found_in_sources_and_on_pages_outside_of_code() {
+    fn a_retired_word_is_found_in_sources_and_in_page_prose() {
         for text in ["// I grok it.", "fn grok_it() {}", "struct CanGrok;", "let a = \"grok\";"] {
             assert_eq!(lines("a.rs", text), [1], "{text}");
         }

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn effects_are_found_however_they_are_named() {
+    fn effects_are_found_under_any_import_name() {
         for word in BANNED.iter().flat_map(|(words, _)| words.split(',')) {
             assert_eq!(breaches(&format!("fn a() {{}}\nfn b() {{ {word}(c) }}")), 1, "{word}");
         }

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_folders_are_there() {
+    fn files_and_folders_exist() {
         let tree = Tree::of_files(&[("a/c", ""), ("a-b", ""), ("a.d/e/f", "")]);
         assert_eq!(["a", "a/c", "a-b", "a.d/e", "a.d/e/f"].map(|path| tree.has(path)), [true; 5]);
         assert_eq!(["b", "a/", "a.d/f", "a."].map(|path| tree.has(path)), [false; 4]);

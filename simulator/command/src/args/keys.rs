@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_followed_by_what_comes_after_it() {
+    fn a_key_is_completed_with_its_next_parts() {
         assert_eq!(completed("du"), ["duration="]);
         assert_eq!(completed("link.b"), ["link.buffer="]);
         assert_eq!(completed("discipline.red.ge"), ["discipline.red.gentle="]);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_not_completed() {
+    fn missing_keys_are_not_completed() {
         assert!(completed("flow.tcp.nothing.").is_empty() && completed("zzz").is_empty());
     }
 }

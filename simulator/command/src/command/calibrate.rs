@@ -22,7 +22,7 @@ const DRAWS: [u32; 2] = [8, 32];
 pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
     if matches!(args.format, Format::Csv | Format::Latex) {
         return Err(Failure::user(
-            format!("`--format` is `{}`, but claims have no such form", args.format.name()),
+            format!("`--format` is `{}`, but claims have no such format", args.format.name()),
             "allowed: `table` or `json`",
         ));
     }
@@ -53,7 +53,7 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
             .map(|study| study.spec.paper.clone())
             .collect();
         return Err(Failure::user(
-            "these exhibits leave nothing open",
+            "these exhibits have no choices",
             format!(
                 "allowed: exhibits that the `space.toml` of a study names; there is one for {}",
                 fairwire_document::listed(&open)

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::Path;
 
 /// The lists with the allowed names.
-pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` have the names";
+pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` show the names";
 
 /// Longer lines are hard to read.
 const MAX_COLUMNS: usize = 120;

@@ -16,7 +16,7 @@ use std::path::Path;
 /// Runs the live contest and prints the results.
 pub(crate) fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     if args.watch && !io::stdout().is_terminal() {
-        let what = "`--watch` fills a terminal, but the output is none";
+        let what = "`--watch` needs a terminal, but the output is none";
         return Err(Failure::user(what, "allowed: a terminal; `--format json` writes what came out"));
     }
     // Progress would overwrite the picture.

@@ -215,7 +215,7 @@ fn kind(name: &str) -> Result<Kind, String> {
     let known: Vec<&str> =
         control::all().iter().map(|known| known.name).chain(sources().map(|entry| entry.name)).collect();
     let near = spelling::hint(name, known.iter().copied());
-    Err(format!("`{name}` sends nothing that is known; allowed: {}{near}", known.join(", ")))
+    Err(format!("`{name}` is no known sender; allowed: {}{near}", known.join(", ")))
 }
 
 fn disciplines(text: &str) -> Result<Vec<String>, String> {
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_run_whatever_sends() {
+    fn a_new_scenario_runs_with_every_kind_of_sender() {
         let names = control::all().iter().map(|known| known.name);
         let with_rate = sources().filter(|entry| entry.fields.iter().any(|field| field.name == "rate"));
         let at_rates = with_rate.map(|entry| format!("3 {} 1500 kbit/s", entry.name));
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_is_not_known_or_has_no_rate_is_refused_with_what_is_allowed() {
+    fn an_unknown_sender_or_one_without_a_rate_is_refused_with_allowed_ones() {
         let refusal = |text: &str| senders(text).expect_err("it is refused");
         assert!(refusal("4 cubik").contains("did you mean `cubic`?"), "{}", refusal("4 cubik"));
         assert!(!refusal("1 replay").contains("`replay`?"), "{}", refusal("1 replay"));
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_refused_at_once_where_the_scenario_cannot_be_run_with_it_and_can_be_without() {
+    fn an_answer_that_breaks_the_scenario_is_refused_at_once() {
         let question = |option: &str| QUESTIONS.iter().find(|it| it.option == option).expect("it is one");
         let all = Answers::defaults();
         let why = all.with_answer(question("--duration"), "1 s").expect_err("no flow starts in time");
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_needs_more_than_a_rate_has_the_rest_of_its_example() {
+    fn a_source_takes_further_parameters_from_its_example() {
         let text = text("1 on-off 5 Mbit/s");
         assert!(text.contains("on-off = { rate = \"5 Mbit/s\", burst = { fixed = "), "{text}");
     }

@@ -200,7 +200,7 @@ impl Form {
             Format::Table => Ok(Form::Table),
             Format::Json => Ok(Form::Json),
             Format::Csv | Format::Latex => Err(Failure::user(
-                format!("`--format` is `{}`, but claims have no such form", format.name()),
+                format!("`--format` is `{}`, but claims have no such format", format.name()),
                 "allowed: `table` or `json`; the folder of `--out` has a CSV for each exhibit",
             )),
         }

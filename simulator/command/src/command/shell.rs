@@ -63,7 +63,7 @@ fn watch(number: u32) -> Result<Ending, Failure> {
     };
     if !io::stdout().is_terminal() {
         return Err(Failure::user(
-            "`--watch` fills a terminal, but the output is none",
+            "`--watch` needs a terminal, but the output is none",
             "allowed: a terminal",
         ));
     }

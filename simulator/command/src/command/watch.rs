@@ -36,7 +36,7 @@ pub(crate) fn watch(args: &WatchArgs) -> Result<Ending, Failure> {
     let allowed = format!("allowed: a scenario of at most {MAX_FLOWS} flows");
     let mut playing = Playing::new(scenario, args.speed).map_err(|error| Failure::user(error, allowed))?;
     if !io::stdout().is_terminal() {
-        let what = "`watch` fills a terminal, but the output is none";
+        let what = "`watch` needs a terminal, but the output is none";
         return Err(Failure::user(what, format!("allowed: a terminal; {WITHOUT}")));
     }
     screen::on_terminal(WITHOUT, |terminal| play(terminal, &mut playing))
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn time_passes_at_the_speed_that_is_chosen_and_stops_for_a_pause_and_at_the_end() {
+    fn time_passes_at_the_chosen_speed_and_stops_at_a_pause_and_the_end() {
         let mut playing = playing();
         for _ in 0..20 {
             playing.pass(FRAME);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_change_rate_buffer_and_discipline_while_it_runs_and_a_refusal_is_shown() {
+    fn keys_change_rate_buffer_and_discipline_during_a_run_and_show_refusals() {
         let mut playing = playing();
         playing.pass(FRAME);
         for key in [KeyCode::Up, KeyCode::Char(']'), KeyCode::Char('D')] {

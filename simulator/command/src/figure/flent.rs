@@ -147,7 +147,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn rates_and_times_are_series_and_what_is_missing_is_no_row() {
+    fn rates_and_times_become_series_and_missing_values_no_rows() {
         let table = table(&gzip::packed(FILE.as_bytes())).expect("a file");
         let rows: Vec<(String, f64)> = (0..table.len())
             .map(|row| (table.text(row, "measure"), table.number(row, "value").expect("a number")))
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_and_other_versions_are_refused_with_what_they_are() {
+    fn other_files_and_versions_are_refused_by_name() {
         let refused = |text: &str| table(&gzip::packed(text.as_bytes())).expect_err("no file").to_string();
         assert!(refused("{}").contains("no `version`"));
         assert!(

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn every_extension_that_is_declared_has_a_form_and_no_other_has() {
+    fn exactly_the_declared_extensions_have_a_form() {
         fn endings<F>(forms: &[(&'static str, F)]) -> Vec<&'static str> {
             forms.iter().map(|(ending, _)| *ending).collect()
         }

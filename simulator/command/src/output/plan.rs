@@ -115,7 +115,7 @@ impl<'a> Request<'a> {
             return Ok(());
         }
         let help = "allowed: together with `--histogram`, `--percentiles`, `--out` or `--format json`";
-        Err(Failure::user("`--one-way` is given, but nothing shows it", help))
+        Err(Failure::user("`--one-way` is given, but no output has it", help))
     }
 
     /// The time between two samples.

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panel_for_each_discipline_and_a_line_for_each_group() {
+    fn each_discipline_has_a_panel_and_each_group_a_line() {
         let of = |name| sampled(name, "", &[("tcp", vec![1e6; 5000]), ("a<b", vec![2e6; 5000])]);
         let picture = svg(&[of("red"), of("red"), of("faba")], Time::ZERO);
         assert_eq!(picture.matches("class=\"name\"").count(), 2);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_goes_by_what_was_measured_and_the_links_rate_is_a_line() {
+    fn the_axis_fits_the_measurements_and_the_rate_of_the_link_is_a_line() {
         // A spike of 200 Mbit/s in the first second, then 3 of the link's 4 Mbit/s.
         let values = (0..100).map(|at| if at < 10 { 200e6 } else { 3e6 }).collect();
         let run = [sampled("red", "", &[("tcp", values)])];
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_run_is_an_empty_picture() {
+    fn no_runs_give_an_empty_picture() {
         assert!(svg(&[], Time::ZERO).ends_with("</svg>\n"));
     }
 }

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_shorter_than_mser_finds_is_reported_and_one_as_long_is_not() {
+    fn a_warm_up_shorter_than_that_of_mser_is_reported() {
         let after = |ms| Time::ZERO + Duration::from_ms(ms);
         let text = warning_of(500, after(990)).expect("it is too short");
         assert_eq!(text, "MSER-5 would leave out 1.000 s, the scenario leaves out 0.990 s");

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_leads_out_of_the_folder_or_is_ours_gets_another_place() {
+    fn names_that_leave_the_folder_or_collide_with_ours_are_moved() {
         for (name, stay) in [
             ("lte.trace", true),
             ("traces/lte.trace", true),

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_left_out_where_they_do_not_fit_and_tables_where_nothing_does() {
+    fn intervals_are_omitted_without_room_and_tables_if_nothing_fits() {
         let report = report();
         let narrow = text(&report, 100);
         assert!(narrow.contains("| 3.000 |") && !narrow.contains('±'), "{narrow}");

@@ -151,7 +151,7 @@ mod tests {
     use crate::report::samples;
 
     #[test]
-    fn a_folder_that_gets_no_results_goes_again_and_one_that_was_there_stays() {
+    fn a_new_folder_without_results_is_removed_and_an_old_one_stays() {
         let scratch = tempfile::tempdir().unwrap();
         let own = scratch.path().join("a/b");
         let folder = Folder::prepare(&own, None).unwrap();

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_columns_of_their_own_and_text_is_escaped() {
+    fn numbers_have_separate_columns_and_text_is_escaped() {
         let row = |cells: [&str; 3]| cells.map(String::from).to_vec();
         let head = row(["discipline", "share of a_b, %", "p95"]);
         let rows = [row(["wf2q+", "0.980 ± 0.020", "1.2e-5"]), row(["50 % ~^\\", "1.250 ± 0.010", ""])];

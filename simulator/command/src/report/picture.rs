@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bar_has_its_number_and_every_discipline_its_name_until_there_are_too_many() {
+    fn bars_have_numbers_and_disciplines_names_until_there_are_too_many() {
         let labels = |disciplines, groups| {
             let picture = svg(&samples::report(disciplines, groups), &samples::headline());
             let width = picture.split(" width=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();

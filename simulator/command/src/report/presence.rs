@@ -58,7 +58,7 @@ mod tests {
     use crate::report::samples;
 
     #[test]
-    fn each_change_has_a_mean_over_the_runs_in_which_the_share_was_reached() {
+    fn each_change_has_a_mean_over_runs_that_reached_the_share() {
         let mut report = samples::report(1, 1);
         assert_eq!(text(&report), "");
         for (run, reached) in report.runs.iter_mut().zip([Some(1.0), Some(3.0), None]) {

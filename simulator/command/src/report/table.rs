@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_of_every_column_of_the_table() {
+    fn differences_cover_every_column_of_the_table() {
         let mut report = samples::report(2, 2);
         samples::fill(&mut report);
         let estimate = report.summary[0].measures["jain"];
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_have_a_column_and_differences_in_the_unit_of_their_measure() {
+    fn stages_have_a_column_and_differences_use_the_unit_of_their_measure() {
         let mut report = samples::report(1, 1);
         assert!(!text_within(&report, &samples::headline(), 400).contains("stage"));
         samples::fill(&mut report);
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_whose_pages_are_timed_has_a_column_more() {
+    fn a_group_with_timed_pages_has_a_further_column() {
         let mut report = samples::report(2, 2);
         assert!(!text_within(&report, &samples::headline(), 400).contains("p95 of"));
         let estimate = report.summary[0].measures["jain"];

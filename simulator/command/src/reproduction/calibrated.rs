@@ -135,7 +135,7 @@ mod tests {
     use fairwire_study::calibration::Held;
 
     #[test]
-    fn only_what_misses_or_depends_on_the_set_up_has_a_row() {
+    fn only_misses_and_set_up_dependent_claims_have_a_row() {
         let mut results = all_kinds();
         let held = |held| Some(Held { chosen: true, best: true, held, of: 32 });
         let claims = &mut results.exhibits[0].claims;

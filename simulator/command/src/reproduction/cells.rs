@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn printed_numbers_are_below_ours_and_what_misses_is_marked() {
+    fn printed_numbers_are_below_ours_and_misses_are_marked() {
         let mut panel = table1(Kind::Table);
         panel.lines[0].published.iter_mut().for_each(|mark| mark.allowed = Some(0.02));
         let near = drawn(&panel);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn series_with_several_measures_are_beside_each_other() {
+    fn series_with_several_measures_are_side_by_side() {
         let one = table1(Kind::Table);
         let mut panel = one.clone();
         panel.lines = ["TB", "ATB"]

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exhibit_of_curves_alone_has_no_means() {
+    fn an_exhibit_with_only_curves_has_no_means() {
         let mut exhibit = samples::all_kinds().exhibits.into_iter().find(|e| e.seeds.len() > 1).unwrap();
         exhibit.panels[0].seed = Some(7);
         assert!(conditions(&exhibit).starts_with("means of "), "{}", conditions(&exhibit));

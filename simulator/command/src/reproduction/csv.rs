@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_number_is_beside_ours_and_every_seed_has_its_column() {
+    fn the_number_of_the_paper_is_next_to_ours_and_every_seed_has_a_column() {
         let csv = numbers(&table1()).unwrap();
         let mut lines = csv.lines();
         assert!(lines.next().unwrap().ends_with("max,published,where,seed_1,seed_2,seed_3"));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_drawn_over_time_or_in_steps_has_samples() {
+    fn only_time_and_step_plots_have_samples() {
         assert_eq!(samples(&table1()).unwrap(), None);
         let csv = samples(&exhibit("faba", "fig7", Kind::Time)).unwrap().unwrap();
         assert!(csv.lines().count() > 10, "{csv}");

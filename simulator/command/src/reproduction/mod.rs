@@ -85,7 +85,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn every_exhibit_leaves_a_picture_and_a_table_and_all_a_page() {
+    fn every_exhibit_writes_a_picture_and_a_table_and_all_share_a_page() {
         let folder = tempfile::tempdir().unwrap();
         let results = samples::all_kinds();
         let page = write(&results, folder.path()).unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_the_users_to_mend() {
+    fn a_missing_folder_is_an_error_of_the_user() {
         let refused = write(&samples::all_kinds(), Path::new("not/there")).unwrap_err();
         let Failure::User { message, help } = refused else { panic!("{refused:?}") };
         assert!(message.contains("not/there/") && help.contains("folder"), "{message} {help}");

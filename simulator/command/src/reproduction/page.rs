@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_is_well_formed_whatever_a_study_says() {
+    fn the_page_is_well_formed_for_any_text_of_a_study() {
         for results in [all_kinds(), hostile(), many()] {
             let page = whole(&results);
             assert!(is_balanced(&page));
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn many_exhibits_of_several_papers_have_a_page_for_each_and_every_link_leads_somewhere() {
+    fn many_exhibits_have_a_page_per_paper_without_broken_links() {
         let results = many();
         let pages = pages(&results);
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn each_claim_is_once_below_its_figure_and_only_what_does_not_hold_is_open() {
+    fn each_claim_is_once_below_its_figure_and_only_failures_are_open() {
         let results = all_kinds();
         let page = whole(&results);
         let (first_figure, first_claim) =
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_table_is_one_in_the_page() {
+    fn an_exhibit_of_kind_table_is_a_table_in_the_page() {
         let page = whole(&all_kinds());
         let table = page.split("id=\"faba.table1\"").nth(1).unwrap().split("</section>").next().unwrap();
         assert!(table.contains("<table class=\"cells\">") && !table.contains("<svg"));
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_study_of_ones_own_is_headed_by_its_title_and_has_no_table_of_no_claims() {
+    fn a_custom_study_has_its_title_and_no_empty_claim_table() {
         let papers = whole(&all_kinds());
         assert!(papers.contains("<h1>The papers, reproduced</h1>") && papers.contains("Checks are made"));
         let mut own = all_kinds();

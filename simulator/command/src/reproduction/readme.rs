@@ -185,12 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_run_stays() {
+    fn markers_of_exhibits_that_were_not_run_stay() {
         assert_eq!(filled("README.md", TEXT, &[]).unwrap(), TEXT);
     }
 
     #[test]
-    fn a_wrong_name_is_refused_with_its_line_and_what_is_allowed() {
+    fn a_wrong_name_is_refused_with_its_line_and_the_allowed_names() {
         let (message, help) = refused(&TEXT.replace("tcp FABA", "tcp FABBA"));
         assert_eq!(message, "README.md:3: there is no series `FABBA`");
         assert!(help.contains("RED") && help.contains("did you mean `FABA`?"), "{help}");
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_that_is_not_whole_is_refused() {
+    fn an_incomplete_marker_is_refused() {
         assert!(refused(&TEXT.replace("<!-- / -->", "")).0.contains("README.md:3: `<!-- = ` has no end"));
         assert!(
             refused(&TEXT.replace("<!-- end -->", "")).0.contains("README.md:5: `<!-- results:` has no end")
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_markers_in_every_study_of_the_repository_name_what_is_there() {
+    fn the_markers_in_every_study_of_the_repository_name_existing_things() {
         for folder in fairwire_study::library::embedded() {
             let path = format!("{}/../../studies/{}/README.md", env!("CARGO_MANIFEST_DIR"), folder.name);
             let text = std::fs::read_to_string(&path).unwrap();

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_advice_of_the_repository_names_claims_that_are_there_and_another_is_refused() {
+    fn the_advice_names_existing_claims_and_others_are_refused() {
         let studies: Vec<Study> =
             library::embedded().iter().map(|folder| Study::read(folder).unwrap()).collect();
         let text = include_str!("../../../../docs/choosing.md");

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn exhibits_of_a_paper_are_together_in_whatever_order_they_come() {
+    fn exhibits_of_a_paper_are_grouped_in_any_input_order() {
         let mut results = all_kinds();
         results.exhibits.reverse();
         let papers = papers(&results);

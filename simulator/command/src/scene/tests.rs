@@ -55,7 +55,7 @@ fn two_links_are_side_by_side_with_their_flows_and_pictures() {
 }
 
 #[test]
-fn a_narrow_terminal_has_the_links_one_below_the_other_and_a_tiny_one_what_fits() {
+fn a_narrow_terminal_stacks_the_links_and_a_tiny_one_cuts_them() {
     let text = shown(&scene(), 60, 24);
     let places: Vec<usize> =
         ["tail-drop", "faba"].iter().map(|name| text.find(name).expect("it is there")).collect();
@@ -68,7 +68,7 @@ fn a_narrow_terminal_has_the_links_one_below_the_other_and_a_tiny_one_what_fits(
 }
 
 #[test]
-fn nothing_yet_and_what_is_no_number_are_drawn_too() {
+fn empty_scenes_and_nan_are_drawn_too() {
     assert!(shown(&Scene::default(), 80, 24).trim().is_empty());
     let mut scene = scene();
     let mut view = scene.view.clone();

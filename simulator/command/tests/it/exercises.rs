@@ -29,7 +29,7 @@ fn unwrapped(text: &str) -> String {
 }
 
 #[test]
-fn an_exercise_fails_as_it_is_written() {
+fn every_exercise_fails_as_written() {
     let exercises = exercises();
     assert_eq!(exercises.len(), 10);
     for (name, _) in exercises {

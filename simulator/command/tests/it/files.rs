@@ -36,7 +36,7 @@ fn every_file_of_a_folder_is_reported_and_has_a_line_at_the_end() {
 }
 
 #[test]
-fn several_reports_are_one_array_one_table_and_folders_of_their_own() {
+fn several_reports_are_one_array_one_table_and_separate_folders() {
     let contest = folder();
     let [a, b, out] = ["a.toml", "b.toml", "out"].map(|name| contest.path(name).display().to_string());
     let of = |more: &[&str]| run(&[&["run", b.as_str(), a.as_str()], &SHORT[..], more].concat());
@@ -100,7 +100,7 @@ fn partly_for_real_senders() -> Contest {
 }
 
 #[test]
-fn expectations_that_hold_are_no_verdict_on_stages_that_were_not_compared() {
+fn met_expectations_give_no_verdict_on_uncompared_stages() {
     let contest = partly_for_real_senders();
     let [b, d] = ["b.toml", "d.toml"].map(|name| contest.path(name));
     let text = std::fs::read_to_string(&b).expect("it is there");
@@ -118,7 +118,7 @@ fn expectations_that_hold_are_no_verdict_on_stages_that_were_not_compared() {
 }
 
 #[test]
-fn what_a_stage_cannot_run_is_counted_and_fails_where_it_was_to_agree() {
+fn unsupported_runs_of_a_stage_are_counted_and_fail_agreement() {
     let contest = partly_for_real_senders();
     let [b, c] = ["b.toml", "c.toml"].map(|name| contest.path(name).display().to_string());
     let on = |files: &[&str]| run(&[&["run"], files, &["--on", "sim,lab"], &SHORT[..]].concat());

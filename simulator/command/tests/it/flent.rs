@@ -104,7 +104,7 @@ fn flent_opens_a_run_and_has_the_means_of_its_report() {
 }
 
 #[test]
-fn a_data_file_is_drawn_and_what_is_none_is_refused() {
+fn a_data_file_is_drawn_and_other_files_are_refused() {
     let contest = Contest::of(BOTH_WAYS);
     let (path, _) = written(&contest, "run.flent.gz");
     let figure = contest.path("run.svg").display().to_string();

@@ -85,7 +85,7 @@ fn breaks_no_word(lines: &[String], whole: &str) {
 }
 
 #[test]
-fn lists_have_room_on_every_terminal_and_break_no_word() {
+fn lists_fit_every_terminal_and_break_no_word() {
     for list in [
         &["list", "disciplines"][..],
         &["list", "disciplines", "--long"],
@@ -109,7 +109,7 @@ fn lists_have_room_on_every_terminal_and_break_no_word() {
 }
 
 #[test]
-fn a_description_is_set_for_the_terminal_and_says_nothing_twice() {
+fn a_description_fits_the_terminal_and_repeats_nothing() {
     for name in ["red", "faba", "classful", "conditioner"] {
         let whole = on_columns(&["describe", name], 120).join("\n");
         for columns in [60, 80] {
@@ -176,7 +176,7 @@ fn a_discipline_is_described_with_its_parameters_and_an_example() {
 }
 
 #[test]
-fn the_committed_reference_pages_say_what_the_code_says() {
+fn the_committed_reference_pages_match_the_code() {
     let folder = tempfile::tempdir().unwrap();
     let output = run(&["describe", "--out", folder.path().to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -203,7 +203,7 @@ fn the_committed_schema_of_results_is_current() {
 }
 
 #[test]
-fn the_demo_scenario_holds_to_the_committed_schema() {
+fn the_demo_scenario_fits_the_committed_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/scenario.json")).unwrap();
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let scenario: toml::Table =
@@ -218,7 +218,7 @@ fn the_demo_scenario_holds_to_the_committed_schema() {
 }
 
 #[test]
-fn the_gateways_program_is_started_where_it_is_and_named_where_it_is_not() {
+fn the_gateway_program_is_started_or_named_if_missing() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let copy = folder.path().join("alone/fairwire");
     fs::create_dir(folder.path().join("alone")).expect("a folder");

@@ -4,7 +4,7 @@ use crate::common::FAIRWIRE;
 use std::path::Path;
 
 #[test]
-fn every_message_is_as_recorded_and_ends_with_two() {
+fn every_message_matches_its_record_and_ends_with_exit_code_2() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/messages");
     let areas = ["arguments", "files", "mistakes", "scenario", "studies", "sweep"];
     fairwire_testing::messages::check(

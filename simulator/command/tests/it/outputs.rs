@@ -64,7 +64,7 @@ fn files(contest: &Contest) -> Vec<String> {
 }
 
 #[test]
-fn a_series_holds_what_happened_since_the_sample_before() {
+fn each_row_of_a_series_covers_the_time_since_the_previous_sample() {
     let contest = Contest::of(ALONE);
     done(&contest, &["--series", &path(&contest, "s.csv"), "--every", "10 ms"]);
     let text = read(&contest, "s.csv");
@@ -240,7 +240,7 @@ fn a_flow_has_one_name_in_every_file() {
 }
 
 #[test]
-fn what_leaves_the_link_never_exceeds_its_rate_also_where_holes_are_filled() {
+fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
     let contest = Contest::of(SCENARIO);
     done(
         &contest,
@@ -328,7 +328,7 @@ fn frames(file: &[u8]) -> Vec<Frame> {
 }
 
 #[test]
-fn a_trace_has_each_packet_where_and_when_it_was() {
+fn a_trace_has_each_packet_with_its_place_and_time() {
     let contest = Contest::of(ALONE);
     done(&contest, &["--trace", &path(&contest, "t.pcapng")]);
     let frames = frames(&fs::read(contest.path("t.pcapng")).expect("it was written"));
@@ -390,7 +390,7 @@ fn every_drop_is_in_the_trace_with_its_cause_and_every_frame_has_valid_headers()
 }
 
 #[test]
-fn a_trace_has_the_blocks_that_acknowledgements_report() {
+fn a_trace_has_the_sack_blocks_of_acknowledgements() {
     let contest = Contest::of(SCENARIO);
     let (trace, line) = (path(&contest, "t.pcapng"), path(&contest, "t.ndjson"));
     let more = ["--seeds", "1", "--discipline", "tail-drop", "--set", "link.buffer=8 packets"];
@@ -443,7 +443,7 @@ const OUTPUTS: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = 
     paired = \"red\"\n";
 
 #[test]
-fn a_scenario_can_request_outputs_and_options_go_before_it() {
+fn a_scenario_can_request_outputs_and_options_override_it() {
     let contest = Contest::of(&format!("{SCENARIO}{OUTPUTS}"));
     let go = |more: &[&str]| {
         let output = fairwire()
@@ -557,7 +557,7 @@ fn paired_differences_are_those_of_the_runs() {
 }
 
 #[test]
-fn flows_and_the_picture_go_where_they_are_sent() {
+fn flows_and_the_picture_are_written_where_requested() {
     let contest = Contest::of(SCENARIO);
     let (flows, plot) = (path(&contest, "f.csv"), path(&contest, "p.svg"));
     done(&contest, &["--flows", &flows, "--plot", &plot, "--out", &path(&contest, "out")]);
@@ -567,7 +567,7 @@ fn flows_and_the_picture_go_where_they_are_sent() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_before_the_run() {
+fn an_unwritable_output_is_refused_before_the_run() {
     let contest = Contest::of(SCENARIO);
     let says = |more: &[&str], parts: &[&str]| {
         let message = refused(&contest, more);
@@ -591,7 +591,7 @@ fn what_cannot_be_written_is_refused_before_the_run() {
 }
 
 #[test]
-fn a_warm_up_that_is_too_short_is_reported() {
+fn too_short_a_warm_up_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
     // Nothing is delivered in the first 8.2 ms; after that the rate is constant. Batches of five
@@ -609,7 +609,7 @@ fn a_warm_up_that_is_too_short_is_reported() {
 }
 
 #[test]
-fn an_interrupted_command_keeps_the_series_of_finished_runs_and_nothing_half_done() {
+fn an_interrupted_command_keeps_only_series_of_finished_runs() {
     let contest = Contest::of(SCENARIO);
     let (series, trace) = (path(&contest, "s.csv"), path(&contest, "t.ndjson"));
     // The first run is short; thousands of seeds would take too long.

@@ -56,7 +56,7 @@ fn parquet_holds_the_same_rows_as_csv() {
 }
 
 #[test]
-fn others_read_it_too() {
+fn duckdb_and_pyarrow_read_it_too() {
     const DUCKDB: &str = "import duckdb, sys\n\
     t = duckdb.sql(f\"select * from '{sys.argv[1]}'\")\n\
     names, rows = t.columns, t.fetchall()\n";

@@ -50,7 +50,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn the_page_and_its_player_are_for_pages_of_this_machine_alone() {
+fn only_pages_of_this_machine_get_the_page_and_its_player() {
     let contest = Contest::of(SCENARIO);
     let server = Server::start(&contest.file());
     let ours = format!("Host: {}\r\n", server.address);
@@ -72,7 +72,7 @@ fn the_page_and_its_player_are_for_pages_of_this_machine_alone() {
 }
 
 #[test]
-fn a_contest_that_the_kernel_cannot_run_is_refused_in_words_and_the_page_goes_on() {
+fn a_contest_the_kernel_cannot_run_is_refused_and_the_page_continues() {
     let contest = Contest::of(SCENARIO);
     let server = Server::start(&contest.file());
     let ours = format!("Host: {}\r\n", server.address);
@@ -83,7 +83,7 @@ fn a_contest_that_the_kernel_cannot_run_is_refused_in_words_and_the_page_goes_on
 }
 
 #[test]
-fn a_port_that_is_taken_and_a_scenario_that_is_none_end_with_2() {
+fn a_used_port_and_a_bad_scenario_end_with_exit_code_2() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = taken.local_addr().expect("it is bound").port().to_string();
     let output = run(&["play", "--port", &port, "--no-open"]);

@@ -37,7 +37,7 @@ fn finished() -> Contest {
 }
 
 #[test]
-fn a_finished_folder_is_drawn_in_every_way_and_format() {
+fn a_finished_folder_is_drawn_as_every_plot_and_format() {
     let contest = finished();
     let out = contest.path("out").display().to_string();
     for show in SHOWN {
@@ -74,7 +74,7 @@ fn a_finished_series_gives_the_picture_of_its_run() {
 }
 
 #[test]
-fn two_queues_and_the_delays_of_groups_have_lines_of_their_own() {
+fn two_queues_and_the_delays_of_groups_have_separate_lines() {
     let contest = Contest::of(&TWO_QUEUES.replace("\n    ", "\n"));
     let path = |name: &str| contest.path(name).display().to_string();
     let (series, queue, delay) = (path("series.csv"), path("queue.svg"), path("delay.svg"));
@@ -112,7 +112,7 @@ const TWO_QUEUES: &str = r#"format = 2
 "#;
 
 #[test]
-fn a_measure_that_is_not_there_is_refused_with_those_that_are() {
+fn a_missing_measure_is_refused_with_the_available_ones() {
     let contest = finished();
     let out = contest.path("out").display().to_string();
     let refused = |more: &[&str]| {
@@ -168,7 +168,7 @@ fn a_sweep_over_two_axes_is_lines_and_a_heat_map() {
 }
 
 #[test]
-fn an_option_that_changes_nothing_and_a_name_that_is_not_there_are_refused() {
+fn an_option_without_effect_and_a_missing_name_are_refused() {
     let contest = finished();
     let out = contest.path("out").display().to_string();
     let refused = |more: &[&str], wanted: &str| {

@@ -129,7 +129,7 @@ fn claims_that_do_not_hold_are_results_and_no_failure() {
 }
 
 #[test]
-fn json_on_stdout_is_what_the_folder_has_and_a_second_call_takes_all_from_there() {
+fn json_on_stdout_matches_the_folder_and_a_second_call_reuses_it() {
     let studies = Studies::new();
     let first = studies.reproduce(&["made.fig1", "--format", "json"]);
     assert_eq!(code(&first), 0, "{}", stderr(&first));
@@ -142,7 +142,7 @@ fn json_on_stdout_is_what_the_folder_has_and_a_second_call_takes_all_from_there(
 }
 
 #[test]
-fn what_cannot_be_printed_or_written_is_refused_before_any_run() {
+fn bad_formats_and_unwritable_pages_are_refused_before_any_run() {
     let studies = Studies::new();
     let page = studies.text("not/there.md");
     let page = format!("--write-docs={page}");
@@ -199,7 +199,7 @@ fn a_mistake_in_a_study_is_shown_at_its_place() {
 }
 
 #[test]
-fn verdicts_are_recorded_and_held_to() {
+fn verdicts_are_recorded_and_checked_against_the_record() {
     let studies = Studies::new();
     let never = studies.reproduce(&["--expect-recorded"]);
     assert_eq!(code(&never), 3);
@@ -229,7 +229,7 @@ fn verdicts_are_recorded_and_held_to() {
 }
 
 #[test]
-fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
+fn an_interrupted_study_reports_finished_exhibits_and_resumes() {
     let studies = Studies::new();
     let made = studies.path("studies/2000-made");
     // Each run of its second exhibit takes many minutes; the twenty runs of the first take a
@@ -263,7 +263,7 @@ fn an_interrupted_study_reports_what_is_whole_and_goes_on_from_there() {
 }
 
 #[test]
-fn finished_runs_are_kept_in_the_users_cache_and_can_be_cleaned_away() {
+fn finished_runs_are_kept_in_the_user_cache_and_can_be_deleted() {
     let studies = Studies::new();
     assert_eq!(code(&studies.reproduce(&[])), 0);
     let written: Vec<String> = fs::read_dir(studies.path("out"))
@@ -286,7 +286,7 @@ fn finished_runs_are_kept_in_the_users_cache_and_can_be_cleaned_away() {
 }
 
 #[test]
-fn a_broken_result_is_made_again() {
+fn a_broken_result_is_computed_again() {
     let studies = Studies::new();
     let first = studies.reproduce(&["--format", "json"]);
     let files: Vec<PathBuf> =
@@ -299,7 +299,7 @@ fn a_broken_result_is_made_again() {
 }
 
 #[test]
-fn without_a_cache_that_can_be_written_all_works_and_says_so() {
+fn without_a_writable_cache_everything_works_with_a_note() {
     let studies = Studies::new();
     fs::write(studies.path("caches"), "a file in the way").unwrap();
     let output = studies.reproduce(&[]);
@@ -357,7 +357,7 @@ fn a_full_disk_under_the_cache_costs_only_the_cache() {
 }
 
 #[test]
-fn claims_are_printed_within_the_terminal() {
+fn printed_claims_fit_the_terminal() {
     let studies = Studies::new();
     let (out, folder) = (studies.text("out"), studies.text("studies"));
     let args = ["reproduce", "--studies", &folder, "--out", &out];
@@ -369,7 +369,7 @@ fn claims_are_printed_within_the_terminal() {
 }
 
 #[test]
-fn fast_exhibits_of_the_repository_come_out_as_recorded() {
+fn fast_exhibits_of_the_repository_match_the_record() {
     let out = tempfile::tempdir().unwrap();
     let out = out.path().display().to_string();
     let output = run(&["reproduce", "faba.fig10", "--quick", "--expect-recorded", "--out", &out]);

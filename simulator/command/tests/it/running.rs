@@ -18,7 +18,7 @@ fn json(args: &[&str]) -> Value {
 }
 
 #[test]
-fn json_holds_to_its_schema_and_names_what_was_run() {
+fn json_fits_its_schema_and_names_the_runs() {
     let contest = Contest::of(SCENARIO);
     let report = json(&["run", &contest.file(), "--format", "json"]);
     let schema = json(&["schema", "results"]);
@@ -45,7 +45,7 @@ fn json_holds_to_its_schema_and_names_what_was_run() {
 }
 
 #[test]
-fn every_bit_is_the_same_however_many_run_at_once() {
+fn every_bit_is_the_same_with_any_number_of_jobs() {
     let contest = Contest::of(SCENARIO);
     let with = |jobs: &str| {
         let text = stdout(&run(&["run", &contest.file(), "--format", "json", "--jobs", jobs]));
@@ -105,7 +105,7 @@ fn csv_is_the_summary() {
 }
 
 #[test]
-fn out_writes_every_file_whole() {
+fn out_writes_every_file_completely() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("a/b");
     let output = run(&["run", &contest.file(), "--format", "json", "--out", &out.display().to_string()]);
@@ -145,7 +145,7 @@ fn out_is_refused(contest: &Contest, out: &str, part: &str) {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_an_error_before_the_run() {
+fn an_unwritable_location_is_an_error_before_the_run() {
     let contest = Contest::of(SCENARIO);
     out_is_refused(&contest, &contest.file(), "but that is a file");
     out_is_refused(&contest, &format!("{}/below", contest.file()), "but that is a file");
@@ -239,7 +239,7 @@ fn set_and_choices_change_the_run() {
 }
 
 #[test]
-fn an_interrupted_run_keeps_what_is_finished() {
+fn an_interrupted_run_keeps_finished_results() {
     // Each run takes about 10 ms, and there are 19998 of them, which takes minutes. After two
     // seconds some have finished and most have not, even on a machine ten times faster or slower.
     let contest = Contest::of(SCENARIO);
@@ -268,7 +268,7 @@ fn an_interrupted_run_keeps_what_is_finished() {
 }
 
 #[test]
-fn a_run_that_is_kept_is_taken_again_unless_something_looks_into_it() {
+fn a_cached_run_is_reused_unless_it_is_observed() {
     let contest = Contest::of(SCENARIO);
     let cache = contest.path("cache");
     let series = contest.path("series.csv").display().to_string();
@@ -386,7 +386,7 @@ fn new_of(file: &std::path::Path, answers: &str) -> Output {
 }
 
 #[test]
-fn answers_that_are_piped_in_are_read_and_a_refused_one_is_named() {
+fn piped_answers_are_read_and_a_refused_one_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("piped.toml");
     let output = new_of(&path, "50 Mbit/s\n\n1 on-off 5 Mbit/s\n");
@@ -412,7 +412,7 @@ fn unread(args: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_reader_that_leaves_is_no_error_and_the_files_are_written_all_the_same() {
+fn a_closed_pipe_is_no_error_and_the_files_are_still_written() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let (code, message) =
@@ -422,7 +422,7 @@ fn a_reader_that_leaves_is_no_error_and_the_files_are_written_all_the_same() {
 }
 
 #[test]
-fn a_failed_expectation_is_reported_also_when_the_reader_has_left() {
+fn a_failed_expectation_is_reported_despite_a_closed_pipe() {
     let expect = "[[expect]]\ndiscipline = \"red\"\nmeasure = \"utilization\"\nmin = 1.5\n";
     let contest = Contest::of(&format!("{SCENARIO}\n{expect}"));
     let (code, message) = unread(&["run", &contest.file()]);
@@ -456,7 +456,7 @@ fn help_that_cannot_be_printed_is_a_failure() {
 }
 
 #[test]
-fn a_stderr_that_cannot_be_written_loses_nothing() {
+fn an_unwritable_stderr_loses_nothing() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out").display().to_string();
     // Without CI, so progress is also shown.
@@ -474,7 +474,7 @@ fn a_stderr_that_cannot_be_written_loses_nothing() {
 }
 
 #[test]
-fn the_lab_writes_its_files_also_when_the_reader_has_left() {
+fn the_lab_writes_its_files_despite_a_closed_pipe() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("new/lab");
     let place = out.display().to_string();
@@ -491,7 +491,7 @@ fn the_lab_writes_its_files_also_when_the_reader_has_left() {
 }
 
 #[test]
-fn a_run_whose_terminal_is_closed_ends_and_its_files_are_written() {
+fn a_run_whose_terminal_closes_ends_and_writes_its_files() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let place = out.display().to_string();
@@ -557,7 +557,7 @@ fn with_files(contest: &Contest) -> String {
 }
 
 #[test]
-fn a_folder_of_results_can_be_run_again_wherever_it_is() {
+fn a_folder_of_results_can_be_run_again_anywhere() {
     let contest = Contest::of(SCENARIO);
     let file = with_files(&contest);
     let out = contest.path("out").display().to_string();
@@ -615,7 +615,7 @@ fn a_folder_of_results_can_be_run_again_wherever_it_is() {
 }
 
 #[test]
-fn the_report_alone_holds_the_scenario_as_it_was_run() {
+fn the_report_contains_the_scenario_as_run() {
     let contest = Contest::of(SCENARIO);
     let first = json(&["run", &contest.file(), "--format", "json", "--set", "link.buffer=20 packets"]);
     let text = first["manifest"]["scenario_toml"].as_str().expect("a scenario");
@@ -629,7 +629,7 @@ fn the_report_alone_holds_the_scenario_as_it_was_run() {
 }
 
 #[test]
-fn earlier_results_in_a_folder_give_way_and_a_scenario_of_somebodys_does_not() {
+fn earlier_results_in_a_folder_are_replaced_and_a_foreign_scenario_is_not() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let place = out.display().to_string();
@@ -653,7 +653,7 @@ fn earlier_results_in_a_folder_give_way_and_a_scenario_of_somebodys_does_not() {
 }
 
 #[test]
-fn a_link_by_a_trace_is_announced_by_what_it_delivers() {
+fn a_link_with_a_trace_is_announced_by_its_mean_rate() {
     let contest = Contest::of(&SCENARIO.replace("rate = \"2 Mbit/s\"", "trace = \"lte.trace\""));
     fs::write(contest.path("lte.trace"), "2\n4\n4\n7\n").unwrap(); // 4 x 1504 bytes in 7 ms
     let said = |more: &[&str]| stdout(&run(&[&["run", &contest.file(), "--seeds", "1"], more].concat()));
@@ -670,7 +670,7 @@ fn a_link_by_a_trace_is_announced_by_what_it_delivers() {
 }
 
 #[test]
-fn what_shares_may_follow_from_is_noted() {
+fn conditions_that_may_determine_shares_are_noted() {
     let contest = Contest::of(SCENARIO);
     let note = "`tcp`: hosts take no time";
     let table = run(&["run", &contest.file(), "--seeds", "1"]);

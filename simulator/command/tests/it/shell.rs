@@ -64,7 +64,7 @@ fn the_exit_code_is_the_commands_own() {
 }
 
 #[test]
-fn a_service_of_this_machine_is_reached_through_the_link_and_no_faster_than_it() {
+fn a_service_of_this_machine_is_reached_at_most_at_the_rate_of_the_link() {
     let port = service(300_000);
     let begun = Instant::now();
     let args = ["--rate", "2 Mbit/s", "--delay", "20 ms", "--", "bash", "-c", &fetch(port)];
@@ -76,7 +76,7 @@ fn a_service_of_this_machine_is_reached_through_the_link_and_no_faster_than_it()
 }
 
 #[test]
-fn what_is_not_there_is_refused_and_what_is_lost_on_the_way_is_sent_again() {
+fn a_closed_port_is_refused_and_lost_packets_are_retransmitted() {
     let closed = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     let closed = closed.expect("a port is free").port();
     let Some(output) = shell(&["--", "bash", "-c", &fetch(closed)]) else { return };
@@ -88,7 +88,7 @@ fn what_is_not_there_is_refused_and_what_is_lost_on_the_way_is_sent_again() {
 }
 
 #[test]
-fn a_shell_within_a_shell_passes_both_links_and_leaves_the_outer_one_as_it_was() {
+fn a_nested_shell_passes_both_links_and_leaves_the_outer_one_unchanged() {
     let port = service(50_000);
     let inner = format!(
         "exec {} -q lab shell --outside machine --delay '30 ms' -- bash -c '{}'",
@@ -140,7 +140,7 @@ fn is_there(id: u32) -> bool {
 }
 
 #[test]
-fn nothing_is_left_of_a_shell_that_is_killed() {
+fn a_killed_shell_leaves_nothing_behind() {
     if shell(&["--", "true"]).is_none() {
         return;
     }
@@ -192,7 +192,7 @@ fn listener() -> (u16, Receiver<TcpStream>) {
 }
 
 #[test]
-fn what_a_command_has_sent_arrives_after_its_end() {
+fn sent_data_arrives_after_the_command_has_ended() {
     let (port, connections) = listener();
     let send = format!("head -c 200000 /dev/zero > /dev/tcp/100.64.0.1/{port}");
     let args = ["--rate", "2 Mbit/s", "--delay", "50 ms", "--", "bash", "-c", &send];
@@ -207,7 +207,7 @@ fn what_a_command_has_sent_arrives_after_its_end() {
 }
 
 #[test]
-fn a_connection_that_does_not_come_to_its_end_is_reset_and_a_second_signal_ends_at_once() {
+fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     if shell(&["--", "true"]).is_none() {
         return;
     }

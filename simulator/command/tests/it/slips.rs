@@ -18,7 +18,7 @@ fn refused(contest: &Contest, args: &[&str]) -> String {
 }
 
 #[test]
-fn bits_are_not_taken_for_bytes_and_exponents_are_read() {
+fn bits_and_bytes_are_distinguished_and_exponents_are_read() {
     let contest = Contest::of(SCENARIO);
     let said = refused(&contest, &["run", "short.toml", "--set", "link.rate=10 Mb/s"]);
     assert!(said.ends_with("did you mean `10 Mbit/s`?"), "{said}");
@@ -31,7 +31,7 @@ fn bits_are_not_taken_for_bytes_and_exponents_are_read() {
 }
 
 #[test]
-fn what_is_for_another_command_is_sent_there() {
+fn a_file_for_another_command_is_directed_there() {
     let contest = Contest::of(SCENARIO);
     std::fs::write(contest.path("plan.toml"), format!("{PLAN}\"link.buffer\" = [\"9 packets\"]\n"))
         .expect("a scratch file");
@@ -42,7 +42,7 @@ fn what_is_for_another_command_is_sent_there() {
 }
 
 #[test]
-fn a_key_in_the_wrong_table_is_sent_to_its_own() {
+fn a_key_in_the_wrong_table_is_directed_to_its_own() {
     let contest = Contest::of(SCENARIO);
     let said = |set: &str| refused(&contest, &["run", "short.toml", "--set", set]);
     assert!(
@@ -59,10 +59,10 @@ fn a_key_in_the_wrong_table_is_sent_to_its_own() {
 }
 
 #[test]
-fn what_changes_nothing_is_refused() {
+fn a_change_without_effect_is_refused() {
     let contest = Contest::of(SCENARIO);
     let one_way = refused(&contest, &["run", "short.toml", "--one-way"]);
-    assert!(one_way.contains("`--one-way` is given, but nothing shows it"), "{one_way}");
+    assert!(one_way.contains("`--one-way` is given, but no output has it"), "{one_way}");
     let every = refused(&contest, &["run", "short.toml", "--every", "10 ms"]);
     assert!(every.contains("`--every` is given, but nothing is sampled"), "{every}");
     let slip = refused(&contest, &["run", "short.toml", "--series", "s.csv", "--every", "1 ns"]);
@@ -71,7 +71,7 @@ fn what_changes_nothing_is_refused() {
 }
 
 #[test]
-fn changes_and_delays_of_a_file_are_unset_by_a_change() {
+fn set_can_remove_changes_and_delays_of_a_file() {
     let changing = SCENARIO.replace(
         "[[flow]]\ngroup = \"tcp\"",
         "changes = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]\n\n[[flow]]\ngroup = \"tcp\"",
@@ -96,7 +96,7 @@ fn changes_and_delays_of_a_file_are_unset_by_a_change() {
 }
 
 #[test]
-fn one_seed_is_said_to_be_one_unless_it_is_to_be_quiet() {
+fn a_single_seed_is_noted_unless_quiet() {
     let contest = Contest::of(SCENARIO);
     let file = contest.file();
     let said = |more: &[&str]| stderr(&run(&[&["run", &file, "--seeds", "8", "--jobs", "0"], more].concat()));
@@ -105,7 +105,7 @@ fn one_seed_is_said_to_be_one_unless_it_is_to_be_quiet() {
 }
 
 #[test]
-fn notes_of_a_sweep_are_on_stderr_unless_it_is_to_be_quiet() {
+fn notes_of_a_sweep_are_on_stderr_unless_quiet() {
     let contest = Contest::of(SCENARIO);
     let path = |name: &str| contest.path(name).display().to_string();
     let vary = "\"flow.tcp.tcp.control\" = [\"reno\", \"dctcp\"]\n";
@@ -119,7 +119,7 @@ fn notes_of_a_sweep_are_on_stderr_unless_it_is_to_be_quiet() {
 }
 
 #[test]
-fn what_a_sweep_has_finished_is_kept_within_a_second_also_when_it_is_killed() {
+fn a_killed_sweep_keeps_runs_finished_a_second_before() {
     let contest = Contest::of(&SCENARIO.replace("2 s", "30 s"));
     std::fs::write(
         contest.path("plan.toml"),

@@ -7,7 +7,7 @@ use serde_json::Value;
 const CHANGES: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop,faba"];
 
 #[test]
-fn a_stage_has_a_column_and_the_simulator_alone_gives_what_it_gives_without() {
+fn a_stage_has_a_column_and_leaves_results_of_the_simulator_unchanged() {
     let contest = Contest::of(SCENARIO);
     let file = contest.file();
     let report = |more: &[&str]| -> Value {
@@ -30,7 +30,7 @@ fn a_stage_has_a_column_and_the_simulator_alone_gives_what_it_gives_without() {
 }
 
 #[test]
-fn the_laboratory_is_beside_the_simulator_with_a_verdict_for_each_group() {
+fn the_laboratory_is_compared_with_the_simulator_for_each_group() {
     let contest = Contest::of(SCENARIO);
     let file = contest.file();
     let folder = contest.folder();
@@ -106,7 +106,7 @@ on = [["1 s", "3 s"], ["5 s", "8 s"]]
 "#;
 
 #[test]
-fn flows_come_and_go_in_the_laboratory_as_in_the_simulator() {
+fn flows_start_and_stop_alike_in_the_laboratory_and_the_simulator() {
     let contest = Contest::of(COMES_AND_GOES);
     let output = run(&["run", &contest.file(), "--on", "sim,lab", "--format", "json"]);
     let report: Value = serde_json::from_str(&stdout(&output)).expect("a report");

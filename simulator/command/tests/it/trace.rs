@@ -70,7 +70,7 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
 }
 
 #[test]
-fn the_table_and_the_csv_have_the_same() {
+fn the_table_and_the_csv_agree() {
     let contest = Contest::of(SCENARIO);
     let packets: Vec<(u32, u16, u32)> = (1..=20).map(|flow| (0, flow, 50 * u32::from(flow))).collect();
     let path = file(&contest, &capture(&packets));
@@ -84,7 +84,7 @@ fn the_table_and_the_csv_have_the_same() {
 }
 
 #[test]
-fn a_trace_of_our_own_has_the_flows_of_its_scenario() {
+fn our_trace_has_the_flows_of_its_scenario() {
     let contest = Contest::of(SCENARIO);
     let trace = contest.path("t.pcapng").display().to_string();
     let file = contest.file();
@@ -97,7 +97,7 @@ fn a_trace_of_our_own_has_the_flows_of_its_scenario() {
 }
 
 #[test]
-fn a_trace_of_our_own_has_the_rates_at_which_its_flows_send() {
+fn our_trace_has_the_sending_rates_of_its_flows() {
     // 1 Mbit/s of packets over one link; each has a frame on arrival, departure and delivery.
     let start = SCENARIO.find("[[flow]]").expect("it has flows");
     let flow = r#"[[flow]]
@@ -119,7 +119,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 }
 
 #[test]
-fn a_capture_that_is_cut_off_is_read_up_to_there_with_a_note() {
+fn a_truncated_capture_is_read_to_its_end_with_a_note() {
     let contest = Contest::of(SCENARIO);
     let whole = capture(&[(0, 1, 500), (5, 2, 500)]);
     let path = file(&contest, &whole[..whole.len() - 1]);
@@ -131,7 +131,7 @@ fn a_capture_that_is_cut_off_is_read_up_to_there_with_a_note() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused_with_a_reason() {
+fn a_file_that_is_no_capture_is_refused_with_a_reason() {
     let contest = Contest::of(SCENARIO);
     let whole = capture(&[(0, 1, 500), (5, 2, 500)]);
     let mut hostile = whole.clone();
@@ -158,7 +158,7 @@ fn what_is_no_capture_is_refused_with_a_reason() {
 }
 
 #[test]
-fn no_bytes_make_it_panic() {
+fn it_survives_arbitrary_bytes() {
     let contest = Contest::of(SCENARIO);
     let whole = capture(&[(0, 1, 500), (5, 2, 500), (1200, 1, 900)]);
     // Each length and time in the file, set to extreme values.

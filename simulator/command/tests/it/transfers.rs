@@ -118,7 +118,7 @@ fn a_page_has_the_bytes_of_its_transfers() {
 /// on each access link and 1.04 ms at the link; each of 9 more adds 1.04 ms. The handshake before
 /// it takes 0.048 ms and 22 ms each way for 40 bytes.
 #[test]
-fn a_transfer_without_others_takes_its_opening_and_the_time_that_it_takes_alone() {
+fn a_lone_transfer_takes_its_opening_plus_its_ideal_time() {
     const ALONE_S: f64 = 0.032_608;
     const OPENING_S: f64 = 0.044_096;
     let (rows, _) = rows(&Contest::of(ALONE));

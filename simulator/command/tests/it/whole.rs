@@ -74,7 +74,7 @@ fn on_disk(size: &str, args: &[&str]) -> Option<(String, BTreeMap<String, Vec<u8
 }
 
 #[test]
-fn on_a_full_disk_there_is_each_file_whole_or_not_at_all_and_none_is_called_written() {
+fn a_full_disk_leaves_no_partial_file_and_none_is_reported_as_written() {
     let contest = Contest::of(SCENARIO);
     let file = contest.file();
     let args = [&["run", "--no-cache", file.as_str(), "--seeds", "1..=2"], &OUTPUTS[..]].concat();
@@ -110,7 +110,7 @@ fn on_a_full_disk_there_is_each_file_whole_or_not_at_all_and_none_is_called_writ
 }
 
 #[test]
-fn whenever_a_signal_comes_nothing_half_done_is_left() {
+fn a_signal_at_any_time_leaves_nothing_half_done() {
     let long = SCENARIO.replace("duration = \"2 s\"", "duration = \"2000 s\"");
     let mut random = 0x9e37_79b9_u64; // an arbitrary seed
     for round in 0..12 {
@@ -144,7 +144,7 @@ fn whenever_a_signal_comes_nothing_half_done_is_left() {
 }
 
 #[test]
-fn a_run_that_samples_all_the_time_is_stopped_at_once() {
+fn a_constantly_sampling_run_stops_at_once() {
     let contest = Contest::of(SCENARIO);
     let (file, series) = (contest.file(), contest.path("s.csv").display().to_string());
     let mut child = fairwire()
@@ -165,7 +165,7 @@ fn a_run_that_samples_all_the_time_is_stopped_at_once() {
 }
 
 #[test]
-fn a_signal_while_results_are_written_ends_the_process_and_leaves_none() {
+fn a_signal_during_a_write_ends_the_process_and_leaves_no_results() {
     let contest = Contest::of(&SCENARIO.replace("count = 3", "count = 100000"));
     let out = contest.path("out");
     let mut child = fairwire()
@@ -200,7 +200,7 @@ fn a_signal_while_results_are_written_ends_the_process_and_leaves_none() {
 }
 
 #[test]
-fn what_is_written_beyond_the_limit_of_file_sizes_fails_and_is_gone() {
+fn a_file_beyond_the_size_limit_fails_and_is_removed() {
     let contest = Contest::of(SCENARIO);
     let line = format!(
         "ulimit -f 40; exec {} run --no-cache {} --trace {}",

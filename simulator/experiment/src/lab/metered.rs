@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_can_do_what_it_can_do_unmeasured() {
+    fn a_metered_discipline_keeps_all_its_capabilities() {
         let alone = || -> Box<dyn Discipline> { Box::new(Queue::new(Limit::packets(5), Fcfs, TailDrop)) };
         let rate = Rate::from_bps(1_000_000).expect("not zero");
         let metered = |discipline| -> Box<dyn Discipline> {

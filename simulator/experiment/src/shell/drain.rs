@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_over_when_nothing_is_left_twice_and_when_nothing_comes_through_for_ten_seconds() {
+    fn draining_ends_when_empty_twice_or_after_ten_seconds_without_progress() {
         let some = |bytes| Left { bytes, ..Left::NOTHING };
         let mut progress = Progress::default();
         assert!(!progress.is_over(Left::NOTHING, at(0)));

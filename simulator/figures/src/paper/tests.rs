@@ -13,7 +13,7 @@ fn figure(panels: &[Panel]) -> Figure<'_> {
 }
 
 #[test]
-fn every_kind_is_drawn_on_the_sheet_whatever_numbers_there_are() {
+fn every_kind_of_plot_draws_any_numbers_on_paper() {
     let many: Vec<(f64, f64)> = (0..5000).map(|at| (f64::from(at), f64::from(at % 100))).collect();
     let sets: [&[(f64, f64)]; 6] = [
         &[],
@@ -56,7 +56,7 @@ fn place(step: &sheet::Step) -> Option<Place> {
 }
 
 #[test]
-fn a_figure_is_as_wide_as_a_column_and_bare_without_its_title() {
+fn a_figure_has_the_width_of_its_paper_and_a_bare_one_has_no_title() {
     let panels = [table1(Kind::Lines)];
     let [bare, whole] = PAPERS.map(|paper| figure(&panels).paper_svg(paper));
     assert!(bare.contains("width=\"88.90mm\"") && whole.contains("width=\"181.90mm\""));

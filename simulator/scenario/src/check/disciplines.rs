@@ -75,7 +75,7 @@ impl Check<'_> {
         if label != own_name {
             self.name(&path, label)?;
             if catalogue::find(label).is_ok() {
-                let why = format!("that is the name of another discipline than `{own_name}`");
+                let why = format!("that names another discipline, not `{own_name}`");
                 return refuse(why, "a label that is no other discipline's name");
             }
         }

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_across_passes_a_link_of_each_kind_there_and_back() {
+    fn a_route_across_passes_a_link_of_each_kind_in_both_directions() {
         let network = spec(3, 2).layout().expect("it makes sense");
         assert_eq!((network.hosts(), network.switches(), network.links()), (12, 8, 2 + 12 + 24));
         let route = |from, to| {

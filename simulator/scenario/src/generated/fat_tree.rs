@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn where_each_host_sends_a_fixed_number_of_places_on_no_two_flows_share_a_link() {
+    fn under_a_fixed_stride_no_two_flows_share_a_link() {
         for k in [2, 4, 6] {
             let tree = tree_by(Some(RouteBy::Destination), k, None);
             for by in 1..tree.hosts() {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_between_two_pods_take_every_core_switch_alike_unless_ways_go_by_destination() {
+    fn flows_between_pods_use_core_switches_evenly_unless_routed_by_destination() {
         let cores = |route| {
             let tree = tree_by(route, 4, None);
             let mut cores = BTreeMap::new();

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_leads_from_its_first_host_to_its_last_and_passes_no_node_twice() {
+    fn every_route_connects_its_hosts_and_passes_no_node_twice() {
         for layout in networks() {
             let mut used = HashSet::new();
             for (from, to) in
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_links_have_one_name() {
+    fn no_two_links_have_the_same_name() {
         for layout in networks() {
             let names: HashSet<String> = (0..layout.links()).map(|number| layout.link(number).name).collect();
             assert_eq!(names.len(), layout.links() as usize);

@@ -90,7 +90,7 @@ impl SourceSpec for CallSpec {
         }
         let key_every = self.key_every.map_or(Duration::ZERO, |every| every.0);
         if self.key_every.is_some() && key_every <= frame {
-            let why = format!("a frame comes each {frame}");
+            let why = format!("frames are {frame} apart");
             let allowed = "longer, or leave it out for none";
             return Err(at.refuse("key_every", key_every, why, allowed));
         }

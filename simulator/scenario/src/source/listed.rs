@@ -79,7 +79,7 @@ mod tests {
     use fairwire_sim::app::{Bursts, Load, Sequence, Telnet, Traffic, Video, Voip};
 
     #[test]
-    fn a_source_of_which_only_the_name_is_given_is_that_of_the_simulator() {
+    fn a_source_given_by_name_has_the_defaults_of_the_simulator() {
         let offered = |name: &'static str| {
             let source = Sources::registry().find(name).expect("it is listed");
             let access = "10 Mbit/s".parse().map(fairwire_parameters::Quantity).expect("a rate");

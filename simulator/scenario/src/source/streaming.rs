@@ -97,7 +97,7 @@ impl StreamingSpec {
             ));
         }
         if let Some(pair) = rates.windows(2).find(|pair| pair[1].0 <= pair[0].0) {
-            let why = format!("`{}` comes after `{}`", pair[1], pair[0]);
+            let why = format!("`{}` after `{}` is not higher", pair[1], pair[0]);
             return Err(at.invalid("rates", why, allowed));
         }
         Ok(rates.iter().map(|rate| rate.0.bps() as f64).collect())

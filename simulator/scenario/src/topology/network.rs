@@ -47,7 +47,7 @@ impl Layout<'_> {
         let from = self.node(&format!("{path}.from"), &link.from)?;
         let to = self.node(&format!("{path}.to"), &link.to)?;
         if from == to {
-            let why = "that is where it comes from";
+            let why = "that equals `from`";
             return Err(refused(format!("{path}.to"), format!("`{}`", link.to), why, "another node"));
         }
         let rate = link.varying().required_rate(&path, link.rate, self.files)?;

@@ -23,7 +23,7 @@ fn run(set: &[&str]) -> Vec<RunRecord> {
 const FIXED: [&str; 2] = ["aggregate.small.marker=token-bucket", "aggregate.large.marker=token-bucket"];
 
 #[test]
-fn adaptive_targets_bring_each_aggregate_near_its_fair_share_where_fixed_ones_do_not() {
+fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
     let scenario = read(&["seeds=1"]).expect("it is good");
     let runs = run(&["seeds=1"]);
     let outcome = Outcome { runs: runs.clone(), interrupted: false };
@@ -89,7 +89,7 @@ fn a_target_starts_at_its_contract_and_moves_by_half_a_percent_a_second_at_most(
 }
 
 #[test]
-fn a_seed_gives_the_same_bits_and_another_aggregate_changes_no_draw_of_the_first() {
+fn a_further_aggregate_changes_no_draw_of_the_first() {
     let short = ["seeds=[1, 2]", "duration=20 s", "warm_up=5 s"];
     let runs = run(&short);
     assert_eq!(runs, run(&short));
@@ -113,7 +113,7 @@ fn both_cadences_and_both_kinds_of_steps_run() {
 }
 
 #[test]
-fn a_group_that_meets_no_queue_has_no_part_in_an_aggregate() {
+fn a_group_without_a_queue_belongs_to_no_aggregate() {
     const WIRED: &str = r#"format = 2
 name = "wired"
 nodes = ["a", "b", "c"]

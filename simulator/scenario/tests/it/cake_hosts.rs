@@ -59,7 +59,7 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
 }
 
 #[test]
-fn hosts_whose_senders_do_not_yield_get_half_each() {
+fn hosts_with_unresponsive_senders_get_half_each() {
     // 8 Mbit/s and 18 on a link of 10: no queue runs empty. In 40 s one quantum is 3e-5 of the
     // link.
     let part = part_of_one(Sends::Constant(8), Sends::Constant(2));
@@ -85,14 +85,14 @@ fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
 }
 
 #[test]
-fn a_tcp_flow_beside_nine_that_do_not_yield_lacks_what_goes_while_its_queue_is_empty() {
+fn a_tcp_flow_against_nine_unresponsive_loses_only_its_idle_time() {
     // 0.483. Without other flows on a link of 5 Mbit/s it leaves 7 % idle.
     let part = part_of_one(Sends::Tcp, Sends::Constant(2));
     assert!((0.46..0.495).contains(&part), "{part}");
 }
 
 #[test]
-fn a_flow_that_does_not_yield_lacks_what_nine_tcp_flows_get_as_new_ones() {
+fn an_unresponsive_flow_loses_the_share_of_new_tcp_flows() {
     // 0.458, with a standard error of 0.007. The single flow's queue is never empty. But the
     // quantum of the other host is divided only among those of its nine queues that are bulky, as
     // in CAKE.

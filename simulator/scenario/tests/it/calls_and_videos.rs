@@ -34,7 +34,7 @@ fn measure(run: &RunRecord, name: &str) -> f64 {
 }
 
 #[test]
-fn a_call_alone_gets_the_link_and_keeps_the_queue_of_its_rest() {
+fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
     for (rate, queue_s) in [(50, 0.020), (25, 0.040)] {
         // At these rates a packet takes at most 0.4 ms, so the delay is the queue.
         let flow = call("call", "least = \"5 Mbit/s\", most = \"100 Mbit/s\"");
@@ -49,7 +49,7 @@ fn a_call_alone_gets_the_link_and_keeps_the_queue_of_its_rest() {
 }
 
 #[test]
-fn calls_share_as_their_priority_times_their_most() {
+fn calls_share_in_proportion_to_priority_times_maximum() {
     let of = |most: &str, priority: &str| {
         format!("least = \"1 Mbit/s\", most = \"{most} Mbit/s\", priority = {priority}")
     };
@@ -81,7 +81,7 @@ fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
 }
 
 #[test]
-fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_video_once_for_the_rest() {
+fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let video = video("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
     let link =
         |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
@@ -100,7 +100,7 @@ fn a_link_that_is_down_for_longer_than_the_buffer_stalls_a_video_once_for_the_re
 }
 
 #[test]
-fn a_video_above_its_link_stalls_after_each_chunk_for_what_that_takes_longer() {
+fn a_video_above_its_link_stalls_after_each_chunk_for_the_excess() {
     // 4 Mbit/s of payload over 2 Mbit/s of link: a chunk of 4 s takes 8 s and the headers, 8.29 s.
     let run = run(440, "rate = \"2 Mbit/s\"", &video("rates = [\"4 Mbit/s\"]"));
     let takes_s = 16e6 / (2e6 * 1448.0 / 1500.0);

@@ -37,7 +37,7 @@ fn shares(report: &Report, discipline: &str) -> Vec<f64> {
 }
 
 #[test]
-fn a_measure_is_more_than_another_when_the_whole_interval_of_the_difference_is() {
+fn a_measure_exceeds_another_if_the_entire_difference_interval_does() {
     let expect = |margin: f64| {
         format!(
             "discipline = \"fair\"\nmeasure = \"share.tcp\"\nmore_than = {{ discipline = \"tail-drop\", margin = {margin} }}"
@@ -68,7 +68,7 @@ fn a_measure_is_more_than_another_when_the_whole_interval_of_the_difference_is()
 }
 
 #[test]
-fn a_miss_says_by_how_much_and_why() {
+fn a_miss_has_its_amount_and_reason() {
     let expect = "discipline = \"fair\"\nmeasure = \"share.tcp\"\nless_than = { discipline = \"tail-drop\" }\nbecause = \"a test\"";
     let (judgements, _) = judged(expect, "1..=3", &[]);
     let text = judgements[0].to_string();
@@ -83,7 +83,7 @@ fn a_miss_says_by_how_much_and_why() {
 }
 
 #[test]
-fn an_expectation_of_all_is_of_all_the_others_and_bounds_are_judged_beside_it() {
+fn an_expectation_of_all_covers_all_others_and_its_bounds() {
     let expect =
         "measure = \"drops\"\nmin = 0\nless_than = { discipline = \"tail-drop\", measure = \"share.udp\" }";
     let (judgements, _) = judged(expect, "1..=2", &[]);
@@ -105,7 +105,7 @@ fn an_expectation_of_all_is_of_all_the_others_and_bounds_are_judged_beside_it() 
 }
 
 #[test]
-fn a_cause_that_dropped_nothing_counts_as_none_dropped() {
+fn a_cause_without_drops_counts_as_zero() {
     let (_, report) = judged("measure = \"drops\"\nmin = 0", "1..=2", &[]);
     let under = |discipline| Under { measure: "drops.early", discipline };
     let difference = difference_of(&report.runs, under("tail-drop"), under("red")).expect("both were run");

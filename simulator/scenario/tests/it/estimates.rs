@@ -34,7 +34,7 @@ fn sampled(every: Duration, has_flows: bool) -> Recorded {
 }
 
 #[test]
-fn samples_without_end_are_refused_with_the_interval_that_would_do() {
+fn too_many_samples_are_refused_with_a_suitable_interval() {
     assert_eq!(said(TEXT, sampled(Duration::from_ms(1), true)), "fine");
     assert_eq!(
         said(TEXT, sampled(Duration::from_ns(1), false)),
@@ -98,7 +98,7 @@ access = { rate = "1 Gbit/s", delay = "1 us" }
 "#;
 
 #[test]
-fn more_memory_than_a_machine_has_is_refused_with_what_lowers_it() {
+fn excessive_memory_is_refused_with_remedies() {
     let at_once = |at_once| Recorded { at_once, ..Recorded::default() };
     assert_eq!(said(TEXT, at_once(1024)), "fine");
     let million = TEXT.replace("count = 3", "count = 1000000");

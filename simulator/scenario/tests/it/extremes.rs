@@ -126,7 +126,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn what_is_allowed_can_be_run(extremes in extremes()) {
+    fn allowed_extremes_can_be_run(extremes in extremes()) {
         let outcome = run_all(&extremes.scenario(), 1, &|_| {}, &AtomicBool::new(false)).expect("it was checked");
         prop_assert_eq!(outcome.runs.len(), 3);
         prop_assert!(!outcome.interrupted);
@@ -137,7 +137,7 @@ proptest! {
 }
 
 #[test]
-fn a_stopped_set_of_runs_says_so_and_reports_nothing_unfinished() {
+fn stopped_runs_are_reported_as_stopped_without_unfinished_ones() {
     let text = include_str!("../../../../scenarios/selfish-flow.toml");
     let scenario = parse("selfish-flow.toml", text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 2, &|_| {}, &AtomicBool::new(true)).unwrap();

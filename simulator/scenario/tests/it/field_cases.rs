@@ -42,7 +42,7 @@ fn flood(discipline: &str, link: &str, source: &str) -> String {
 }
 
 #[test]
-fn a_policer_of_100_mbit_and_64_kb_lets_8376_packets_of_twice_that_pass_in_a_second() {
+fn a_policer_passes_8376_packets_at_twice_its_rate_in_a_second() {
     let text = |policer: &str| {
         flood(
             &format!("disciplines = [\"policer\"]\n[discipline.policer]\n{policer}"),
@@ -65,7 +65,7 @@ fn a_policer_of_100_mbit_and_64_kb_lets_8376_packets_of_twice_that_pass_in_a_sec
 }
 
 #[test]
-fn a_threshold_may_have_a_part_of_a_packet_and_a_buffer_may_not() {
+fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     let text = |red: &str| {
         let discipline = format!("disciplines = [\"red\"]\n[discipline.red]\n{red}");
         flood(
@@ -96,7 +96,7 @@ fn under(law: &str, ecn: &str) -> [f64; 3] {
 }
 
 #[test]
-fn a_flood_that_calls_itself_capable_fills_the_buffer_of_codel_and_not_those_of_pie_and_dualpi2() {
+fn an_ecn_capable_flood_fills_the_buffer_of_codel_but_not_pie_or_dualpi2() {
     let about = |[dropped, marked, wait]: [f64; 3], expected: [f64; 3]| {
         assert!((dropped - 0.5).abs() < 0.01, "half of it must go: {dropped}");
         assert!(
@@ -167,7 +167,7 @@ fn thin_upload(uploads: u32, parameters: &str) -> RunRecord {
 }
 
 #[test]
-fn acknowledgements_that_later_ones_make_needless_leave_a_thin_upload_to_data() {
+fn filtered_acknowledgements_leave_a_thin_upload_to_data() {
     let measured = |uploads, filter: &str| {
         let run = thin_upload(uploads, &format!("ack_filter = \"{filter}\""));
         let down: f64 = flows(&run, "down").map(|flow| flow.throughput_bps).sum();
@@ -188,7 +188,7 @@ fn acknowledgements_that_later_ones_make_needless_leave_a_thin_upload_to_data() 
 }
 
 #[test]
-fn a_device_queue_behind_a_discipline_holds_what_the_discipline_would_not() {
+fn a_device_queue_behind_a_discipline_adds_delay_beyond_its_control() {
     let text = |device: &str| {
         format!(
             "format = 2\nname = \"device\"\nduration = \"20 s\"\nwarm_up = \"5 s\"\nseeds = [1]\n\

@@ -61,7 +61,7 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
 /// Each edge switch has three hosts and two upward paths, so two of three destinations share a
 /// path. With a stride of 12, of every three flows one has 10 Mbit/s and two have 5.
 #[test]
-fn more_hosts_than_ways_up_share_these() {
+fn more_hosts_than_uplinks_share_the_uplinks() {
     let sets = [
         "expect=[]",
         "seeds=[1]",
@@ -80,7 +80,7 @@ fn more_hosts_than_ways_up_share_these() {
 }
 
 #[test]
-fn the_narrower_of_inner_and_outer_links_says_what_is_fair() {
+fn the_narrower_of_inner_and_outer_links_determines_fair_shares() {
     let shared = |outer: &str| {
         let outer = format!("network.dumbbells.outer_rate={outer}");
         let scenario = read(DUMBBELLS, &["expect=[]", "seeds=[1]", "disciplines=[\"drr\"]", &outer]);
@@ -94,7 +94,7 @@ fn the_narrower_of_inner_and_outer_links_says_what_is_fair() {
 }
 
 #[test]
-fn flows_are_dealt_out_to_the_pairs_and_numbered_through() {
+fn flows_are_distributed_to_pairs_and_numbered_consecutively() {
     let counted = |count: &str, pattern: &str| {
         let sets = [
             "expect=[]",
@@ -121,7 +121,7 @@ fn flows_are_dealt_out_to_the_pairs_and_numbered_through() {
 /// 40 flows over 16 pairs: the first eight pairs have three flows each, and the others two. The
 /// last flow starts at the last host.
 #[test]
-fn a_flow_that_starts_late_is_the_one_of_its_number() {
+fn a_late_flow_keeps_its_number() {
     let scenario = read(
         &whole(),
         &[
@@ -151,7 +151,7 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
 }
 
 #[test]
-fn a_pattern_belongs_to_networks_that_are_generated() {
+fn a_pattern_needs_a_generated_network() {
     let text = include_str!("../../../../scenarios/selfish-flow.toml");
     let set = vec!["flow.tcp.pattern=stride".to_owned()];
     let error =
@@ -164,7 +164,7 @@ fn a_pattern_belongs_to_networks_that_are_generated() {
 
 /// Six links from host to host, by a stride of half of the hosts.
 #[test]
-fn each_wire_of_a_generated_network_loses_its_part() {
+fn each_wire_of_a_generated_network_loses_its_share() {
     let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];
     let lossy = ["network.fat-tree.impair.loss=0.1"];
     for run in run(&read(&datagrams(), &[&set[..], &lossy].concat())).runs {
@@ -185,7 +185,7 @@ const INCAST: &str = "format = 2\nname = \"incast\"\nduration = \"20 ms\"\nseeds
     tcp = { control = \"dctcp\", min_rto = \"10 ms\" }\naccess = { rate = \"1 Gbit/s\", delay = \"1 us\" }\n";
 
 #[test]
-fn an_incast_is_one_group_and_queues_at_the_link_of_its_receiver_which_results_have_first() {
+fn an_incast_queues_at_its_receiver_whose_link_comes_first_in_results() {
     let scenario = read(INCAST, &[]);
     for run in run(&scenario).runs {
         assert_eq!((run.fairness.group_share.len(), run.flows.len()), (1, 12));
@@ -204,7 +204,7 @@ fn an_incast_is_one_group_and_queues_at_the_link_of_its_receiver_which_results_h
 }
 
 #[test]
-fn an_incast_of_hosts_that_are_not_there_is_refused() {
+fn an_incast_of_missing_hosts_is_refused() {
     let refused = |set: &str| {
         let overrides = Overrides { set: vec![set.into()], ..Overrides::default() };
         parse("net.toml", INCAST, &overrides).expect_err("there is no such host").to_string()

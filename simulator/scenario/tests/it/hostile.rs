@@ -76,7 +76,7 @@ proptest! {
 }
 
 #[test]
-fn a_path_however_deep_is_refused_and_not_followed() {
+fn a_path_of_any_depth_is_refused_without_recursion() {
     let path = ["a"; 20_000].join(".");
     for set in [format!("{path}=1"), format!("a={{{path}=1}}"), format!("a={}", "[".repeat(20_000))] {
         let overrides = Overrides { set: vec![set], ..Overrides::default() };

@@ -65,7 +65,7 @@ fn a_composition_that_is_named_on_the_command_line_is_run_under_its_name() {
 }
 
 #[test]
-fn a_scheduler_and_a_dropper_can_be_one_name_beside_others_of_that_dropper() {
+fn a_composed_name_can_be_used_with_others_of_the_same_dropper() {
     let both = read(&["expect=[]", "discipline.red.max_probability=0.5"], &["red", "drr+red"]).unwrap();
     assert_eq!(labels(&both), ["red", "drr+red"]);
     let typed = "disciplines=[{ red = { max_probability = 0.5, scheduler = \"drr\" } }]";
@@ -87,13 +87,13 @@ fn a_scheduler_and_a_dropper_can_be_one_name_beside_others_of_that_dropper() {
 }
 
 #[test]
-fn a_table_without_a_label_is_called_by_its_name_in_the_catalogue() {
+fn a_table_without_a_label_has_its_catalogue_name() {
     let scenario = read(&["expect=[]", "disciplines=[\"fifo\"]"], &[]).unwrap();
     assert_eq!(labels(&scenario), ["tail-drop"]);
 }
 
 #[test]
-fn parameters_in_an_entry_come_before_the_common_ones_which_hold_where_it_says_nothing() {
+fn parameters_of_an_entry_override_the_common_ones() {
     let dropped = |entry: &str| {
         let only = format!("disciplines=[{entry}]");
         drops(&read(&["expect=[]", "discipline.red.buffer=20 packets", &only], &[]).unwrap())[0].1
@@ -118,7 +118,7 @@ fn a_label_chooses_its_entry_on_the_command_line() {
 }
 
 #[test]
-fn expectations_are_of_labels() {
+fn expectations_refer_to_labels() {
     let judged = |disciplines: &[&str]| {
         let scenario = read(&[], disciplines).unwrap();
         let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
@@ -139,7 +139,7 @@ fn outcome(scenario: &Scenario) -> (Vec<fairwire_metrics::record::RunRecord>, St
 }
 
 #[test]
-fn the_effective_scenario_says_by_itself_what_was_run() {
+fn the_effective_scenario_describes_the_run_completely() {
     let again = |scenario: &Scenario| {
         parse("again.toml", scenario.toml(), &Overrides::default())
             .unwrap_or_else(|error| panic!("{error}\n{}", scenario.toml()))
@@ -164,7 +164,7 @@ fn the_effective_scenario_says_by_itself_what_was_run() {
 }
 
 #[test]
-fn every_scenario_of_the_repository_stays_the_same_when_it_is_written_again() {
+fn every_scenario_of_the_repository_is_unchanged_by_rewriting() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -58,7 +58,7 @@ fn a_sender_of_today_queues_some_milliseconds_at_the_link_of_its_host_and_fills_
 }
 
 #[test]
-fn how_much_waits_there_can_be_typed_and_is_no_bound_in_the_profiles_of_simulators() {
+fn the_host_queue_is_configurable_and_unbounded_in_simulator_profiles() {
     let srtt = |tcp: &str| widest(tcp).0.srtt;
     assert!((25..32).contains(&(srtt("host_queue = \"12 ms\"").ns() / 1_000_000)));
     assert!(srtt("host_queue = \"0 s\"") < Duration::from_ms(17));
@@ -75,7 +75,7 @@ fn how_much_waits_there_can_be_typed_and_is_no_bound_in_the_profiles_of_simulato
 }
 
 #[test]
-fn what_limits_flows_that_cannot_fill_a_link_is_noted() {
+fn the_limit_of_flows_that_cannot_fill_a_link_is_noted() {
     let notes = |access: &str, flow: &str| read("500 Mbit/s", access, flow).notes().join("\n");
     let has = |note: &str, parts: &[&str]| {
         parts.iter().for_each(|part| assert!(note.contains(part), "no `{part}` in: {note}"));

@@ -38,7 +38,7 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 }
 
 #[test]
-fn access_links_take_what_the_way_does_not_take_of_a_round_trip() {
+fn access_links_take_the_rest_of_the_round_trip() {
     let scenario = read(TEXT, &[]);
     // The link takes 40 ms of the round trip. Each access link takes a quarter of the rest in each
     // direction.
@@ -53,7 +53,7 @@ fn access_links_take_what_the_way_does_not_take_of_a_round_trip() {
 }
 
 #[test]
-fn a_round_trip_shorter_than_the_way_is_refused_with_both() {
+fn a_round_trip_shorter_than_the_route_is_refused_with_both() {
     let set = vec!["flow.tcp.rtt='30 ms..90 ms'".to_owned()];
     let error = parse("links.toml", TEXT, &Overrides { set, ..Overrides::default() });
     let error = error.expect_err("the way takes 40 ms").to_string();
@@ -61,7 +61,7 @@ fn a_round_trip_shorter_than_the_way_is_refused_with_both() {
 }
 
 #[test]
-fn a_bandwidth_delay_product_is_of_the_mean_round_trip() {
+fn a_bandwidth_delay_product_uses_the_mean_round_trip() {
     // 60 ms, 100 ms, and 40 ms of the link and 40 ms of access: 80 ms on average.
     let scenario = read(TEXT, &[]);
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
@@ -78,7 +78,7 @@ fn a_bandwidth_delay_product_is_of_the_mean_round_trip() {
 }
 
 #[test]
-fn losses_on_a_wire_are_counted_apart_and_drawn_alone() {
+fn losses_on_a_wire_are_counted_and_drawn_separately() {
     let set = ["flow.udp.source.cbr.rate=1 Mbit/s", "flow.tcp.start=9999 ms", "link.impair.loss=0.2"];
     let lossy = run(&read(TEXT, &set));
     let wire = lossy.links[0].wire.expect("it has faults");
@@ -94,7 +94,7 @@ fn losses_on_a_wire_are_counted_apart_and_drawn_alone() {
 }
 
 #[test]
-fn an_access_link_loses_what_the_queue_has_sent_and_of_its_own_group_alone() {
+fn an_access_link_loses_sent_packets_of_its_group_only() {
     let set =
         ["flow.udp.source.cbr.rate=1 Mbit/s", "flow.tcp.start=9999 ms", "flow.udp.access.impair.loss=0.2"];
     let [lossy, plain] = [&set[..], &set[..2]].map(|set| run(&read(TEXT, set)));
@@ -111,7 +111,7 @@ fn an_access_link_loses_what_the_queue_has_sent_and_of_its_own_group_alone() {
 }
 
 #[test]
-fn an_outage_takes_its_time_of_the_link_and_a_handover_changes_the_delay() {
+fn an_outage_stops_the_link_and_a_handover_changes_the_delay() {
     let capacity = |changes: &str| {
         let scenario = read(TEXT, &[&format!("link.changes=[{changes}]")]);
         run(&scenario).links[0].rate_bps
@@ -129,7 +129,7 @@ fn an_outage_takes_its_time_of_the_link_and_a_handover_changes_the_delay() {
 }
 
 #[test]
-fn an_outage_that_loses_leaves_the_queue_alone_and_what_is_none_is_refused() {
+fn a_lossy_outage_does_not_affect_the_queue_and_bad_ones_are_refused() {
     let lossy = "link.changes=[{ at = '4 s', down = { for = '2 s', packets = 'lost' } }]";
     // UDP of 4 Mbit/s in 1000 B over 10 Mbit/s, without other traffic: 500 a second, 1000 in the
     // outage.
@@ -159,7 +159,7 @@ fn an_outage_that_loses_leaves_the_queue_alone_and_what_is_none_is_refused() {
 }
 
 #[test]
-fn the_examples_show_what_they_expect() {
+fn the_examples_meet_their_expectations() {
     for name in [
         "faulty-wire",
         "handover",

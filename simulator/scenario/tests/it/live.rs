@@ -108,7 +108,7 @@ fn run(scenario: &Scenario, changes: &[(usize, &[&str])]) -> Vec<Seen> {
 }
 
 #[test]
-fn without_a_change_and_with_one_to_what_is_there_it_is_the_run_that_is_not_live() {
+fn a_live_run_without_real_changes_equals_an_ordinary_run() {
     let shaped = "{ shaper = { rate = '3 Mbit/s', discipline = 'pie' } }";
     let shaped = TEXT.replace("\"DISCIPLINE\"", shaped);
     let shaped = parse("live.toml", &shaped, &Overrides::default()).expect("it is right");
@@ -157,7 +157,7 @@ fn a_discipline_with_another_parameter_keeps_its_state_and_follows_the_parameter
 }
 
 #[test]
-fn what_waits_above_a_smaller_buffer_stays_until_it_leaves() {
+fn packets_above_a_smaller_buffer_stay_until_they_leave() {
     for discipline in ["tail-drop", "red"] {
         let seen = run(&flooded(discipline), &[(20, &["link.buffer=10 packets"])]);
         // A tenth of a second takes 23 packets of 552 B.
@@ -197,7 +197,7 @@ fn a_discipline_that_is_replaced_hands_its_packets_over() {
 }
 
 #[test]
-fn what_needs_a_new_run_is_refused_and_changes_nothing() {
+fn changes_that_need_a_new_run_are_refused_and_have_no_effect() {
     let scenario = scenario("pie");
     let watcher = Watcher::default();
     let mut live = Live::new(&scenario, 0, 7, Box::new(watcher.clone())).expect("it can be built");
@@ -233,7 +233,7 @@ fn what_needs_a_new_run_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_choice_of_disciplines_that_leaves_out_one_of_which_something_is_expected_is_changed_as_any() {
+fn disciplines_with_expectations_may_be_left_out_of_a_live_run() {
     let judged = format!(
         "{TEXT}\n[output]\npaired = \"drop-front\"\n\
          [[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
@@ -253,7 +253,7 @@ fn a_choice_of_disciplines_that_leaves_out_one_of_which_something_is_expected_is
 }
 
 #[test]
-fn a_discipline_of_which_something_is_expected_is_replaced_and_nothing_is_expected_any_more() {
+fn replacing_a_discipline_drops_its_expectations() {
     let judged = format!(
         "{TEXT}\n[[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
          [[expect]]\ndiscipline = \"mild\"\nmeasure = \"jain\"\nmin = 0.1\n"

@@ -27,7 +27,7 @@ fn disciplines_that_mark_in_linux_mark_by_default_and_those_of_papers_drop() {
 }
 
 #[test]
-fn capable_senders_that_meet_a_discipline_that_drops_are_noted_with_the_key() {
+fn ecn_capable_senders_under_a_dropping_discipline_are_noted_with_the_key() {
     let notes = |disciplines: &str| scenario(disciplines).notes().to_vec();
     let noted = notes("fq-codel,drr+red,red,faba");
     assert_eq!(noted.len(), 1, "{noted:?}");

@@ -90,7 +90,7 @@ fn a_trace_of_two_columns_is_the_rate_and_is_scaled_to_a_mean() {
 }
 
 #[test]
-fn half_of_each_round_trip_of_a_file_is_taken_per_way() {
+fn each_direction_takes_half_of_a_round_trip_of_a_file() {
     let rows = |value: &dyn Fn(u32) -> String| {
         (0..3_000).fold(String::from("since,relative_seconds,rtt\n"), |mut text, row| {
             writeln!(text, "x,{:.2},{}", f64::from(row) / 100.0, value(row)).expect("a string");
@@ -126,7 +126,7 @@ fn half_of_each_round_trip_of_a_file_is_taken_per_way() {
 }
 
 #[test]
-fn normal_jitter_comes_as_given_and_keeps_the_order_unless_it_may_not() {
+fn normal_jitter_is_as_configured_and_keeps_the_order_by_default() {
     let jitter = |overtakes: bool, every_ms: u64| {
         let keys = format!(
             "rate = \"1 Gbit/s\"\ndelay = \"0 s\"\nimpair = {{ jitter = {{ normal = {{ mean = \"300 ms\", \
@@ -152,7 +152,7 @@ fn normal_jitter_comes_as_given_and_keeps_the_order_unless_it_may_not() {
 }
 
 #[test]
-fn what_makes_no_sense_of_files_and_patterns_is_refused_with_its_place() {
+fn nonsensical_files_and_patterns_are_refused_with_their_location() {
     let files = [
         ("bus.txt", "0 3.1\n1 x\n"),
         ("good.txt", "0 3.1\n1 2\n"),

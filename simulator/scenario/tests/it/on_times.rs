@@ -61,7 +61,7 @@ fn four(discipline: &str) -> String {
 }
 
 #[test]
-fn four_flows_that_come_and_go_have_what_is_fair_at_each_time() {
+fn four_changing_flows_have_their_fair_share_at_each_time() {
     let (record, seconds) = run(&read(&four("drr")));
     for stretch in 0..9 {
         let is_on = |number: usize| (number..number + 6).contains(&stretch);
@@ -90,7 +90,7 @@ fn four_flows_that_come_and_go_have_what_is_fair_at_each_time() {
 }
 
 #[test]
-fn under_tail_drop_each_change_has_its_time_too_or_none() {
+fn under_tail_drop_each_change_has_a_reaction_time_or_none() {
     let (record, _) = run(&read(&four("tail-drop")));
     let changes = record.presence.expect("flows stop").changes;
     assert_eq!(changes.len(), 7);
@@ -98,7 +98,7 @@ fn under_tail_drop_each_change_has_its_time_too_or_none() {
 }
 
 #[test]
-fn without_stops_nothing_is_reported_and_results_are_those_of_flows_that_go_on() {
+fn without_stops_nothing_is_reported_and_results_are_unchanged() {
     let alone = flow("a", "\"bulk\"", "");
     let (plain, _) = run(&read(&text(10, "drr", &alone)));
     assert!(plain.presence.is_none());
@@ -141,7 +141,7 @@ fn every_source_is_silent_between_its_on_times() {
 }
 
 #[test]
-fn times_that_make_no_sense_are_refused_with_what_is_allowed() {
+fn nonsensical_times_are_refused_with_the_allowed_ones() {
     let refused = |more: &str, parts: &[&str]| {
         let text = text(10, "drr", &flow("a", "\"bulk\"", more));
         let message = parse("on.toml", &text, &Overrides::default()).expect_err(more).to_string();
@@ -169,7 +169,7 @@ fn times_that_make_no_sense_are_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn a_flow_that_begins_late_has_its_share_of_the_time_in_which_it_is_there() {
+fn a_late_flow_has_its_share_of_its_active_time() {
     let flows = flow("a", "\"bulk\"", "") + &flow("b", "\"bulk\"", "start = \"45 s\"");
     let (late, _) = run(&read(&text(60, "drr", &flows)));
     for share in late.fairness.group_share.values() {
@@ -183,20 +183,20 @@ fn a_flow_that_begins_late_has_its_share_of_the_time_in_which_it_is_there() {
 }
 
 #[test]
-fn what_begins_late_and_what_stops_after_the_end_is_noted() {
+fn late_starts_and_stops_after_the_end_are_noted() {
     let notes = |more: &str| {
         let flows = flow("a", "\"bulk\"", "") + &flow("b", "\"bulk\"", more);
         read(&text(60, "drr", &flows)).notes().to_vec()
     };
     let has = |notes: &[String], part: &str| notes.iter().any(|note| note.contains(part));
-    assert!(has(&notes("start = \"45 s\""), "`b`: begins long after measuring does"));
+    assert!(has(&notes("start = \"45 s\""), "`b`: begins long after the warm-up"));
     assert!(!has(&notes("start = \"10 s\""), "begins long after"));
     let beyond = notes("start = \"45 s\"\nstop = \"80 s\"");
     assert!(has(&beyond, "`b` stops at 80 s, after the end") && !has(&beyond, "begins long after"));
 }
 
 #[test]
-fn a_group_that_is_on_in_the_warm_up_alone_has_no_share_and_a_note() {
+fn a_group_active_only_in_the_warm_up_has_a_note_and_no_share() {
     let flows = flow("a", "\"bulk\"", "") + &flow("b", "\"bulk\"", "on = [[\"1 s\", \"3 s\"]]");
     let scenario = read(&text(10, "drr", &flows).replace("seeds", "warm_up = \"5 s\"\nseeds"));
     let note = "`b`: is on in the warm-up alone, until 5 s at the latest, and has no share";

@@ -37,7 +37,7 @@ fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
 }
 
 #[test]
-fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows() {
+fn in_one_queue_a_host_gets_its_part_of_all_windows() {
     // Four windows of ten segments are 60 kB of the 625 kB in tokens, so no packet is dropped, and
     // all wait equally.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
@@ -51,7 +51,7 @@ fn one_queue_gives_a_host_whose_windows_are_bound_what_they_are_of_all_windows()
 }
 
 #[test]
-fn bbr_without_a_round_trip_bounds_its_windows_itself_unless_the_tokens_are_fewer() {
+fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
     // Measured over 60 s: 0.27 and 0.49. The windows of four BBR flows hold about 7 ms of the link.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
@@ -95,7 +95,7 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
 }
 
 #[test]
-fn a_class_of_tcp_gets_its_part_beside_a_flood_when_its_tokens_last_for_a_round_trip() {
+fn tcp_gets_its_part_against_a_flood_if_tokens_last_a_round_trip() {
     // Measured over 60 s: 0.89 with 60 ms and 0.99 with 240 ms.
     let (few, many) = (uploads_beside_a_flood("60 ms"), uploads_beside_a_flood("240 ms"));
     assert!((0.8..0.95).contains(&few) && (many - 1.0).abs() < 0.04, "{few} {many}");

@@ -68,7 +68,7 @@ fn scenario(part: &Part, field: &Field, value: &str) -> (String, usize) {
 }
 
 #[test]
-fn a_value_beyond_the_bounds_of_any_parameter_is_refused_at_its_place_with_what_is_allowed() {
+fn every_out_of_bounds_parameter_is_refused_at_its_location() {
     let mut tried = BTreeMap::new();
     for part in parts::all() {
         for field in part.fields.iter().filter(|field| !field.range.is_empty()) {

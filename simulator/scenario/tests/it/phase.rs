@@ -48,7 +48,7 @@ start = "0 s..1 s"
 }
 
 #[test]
-fn a_round_trip_that_moves_by_hundredths_of_a_millisecond_does_not_turn_shares_over() {
+fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
     // Offsets of the distant and of the near flows; varying the near ones requires more seeds. With
     // one packet of processing time, the extreme offsets differ by a factor of 1.7.
     for (offsets, seeds) in [(&[[0, 0], [30, 0], [60, 0], [90, 0]][..], 4), (&[[0, 20], [0, 45], [0, 70]], 8)]

@@ -67,14 +67,14 @@ fn says(message: &str, parts: &[&str]) {
 }
 
 #[test]
-fn the_good_scenario_is_good() {
+fn the_valid_scenario_is_accepted() {
     let scenario = read(GOOD, &[]).unwrap();
     assert_eq!(scenario.spec().seeds.as_slice(), [1, 2]);
     assert_eq!(scenario.sha256().len(), 64);
 }
 
 #[test]
-fn a_table_of_parameters_that_no_discipline_here_takes_unchanged_is_checked_too() {
+fn unused_tables_of_parameters_are_checked_too() {
     let unused = GOOD.to_owned() + "\n[discipline.queue]\ndropper = \"fabba\"\n";
     let line = unused.lines().count();
     let place = format!("good.toml:{line}:11");
@@ -97,7 +97,7 @@ fn a_table_of_parameters_that_no_discipline_here_takes_unchanged_is_checked_too(
 }
 
 #[test]
-fn a_combination_that_makes_no_sense_is_refused_with_reason_and_location() {
+fn a_nonsensical_combination_is_refused_with_reason_and_location() {
     let compared = |given: &str| message(GOOD, &[&format!("disciplines=[{given}]")]);
     says(
         &compared("\"drr+fq-codel\""),
@@ -140,7 +140,7 @@ fn a_combination_that_makes_no_sense_is_refused_with_reason_and_location() {
 }
 
 #[test]
-fn what_makes_sense_only_beside_the_parameters_of_an_entry_is_not_refused() {
+fn parameters_valid_only_with_those_of_an_entry_are_accepted() {
     let disciplines = "disciplines = [{ red = { max_threshold = \"60 packets\" } }]";
     let text = GOOD.replace("disciplines = [\"tail-drop\", \"red\"]", disciplines);
     let text = text.replace("gentle = true", "min_threshold = \"40 packets\"");
@@ -163,7 +163,7 @@ fn a_parameter_of_a_discipline_inside_another_is_refused_at_its_location() {
 }
 
 #[test]
-fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
+fn unreasonable_sizes_are_refused_before_allocation() {
     says(
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
@@ -181,7 +181,7 @@ fn sizes_beyond_reason_are_refused_before_memory_is_taken() {
 }
 
 #[test]
-fn a_set_value_reaches_its_place_with_or_without_quotes() {
+fn a_set_value_is_applied_with_or_without_quotes() {
     let spec = |set: &[&str]| read(GOOD, set).unwrap().spec().clone();
     assert_eq!(
         spec(&["link.buffer=\"390 packets\""]).shared_link().unwrap().buffer.to_string(),
@@ -226,7 +226,7 @@ fn choices_of_the_command_line_are_checked_like_the_file() {
 }
 
 #[test]
-fn a_wrong_set_is_refused_at_what_was_typed_whatever_is_chosen_beside_it() {
+fn a_wrong_set_is_refused_at_its_text_under_any_other_choice() {
     let refusal = |set: &[&str], disciplines: &[&str]| {
         let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect();
         let overrides =
@@ -252,7 +252,7 @@ fn a_wrong_set_is_refused_at_what_was_typed_whatever_is_chosen_beside_it() {
 }
 
 #[test]
-fn the_hash_is_of_what_it_says_and_not_of_how() {
+fn the_hash_depends_on_content_not_form() {
     let hash = |text: &str, set: &[&str]| read(text, set).unwrap().sha256().to_string();
     let base = hash(GOOD, &[]);
     assert_eq!(base, hash(&format!("# a comment\n{GOOD}"), &[]));
@@ -262,7 +262,7 @@ fn the_hash_is_of_what_it_says_and_not_of_how() {
 }
 
 #[test]
-fn files_that_are_no_scenarios_are_refused_without_reading_them_whole() {
+fn files_that_are_no_scenarios_are_refused_without_reading_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let refused = |path: &Path| load(path, &Overrides::default()).unwrap_err();

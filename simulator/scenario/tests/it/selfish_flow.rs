@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 /// The tolerances are the project's own acceptance: 0.02, and 0.03 for FABA, which ns-2 ran as a
 /// separate transcription of the paper.
 #[test]
-fn tcp_gets_what_it_gets_in_ns2_over_ten_seeds() {
+fn tcp_gets_the_share_of_ns2_over_ten_seeds() {
     let text = include_str!("../../../../scenarios/selfish-flow.toml");
     let scenario = parse("selfish-flow.toml", text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();

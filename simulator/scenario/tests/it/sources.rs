@@ -58,7 +58,7 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 }
 
 #[test]
-fn datagrams_come_at_the_rate_that_their_laws_say() {
+fn datagrams_arrive_at_the_rate_of_their_laws() {
     // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, within
     // one burst of 600.
     is_about(
@@ -86,7 +86,7 @@ fn a_call_with_silences_talks_for_39_percent_of_the_time() {
 }
 
 #[test]
-fn users_of_tcp_offer_what_their_laws_say() {
+fn users_of_tcp_offer_the_load_of_their_laws() {
     // 12 000 segments of 512 bytes, each a packet of 552: the standard error is 0.9 %.
     let of_512 = "tcp = { segment = \"512 B\" }";
     is_about(&format!("source = \"telnet\"\n{of_512}"), 200.0 * 552.0 * 8.0, 0.03);
@@ -118,7 +118,7 @@ fn users_that_wait_for_their_data_are_served_and_timed() {
 }
 
 #[test]
-fn measures_of_transfers_may_be_expected_where_there_are_such() {
+fn measures_of_transfers_may_be_expected_of_sources_with_transfers() {
     let expect = |measure: &str| format!("source = \"web\"\n[[expect]]\nmeasure = \"{measure}\"\nmin = 0");
     for measure in ["transfers.g", "transfer_p95_s.g", "pages.g", "page_mean_s.g", "page_p99_s.g"] {
         scenario(&expect(measure));
@@ -148,7 +148,7 @@ fn the_table_of_a_source_may_be_below_its_group() {
 }
 
 #[test]
-fn a_change_of_the_command_line_opens_the_name_of_a_source() {
+fn set_can_reach_into_a_source_given_by_name() {
     let set = |set: &str| {
         let overrides = Overrides { set: vec![set.into()], ..Overrides::default() };
         parse("one.toml", &text("source = \"telnet\""), &overrides)
@@ -248,7 +248,7 @@ fn the_hash_of_a_scenario_is_over_its_files_too() {
 }
 
 #[test]
-fn a_capture_that_is_none_is_refused_at_its_key() {
+fn a_bad_capture_is_refused_at_its_key() {
     let refused = |folder: Folder, flow: &str| refusal(folder.load(&text(flow)), flow);
     says(
         &refused(Folder::new(), REPLAY),
@@ -280,7 +280,7 @@ fn a_capture_that_is_none_is_refused_at_its_key() {
 }
 
 #[test]
-fn a_capture_that_ends_by_itself_is_on_for_no_longer() {
+fn a_capture_is_active_only_until_its_end() {
     let folder = Folder::new().file("a.pcap", &capture(101)); // over a second
     let once = REPLAY.replace("true", "false");
     let refused = |more: &str| refusal(folder.load(&text(&format!("{once}\n{more}"))), more);
@@ -304,7 +304,7 @@ fn a_capture_that_ends_by_itself_is_on_for_no_longer() {
 }
 
 #[test]
-fn packets_that_are_not_found_behind_their_link_are_noted() {
+fn packets_not_found_after_their_link_header_are_noted() {
     let mut of_wifi = capture(9);
     of_wifi[20] = 105; // frames that begin with 0x45 are not data frames
     let folder = Folder::new().file("a.pcap", &of_wifi);
@@ -316,7 +316,7 @@ fn packets_that_are_not_found_behind_their_link_are_noted() {
 }
 
 #[test]
-fn packets_below_their_headers_are_left_out_and_a_capture_that_is_cut_off_is_played_with_a_note() {
+fn too_short_packets_are_omitted_and_truncated_captures_are_noted() {
     let mut small = capture(100);
     small[24 + 36 + 8] = 10; // 10 bytes of the second packet were captured
     small[24 + 36 + 12..][..4].copy_from_slice(&10_u32.to_le_bytes());
@@ -352,7 +352,7 @@ fn on_link(keys: &str) -> String {
 }
 
 #[test]
-fn a_link_changes_its_rate_and_shares_are_of_what_it_can_send() {
+fn shares_are_relative_to_the_changing_rate_of_a_link() {
     // 10 Mbit/s for 20 s, 1 for 20 and 4 for 20: 5 on average.
     let changes =
         "changes = [{ at = \"20 s\", rate = \"1 Mbit/s\" }, { at = \"40 s\", rate = \"4 Mbit/s\" }]";
@@ -376,7 +376,7 @@ fn a_link_follows_a_trace() {
 }
 
 #[test]
-fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate() {
+fn links_change_in_both_directions_unless_the_reverse_has_its_own_rate() {
     let network = |back: &str| {
         let text = format!(
             "format = 2\nname = \"net\"\nduration = \"4 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
@@ -398,7 +398,7 @@ fn links_of_a_network_change_in_both_directions_unless_the_way_back_has_a_rate()
 /// A small demand is compared with itself, and greedy flows with the rest, instead of all with an
 /// equal share.
 #[test]
-fn a_share_is_of_what_a_user_requested() {
+fn a_share_is_relative_to_the_demand_of_a_user() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\
         [link]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"100 packets\"\n\
         [[flow]]\ngroup = \"bulk\"\nsource = \"bulk\"\naccess = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n\
@@ -414,7 +414,7 @@ fn a_share_is_of_what_a_user_requested() {
 }
 
 #[test]
-fn the_examples_show_what_they_expect() {
+fn the_examples_meet_their_expectations() {
     for name in ["web-beside-bulk", "changing-rate"] {
         let path = format!("{}/../../scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let scenario = load(Path::new(&path), &Overrides::default()).expect("a good one");
@@ -428,7 +428,7 @@ fn the_examples_show_what_they_expect() {
 }
 
 #[test]
-fn a_trace_without_a_rate_goes_by_its_mean() {
+fn a_trace_without_a_rate_uses_its_mean() {
     // 1504 bytes every 4 ms are 3.008 Mbit/s; so 100 ms of buffer are 37 600 bytes.
     let folder = Folder::new().file("a.trace", b"4\n").file("b.trace", b"2\n");
     let without = |text: String| text.replace("rate = \"10 Mbit/s\"\n", "");

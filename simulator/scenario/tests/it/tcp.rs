@@ -75,7 +75,7 @@ fn taken(tcp: &str) -> (f64, Vec<String>) {
 }
 
 #[test]
-fn a_tcp_is_of_today_whatever_its_controller_unless_another_profile_is_typed() {
+fn every_controller_has_the_modern_profile_by_default() {
     let runs = |tcp: &str| {
         let text = TEXT.replace("TCP", tcp);
         let scenario = parse("tcp.toml", &text, &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -114,7 +114,7 @@ fn groups_whose_profiles_differ_are_noted() {
 }
 
 #[test]
-fn rack_needs_what_is_in_flight_and_processing_is_shorter_than_a_round_trip() {
+fn rack_needs_exact_flight_counts_and_processing_is_bounded() {
     says(
         &message("profile = \"ns2-2002\", recovery = \"rack\""),
         &["`flow.tcp.tcp.recovery` is `rack`", "the profile \"ns2-2002\" counts", "sack_counts_acks = false"],
@@ -141,7 +141,7 @@ fn rack_needs_what_is_in_flight_and_processing_is_shorter_than_a_round_trip() {
 }
 
 #[test]
-fn several_flows_of_hosts_that_take_no_time_are_noted_where_a_discipline_drops_by_place() {
+fn hosts_without_processing_time_are_noted_under_disciplines_that_drop_by_place() {
     let notes = |tcp: &str, disciplines: &str| {
         let text = TEXT.replace("TCP", tcp).replace("source = \"bulk\"", "source = \"bulk\"\ncount = 2");
         let text = text.replace("[\"tail-drop\"]", disciplines).replace("[discipline.tail-drop]\n", "");
@@ -201,7 +201,7 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
 /// segments seem to wait. If the first segment is acknowledged at once, its own time is the minimum
 /// round-trip time, and w is 37. In pairs it has waited 1.2 ms for the second, and w is 39.
 #[test]
-fn vegas_keeps_less_where_its_first_segments_are_acknowledged_at_once() {
+fn vegas_queues_less_if_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {
         let (wait_ms, expected) = (wait_ms_of_vegas(delayed_ack), (window - 0.5) * 1.2 - 40.0416);
         // The access links add 0.0003.

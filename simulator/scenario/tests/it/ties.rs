@@ -121,7 +121,7 @@ fn compared(text: &str, seeds: &str, set: &[&str]) -> Vec<Row> {
 }
 
 #[test]
-fn shares_beside_a_selfish_flow_do_not_depend_on_the_tie_rule() {
+fn shares_against_a_selfish_flow_do_not_depend_on_the_tie_rule() {
     let short = ["duration=40 s", "warm_up=10 s", "expect=[]"];
     let rows = compared(SELFISH_FLOW, "1..=5", &short);
     let shares: Vec<&Row> = rows.iter().filter(|row| row.measure.starts_with("share.")).collect();
@@ -133,7 +133,7 @@ fn shares_beside_a_selfish_flow_do_not_depend_on_the_tie_rule() {
 }
 
 #[test]
-fn flows_in_lockstep_are_treated_alike_by_random_ties_and_by_their_place_by_fifo() {
+fn random_ties_treat_flows_in_lockstep_alike_and_fifo_ties_by_order() {
     let rows = compared(LATTICE, "1..=5", &[]);
     let of = |measure: &str| rows.iter().find(|row| row.measure == measure).expect("it is measured");
     let first = of("share.first");

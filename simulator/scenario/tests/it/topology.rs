@@ -78,7 +78,7 @@ fn a_parking_lot_under_fair_queueing_is_shared_max_min_fairly() {
 
 /// Paths of one and two links that overlap, so three links fill up at three levels.
 #[test]
-fn overlapping_ways_under_fair_queueing_are_shared_max_min_fairly() {
+fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
     let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\"]")
         + &link("a", "b", 4, "")
         + &link("b", "c", 9, "")
@@ -127,7 +127,7 @@ fn results_have_the_marked_link_first_and_each_direction_by_its_name() {
 
 /// A constant rate takes the path of `via`, although another is shorter.
 #[test]
-fn a_flow_takes_the_shortest_route_or_the_one_that_is_given() {
+fn a_flow_takes_the_shortest_or_the_given_route() {
     let busy = |via: &str| {
         let udp = "[[flow]]\ngroup = \"udp\"\nsource = { cbr = { rate = \"2 Mbit/s\" } }\nfrom = \"a\"\nto = \"c\"\n";
         let access = "access = { rate = \"100 Mbit/s\", delay = \"1 ms\" }\n";
@@ -146,7 +146,7 @@ fn a_flow_takes_the_shortest_route_or_the_one_that_is_given() {
 }
 
 #[test]
-fn delays_of_a_group_are_drawn_or_dealt_out() {
+fn delays_of_a_group_are_drawn_or_taken_in_turn() {
     let text = include_str!("../../../../scenarios/mixed-rtt.toml");
     let longer = text.replace("\"1 ms..50 ms\"", "\"50 ms..1 ms\"");
     says(&message(&longer), &["flow.between.access.delay", "ends before it begins"]);
@@ -164,7 +164,7 @@ fn net(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn a_measure_of_a_link_is_refused_with_those_there_are() {
+fn an_unknown_measure_of_a_link_is_refused_with_the_known_ones() {
     let text = net("nodes", "nodes") + "[[expect]]\nmeasure = \"link.b-d.drops\"\nmax = 1\n";
     says(
         &message(&text),
@@ -173,7 +173,7 @@ fn a_measure_of_a_link_is_refused_with_those_there_are() {
 }
 
 #[test]
-fn flows_back_need_a_queue_there() {
+fn reverse_flows_need_a_reverse_queue() {
     let text = include_str!("../../../../scenarios/two-way.toml");
     says(
         &message(&text.replace("[return]\nbottleneck = true", "")),

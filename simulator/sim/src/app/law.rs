@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_uniform_law_goes_from_zero_to_its_end() {
+    fn a_uniform_law_ranges_from_zero_to_its_end() {
         has_moments(&Law::Uniform(0.6), 0.3, 0.03, 1.8);
     }
 
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_hold_and_a_cut_puts_its_weight_on_the_bound() {
+    fn bounds_hold_and_cut_weight_falls_on_the_bound() {
         let law = || Box::new(Law::Exponential { mean: 1.0 });
         let within = draws(&Law::Between { law: law(), min: 0.5, max: 1.5 });
         assert!(within.iter().all(|x| (0.5..=1.5).contains(x)));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_that_makes_no_sense_says_why() {
+    fn a_nonsensical_law_is_refused_with_the_reason() {
         for law in [
             Law::Fixed(-1.0),
             Law::Fixed(f64::NAN),

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_lanes_are_filled_first_all_entries_come_out_in_order() {
+    fn all_entries_come_out_in_order_for_any_order_of_lanes() {
         let mut rng = Seed(5).stream("lanes");
         for trial in 0..1000u32 {
             let (mut lanes, mut ties) = (Lanes::new(), ties());
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_is_added_late_meets_those_that_are_at_work() {
+    fn a_lane_added_late_merges_with_active_ones() {
         for late in 1..MAX_LANES {
             let (mut lanes, mut ties) = (Lanes::new(), ties());
             for lane in 0..late {
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_come_out_in_order_whichever_lanes_they_were_in() {
+    fn entries_of_all_lanes_come_out_in_order() {
         let mut rng = Seed(4).stream("lanes");
         let (mut lanes, mut ties) = (Lanes::new(), ties());
         for _ in 0..MAX_LANES {
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_of_one_half_does_not_hide_those_of_the_other() {
+    fn lanes_of_one_half_do_not_hide_lanes_of_the_other() {
         let (mut lanes, mut ties) = (Lanes::new(), ties());
         (0..MAX_LANES).for_each(|_| assert!(lanes.add(&ties).is_some()));
         for (lane, times) in [(3, [1, 8]), (7, [2, 9]), (9, [5, 6])] {
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_come_after_the_last_of_its_lane_is_refused() {
+    fn an_entry_not_after_the_last_of_its_lane_is_refused() {
         let (mut lanes, mut ties) = (Lanes::new(), Ties::new(TieRule::Fifo, Seed(1)));
         let lane = lanes.add(&ties).expect("the first");
         let early = ties.number(0);

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_spell_after_a_quiet_one_is_spread_over_narrower_buckets() {
+    fn a_busy_period_after_a_quiet_one_gets_narrower_buckets() {
         let mut queue = side(TieRule::Random, Seed(1));
         for second in 0..3_000 {
             queue.push(Time::from_ns(second * 1_000_000_000), Event::Wake(0), 0, Lane::NONE);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_comes_up_as_it_was_scheduled_from_spare_lanes_too() {
+    fn identical_events_leave_spare_lanes_in_scheduling_order() {
         let mut queue = side(TieRule::Random, Seed(1));
         queue.want_spares();
         let lane = queue.lane();
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_later_than_any_lane_can_represent_comes_out_too() {
+    fn events_too_late_for_any_lane_come_out_too() {
         let mut queue = side(TieRule::Fifo, Seed(1));
         let lane = queue.lane();
         let times = [u64::MAX, u64::MAX - 1, u64::MAX / 16, u64::MAX / 16 - 1, 5].map(Time::from_ns);
@@ -356,7 +356,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "in the past")]
-    fn time_never_goes_back() {
+    fn time_never_decreases() {
         let mut queue = side(TieRule::Fifo, Seed(1));
         queue.push(Time::from_ns(5), Event::LinkFree(0), 0, Lane::NONE);
         queue.pop_until(Time::MAX);

@@ -118,7 +118,7 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
 }
 
 #[test]
-fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
+fn a_link_wastes_opportunities_without_a_backlog() {
     // One opportunity every 5 ms; a packet of 1000 bytes every 20 ms, at 1 ms + access delay.
     let packets: Vec<_> = (0..500)
         .map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0, ecn: Ecn::Ect1 })
@@ -133,7 +133,7 @@ fn a_link_of_opportunities_loses_those_at_which_nothing_waits() {
 }
 
 #[test]
-fn a_link_with_steps_delivers_what_its_rates_allow() {
+fn a_link_with_steps_delivers_the_sum_of_its_rates() {
     let step =
         |seconds, bps| Step { at: Time::ZERO + Duration::from_secs(seconds), rate: Rate::from_bps(bps) };
     let link = overloaded(RateLaw::Steps([step(5, 2_000_000), step(11, 12_345_678)].into()));
@@ -164,7 +164,7 @@ fn all_sources() -> Vec<GroupPlan> {
 }
 
 #[test]
-fn what_is_offered_to_a_link_with_room_arrives() {
+fn a_link_with_spare_capacity_delivers_the_offered_load() {
     let fast = LinkPlan { rate: rate(1_000_000_000), ..link(RateLaw::Fixed) };
     let measured = measured(fast, all_sources(), 60, 3);
     assert_eq!(measured.flows.len(), 11);
@@ -216,7 +216,7 @@ fn a_transfer_takes_the_round_trips_that_its_windows_need() {
 }
 
 #[test]
-fn random_transfers_bring_what_they_offer_while_the_link_has_room() {
+fn random_transfers_deliver_their_load_on_a_link_with_spare_capacity() {
     let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(100), connections: 50 };
     let load = Load::Transfers(Transfers { size: Law::Pareto { mean: 48_000.0, shape: 2.5 }, arrivals });
     let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
@@ -264,7 +264,7 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 }
 
 #[test]
-fn a_user_who_waits_for_data_is_held_to_what_was_requested() {
+fn a_user_who_waits_for_data_gets_only_the_requested_data() {
     // Bursts of 15 segments on an uncongested link: one every 124 ms, as above, and all arrive.
     let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
     let record =
@@ -356,7 +356,7 @@ fn flows_seen(group: GroupPlan) -> usize {
 }
 
 #[test]
-fn a_flow_of_a_capture_and_a_new_connection_have_a_hash_of_their_own() {
+fn captured_flows_and_new_connections_have_separate_hashes() {
     let packets = (0..1000).map(|k| Offered {
         at: Duration::from_ms(k),
         bytes: 100,
@@ -373,7 +373,7 @@ fn a_flow_of_a_capture_and_a_new_connection_have_a_hash_of_their_own() {
 }
 
 #[test]
-fn transfers_that_wait_for_a_connection_are_offered_all_the_same() {
+fn transfers_waiting_for_a_connection_count_as_offered() {
     // 20 files of 96 kB per second are 16 Mbit/s on the wire; the link has half that.
     let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(50), connections: 4 };
     let measured =
@@ -386,7 +386,7 @@ fn transfers_that_wait_for_a_connection_are_offered_all_the_same() {
 }
 
 #[test]
-fn a_plan_that_makes_no_sense_says_why_before_it_is_run() {
+fn a_nonsensical_plan_is_refused_with_the_reason_before_the_run() {
     let never = Duration::ZERO;
     let law = || Law::Fixed(1.0);
     let on_off = |packet_bytes, burst| OnOff { rate: rate(1), packet_bytes, burst, idle: law() };

@@ -121,7 +121,7 @@ const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 
 #[test]
-fn what_the_far_edge_requests_comes_back_after_a_round_trip_and_not_before() {
+fn requests_of_the_far_edge_return_after_one_round_trip() {
     let (plan, heard) = aggregate(&[0], EAGER);
     let mut network =
         Network::dumbbell(link("core", false).0, vec![group("tcp", Source::Bulk { tcp: tcp() })]);
@@ -141,7 +141,7 @@ fn what_the_far_edge_requests_comes_back_after_a_round_trip_and_not_before() {
 }
 
 #[test]
-fn marks_of_packets_in_profile_request_less_and_those_of_others_do_not() {
+fn only_marks_of_packets_in_profile_request_less() {
     for (every_third_is_out, color_that_counts) in [(true, 0), (false, 1)] {
         let (mut plan, heard) = aggregate(&[0], EAGER);
         if !every_third_is_out {
@@ -172,7 +172,7 @@ impl Marker for AllOut {
 }
 
 #[test]
-fn an_acknowledgement_that_was_delayed_carries_it_too() {
+fn a_delayed_acknowledgement_carries_the_request_too() {
     let mut config = tcp();
     config.delayed_ack = Some(DelayedAck { segments: 2, timeout: Duration::from_ms(40), quick_acks: 0 });
     config.window = Some(1); // no second segment comes, so every acknowledgement waits for its timer
@@ -189,7 +189,7 @@ fn an_acknowledgement_that_was_delayed_carries_it_too() {
 }
 
 #[test]
-fn datagrams_bring_nothing_back_and_groups_outside_are_left_alone() {
+fn datagrams_return_no_request_and_other_groups_are_unaffected() {
     let (plan, heard) = aggregate(&[0], EAGER);
     let (core, seen) = link("core", false);
     let mut network = Network::dumbbell(core, vec![group("udp", cbr()), group("other", cbr())]);
@@ -204,7 +204,7 @@ fn datagrams_bring_nothing_back_and_groups_outside_are_left_alone() {
 }
 
 #[test]
-fn a_colour_stays_with_its_packet_over_two_links_and_acknowledgements_have_none() {
+fn packets_keep_their_colour_over_two_links_and_acknowledgements_have_none() {
     let ((first, seen_first), (second, seen_second)) = (link("first", false), link("second", false));
     let (back, seen_back) = link("back", false);
     let (plan, heard) = aggregate(&[0], EstimatorPlan::default());

@@ -135,7 +135,7 @@ impl Endpoint for Sink {
 }
 
 #[test]
-fn datagrams_of_an_endpoint_are_counted_as_those_of_the_same_source_of_the_simulator_are() {
+fn datagrams_of_an_endpoint_are_counted_as_those_of_a_built_in_source() {
     // 10 Mbit/s into 8: packets are dropped.
     let tcp = || group("tcp", Source::Bulk { tcp: Config::new(Profile::Modern, 960) });
     let own = Source::Cbr { rate: rate(10_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 };
@@ -155,7 +155,7 @@ fn datagrams_of_an_endpoint_are_counted_as_those_of_the_same_source_of_the_simul
 }
 
 #[test]
-fn packets_arrive_in_order_with_their_payload_and_marks_after_the_time_that_the_way_takes() {
+fn packets_arrive_in_order_with_payload_and_marks_after_the_path_delay() {
     let seen = Seen::default();
     let sink = {
         let seen = seen.clone();
@@ -203,7 +203,7 @@ impl Endpoint for Pinger {
 }
 
 #[test]
-fn the_second_end_answers_over_the_way_back_with_packets_of_any_size() {
+fn the_second_end_answers_over_the_reverse_path_with_any_packet_size() {
     let round_trips = Arc::new(Mutex::new(Vec::new()));
     let noted = round_trips.clone();
     let starting = move |_| {
@@ -272,7 +272,7 @@ fn files() -> Measured {
 }
 
 #[test]
-fn who_is_through_after_the_warm_up_is_a_transfer_of_its_group_and_two_runs_are_the_same_bits() {
+fn a_flow_finished_after_the_warm_up_is_a_transfer_and_two_runs_agree() {
     let measured = files();
     let [transfers] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
     // 60, 120 and 180 packets at a mean interval of 20 ms; 60 take 1.2 s +- 0.09 s (one sd), which
@@ -330,6 +330,6 @@ fn an_end_that_always_transmits_ends_the_run() {
 
 #[test]
 #[should_panic(expected = "had more than 65536 timeouts within 1 s without a packet")]
-fn an_end_that_is_woken_again_and_again_for_nothing_ends_the_run() {
+fn an_end_woken_repeatedly_without_progress_ends_the_run() {
     odd(|_| None, |now| Some(now + Duration::from_ns(1)));
 }

@@ -227,7 +227,7 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 }
 
 #[test]
-fn pftk_lies_between_losses_that_come_alone_and_rounds_that_are_lost() {
+fn pftk_lies_between_single_losses_and_lost_rounds() {
     // The model's Reno loses the rest of a round and repairs it in one round trip. With single
     // losses there is less to repair. With the model's losses, Reno, which repairs one per round
     // trip, mostly ends in a timeout.

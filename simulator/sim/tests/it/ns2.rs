@@ -58,7 +58,7 @@ fn simulated(case: &Case) -> (f64, u64) {
 }
 
 #[test]
-fn one_flow_loses_as_many_packets_as_in_ns2_and_gets_as_much() {
+fn one_flow_has_the_losses_and_goodput_of_ns2() {
     let case = |buffer, window, throughput_bps, drops| Case { buffer, window, throughput_bps, drops };
     for case in [
         case(2, None, 7_678_485.6, 60),

@@ -133,7 +133,7 @@ fn a_run_gives_the_same_bits_with_and_without_an_observer() {
 }
 
 #[test]
-fn samples_are_at_exact_multiples_and_hold_what_happened_up_to_them() {
+fn samples_are_at_exact_multiples_and_include_all_earlier_events() {
     // A packet takes 0.1 ms on its access link, 1 ms to the bottleneck of 8 Mbit/s, and 1 ms of
     // transmission there. Then it takes 5 ms to the far end, and 1 + 0.1 ms to the receiver. So
     // packet n, from 0, is delivered at n + 8.2 ms: packets 0 and 1 by 10 ms, and ten more by 20
@@ -144,7 +144,7 @@ fn samples_are_at_exact_multiples_and_hold_what_happened_up_to_them() {
 }
 
 #[test]
-fn a_sample_that_falls_on_an_event_or_on_the_end_knows_of_it() {
+fn a_sample_at_an_event_or_the_end_includes_it() {
     // The first packet is delivered at 8.2 ms.
     let (_, log) =
         watched(network(8_000_000, 10, vec![cbr()]), &settings(9), Some(Duration::from_ns(4_100_000)));
@@ -169,7 +169,7 @@ impl Observer for Shared {
 }
 
 #[test]
-fn a_run_in_steps_has_the_samples_of_a_run_at_once_and_one_sample_at_each_step() {
+fn a_stepped_run_has_the_samples_of_an_unstepped_one_and_one_per_step() {
     let settings = Settings { warm_up: Duration::from_ms(250), ..settings(2000) };
     for every in [Duration::from_ms(100), Duration::from_ns(77_777_777)] {
         let (_, at_once) = watched(contest(), &settings, Some(every));
@@ -220,7 +220,7 @@ fn drops_are_reported_with_their_cause_and_add_up() {
 }
 
 #[test]
-fn the_waits_of_all_samples_are_those_that_the_link_metered() {
+fn waits_of_all_samples_add_up_to_those_of_the_link() {
     let (_, log) = watched(contest(), &settings(3000), Some(Duration::from_ns(7_777_777)));
     let (count, sum) = log.waits.values().fold((0, Duration::ZERO), |all, of| (all.0 + of.0, all.1 + of.1));
     assert_eq!(count, log.metered.0);

@@ -93,7 +93,7 @@ fn delivered(measured: &Measured, seconds: u64) -> f64 {
 }
 
 #[test]
-fn what_is_sent_is_delivered_or_lost_and_no_discipline_dropped_it() {
+fn sent_packets_are_delivered_or_lost_on_the_wire() {
     let law = WireLaw { loss: Some(0.1.into()), duplicate: 0.05, ..jittery(3) };
     let measured = measured(datagrams(), law, 20);
     let (link, flow) = (&measured.links[0], &measured.flows[0]);
@@ -154,7 +154,7 @@ fn jitter_that_keeps_the_order_looks_like_no_loss_to_tcp() {
 }
 
 #[test]
-fn packets_that_are_held_back_arrive_later_by_as_much() {
+fn held_packets_arrive_later_by_the_holding_time() {
     let law = WireLaw { reorder: Some((0.25, Duration::from_ms(10))), ..WireLaw::default() };
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
@@ -172,7 +172,7 @@ fn outage(from: u64, until: u64) -> WireLaw {
 }
 
 #[test]
-fn an_outage_of_the_wire_loses_what_the_link_sends_meanwhile_and_the_queue_drops_nothing() {
+fn an_outage_of_the_wire_loses_sent_packets_and_the_queue_drops_none() {
     let measured = measured(datagrams(), outage(2_000, 2_500), 5);
     let link = &measured.links[0];
     // 10 000 a second for half a second; one more or less may get through at either end.
@@ -199,7 +199,7 @@ impl Observer for Repairs {
 }
 
 #[test]
-fn the_timeouts_of_a_tcp_double_from_a_fifth_of_a_second_on_while_an_outage_loses() {
+fn timeouts_of_tcp_double_from_200_ms_during_a_lossy_outage() {
     let processing = Processing::None;
     let modern = Config { window: Some(20), processing, ..Config::new(Profile::Modern, 1448) };
     let wire = Wire::new(outage(5_000, 8_500), SEED, "wire/link");

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn theory_is_as_printed() {
+    fn theory_matches_the_printed_values() {
         let made = make(1);
         let find = |at: &str, name: &str| {
             let is_it = |n: &&super::super::MadeNumber| n.series == "theory" && n.at == at && n.name == name;

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_groups_are_those_of_table_2() {
+    fn the_groups_match_table_2() {
         let printed = [
             ("c1", [1.0, 0.75, 2.0, 1.5, 1.0, 1.0, 1.0], 0.005),
             ("c2", [0.9, 0.31, 0.5, 1.0, 0.5, 0.5, 0.5], 0.005),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_that_is_not_reno_is_found_out() {
+    fn a_controller_other_than_reno_is_detected() {
         let scenario = made_of("c1 = 1.0, c2 = 0.5, k = 1.0, l = 1.0");
         assert!(gap_to_reno(&scenario) < 1e-9);
         let other = made_of("c1 = 1.0, c2 = 0.4, k = 1.0, l = 1.0");

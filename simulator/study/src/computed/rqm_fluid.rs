@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_rates_at_the_wanted_use_stay() {
+    fn equal_rates_at_the_target_utilization_are_stable() {
         let law = law();
         for sessions in [2.0, 5.0, 10.0] {
             let rates = vec![law.utilization(sessions) / sessions; sessions as usize];
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn imbalance_is_n_where_one_has_all_and_1_where_all_have_the_same() {
+    fn imbalance_is_n_if_one_has_all_and_1_if_all_are_equal() {
         assert_eq!(imbalance(&[8.0, 0.0, 0.0, 0.0]), 4.0);
         assert_eq!(imbalance(&[3.0; 4]), 1.0);
     }

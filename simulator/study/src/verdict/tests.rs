@@ -78,7 +78,7 @@ const NOT: Verdict = Verdict::Fails;
 const OPEN: Verdict = Verdict::Unclear;
 
 #[test]
-fn an_order_is_of_paired_differences_and_their_interval() {
+fn an_order_is_judged_by_the_interval_of_paired_differences() {
     let a = number("A", 1.0, &[10.0, 20.0, 30.0]);
     // Always one more, though the seeds differ by ten: unpaired, nothing could be concluded.
     assert_eq!(
@@ -100,7 +100,7 @@ fn an_order_is_of_paired_differences_and_their_interval() {
 }
 
 #[test]
-fn every_point_named_must_hold_and_points_can_be_held_against_each_other() {
+fn every_named_point_must_hold_and_points_can_be_compared() {
     let numbers = [
         number("A", 1.0, &[1.0, 1.0]),
         number("A", 2.0, &[5.0, 5.0]),
@@ -122,7 +122,7 @@ fn every_point_named_must_hold_and_points_can_be_held_against_each_other() {
 }
 
 #[test]
-fn of_many_comparisons_the_worst_is_printed_and_numbers_have_their_unit() {
+fn the_worst_of_many_comparisons_is_printed_with_units() {
     let at = |x: i32| number("A", f64::from(x), &[f64::from(x), f64::from(x)]);
     let numbers: Vec<Number> = [4, 2, 1, 3, 5].map(at).into();
     let detail = |check: &str| claim(check, &numbers, false).detail;
@@ -137,20 +137,20 @@ fn of_many_comparisons_the_worst_is_printed_and_numbers_have_their_unit() {
 }
 
 #[test]
-fn two_measures_are_named_where_they_are_compared() {
+fn two_compared_measures_are_named() {
     let (a, b) = (number("TB", 1.0, &[1.0]), number("TB", 1.0, &[2.0]));
     let (one, other) = (Operand { series: "TB", number: &a }, Operand { series: "TB", number: Some(&b) });
     assert_eq!(difference(one, other, Some(["g1", "g2"]), ""), "g1 of TB minus g2 of TB at 1");
 }
 
 #[test]
-fn what_is_stricter_than_the_paper_says_why() {
+fn a_claim_stricter_than_the_paper_gives_its_reason() {
     let claim = claim("stricter = 'the paper says nearly'\nbound = { of = 'A', min = 0 }", &[], false);
     assert_eq!(claim.stricter, "the paper says nearly");
 }
 
 #[test]
-fn a_bound_and_a_printed_value_take_the_whole_interval() {
+fn bounds_and_printed_values_are_judged_by_the_entire_interval() {
     // 9, 10 and 11 have the mean 10 ± 2.484.
     let numbers = [number("A", 1.0, &[9.0, 10.0, 11.0])];
     assert_eq!(verdict("bound = { of = 'A', min = 7.5, max = 12.5 }", &numbers), HOLDS);
@@ -164,7 +164,7 @@ fn a_bound_and_a_printed_value_take_the_whole_interval() {
 }
 
 #[test]
-fn only_what_the_paper_prints_is_called_printed() {
+fn only_values_in_the_paper_are_called_printed() {
     let numbers = [number("A", 1.0, &[10.0, 10.0])];
     let detail = |check: &str| claim(check, &numbers, false).detail;
     assert_eq!(detail("value = { tolerance = 1 }"), "A at 1, printed 10: 10 ± 0");
@@ -172,7 +172,7 @@ fn only_what_the_paper_prints_is_called_printed() {
 }
 
 #[test]
-fn one_seed_decides_only_where_there_is_no_chance() {
+fn one_seed_decides_only_without_randomness() {
     let numbers = [number("A", 1.0, &[10.0])];
     let check = "bound = { of = 'A', min = 7 }";
     assert_eq!(verdict(check, &numbers), OPEN);
@@ -180,7 +180,7 @@ fn one_seed_decides_only_where_there_is_no_chance() {
 }
 
 #[test]
-fn a_trend_is_of_every_step_and_of_the_whole() {
+fn a_trend_holds_for_every_step_and_overall() {
     let at = |values: [f64; 3]| -> Vec<Number> {
         (1..).zip(values).map(|(x, value)| number("A", f64::from(x), &[value, value])).collect()
     };
@@ -210,7 +210,7 @@ fn a_trend_is_of_every_step_and_of_the_whole() {
 }
 
 #[test]
-fn the_lowest_place_is_lower_than_all_others() {
+fn the_lowest_point_is_lower_than_all_others() {
     let numbers =
         [number("A", 1.0, &[5.0, 6.0]), number("A", 2.0, &[1.0, 2.0]), number("A", 3.0, &[2.0, 3.0])];
     assert_eq!(verdict("lowest = { of = 'A', between = [1.5, 2.5] }", &numbers), HOLDS);
@@ -221,7 +221,7 @@ fn the_lowest_place_is_lower_than_all_others() {
 }
 
 #[test]
-fn what_cannot_be_tested_says_why() {
+fn an_untestable_claim_gives_its_reason() {
     let claimed = claim("not_testable = 'no unit'", &[], false);
     assert_eq!((claimed.verdict, claimed.detail.as_str()), (Verdict::NotTestable, "no unit"));
 }

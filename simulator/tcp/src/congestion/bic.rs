@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn it_doubles_for_delayed_acknowledgements_where_it_scales_by_them() {
+    fn scaling_by_delayed_acknowledgements_doubles_its_growth() {
         let parameters = BicParameters { scales_by_acks: true, ..BicParameters::default() };
         for (mut bic, expected) in [(searching(), 16.0), (Bic { parameters, ..searching() }, 32.0)] {
             let before = bic.window();

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn each_group_of_table_2_gains_and_loses_as_the_table_says() {
+    fn each_group_of_table_2_gains_and_loses_as_printed() {
         // c1, c2, K, L; gain per acknowledgement and window after a loss, both at a window of 10.
         for (c1, c2, k, l, gain, after) in [
             (1.00, 0.90, 1.0, 1.0, 0.1, 1.0),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn any_exponent_will_do_and_the_window_stays_within_its_bounds() {
+    fn the_window_stays_within_its_bounds_for_any_exponent() {
         let mut rng = Seed(4).stream("binomial");
         for _ in 0..200 {
             let mut draw = |most: f64| rng.uniform() * most;

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_grows_as_the_friendly_increase_says() {
+    fn a_small_window_grows_by_the_friendly_increase() {
         let (rtt_s, peak) = (0.01, 10.0);
         let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         cubic.lost(&congested(0.0, peak));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_counted_in_segments_is_cut_to_whole_ones_and_marks_leave_two() {
+    fn a_window_in_segments_is_cut_to_integers_and_marks_leave_two() {
         let mut cubic = Cubic::new(
             CubicParameters { lowest_window: 2, ..PLAIN },
             &Start { whole_segments: true, ..Start::of(10) },
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_counted_in_segments_is_at_its_plateau_when_less_than_one_is_missing() {
+    fn a_window_in_segments_reaches_its_plateau_within_one_segment() {
         let mut cubic = Cubic::new(PLAIN, &Start { whole_segments: true, ..Start::of(10) });
         cubic.lost(&congested(0.0, 1000.0));
         let k = (300.0_f64 / 0.4).cbrt();
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_last_peak_the_estimate_grows_on_as_before_where_it_is_not_to_be_renos() {
+    fn without_reno_beyond_the_peak_the_estimate_grows_as_before() {
         let mut cubic = Cubic::new(CubicParameters { reno_beyond_peak: false, ..PLAIN }, &Start::of(10));
         cubic.lost(&congested(0.0, 10.0));
         let (mut reno, alpha) = (7.0, 3.0 * 0.3 / 1.7);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn time_in_which_the_window_is_not_used_is_no_time_of_the_curve() {
+    fn time_with_an_unused_window_does_not_advance_the_curve() {
         let windows = [0.0, 50.0].map(|pause_s| {
             let mut cubic = Cubic::new(PLAIN, &Start::of(10));
             cubic.lost(&congested(0.0, 500.0));
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn time_below_the_threshold_is_no_time_of_the_curve() {
+    fn time_below_the_threshold_does_not_advance_the_curve() {
         let mut cubic = Cubic::new(PLAIN, &Start::of(10));
         cubic.lost(&congested(0.0, 500.0));
         run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn alpha_follows_the_marked_fraction_as_the_closed_form_says() {
+    fn alpha_follows_the_marked_fraction_by_the_closed_form() {
         // With M of each round marked: alpha(n) = M + (1 - M) (1 - g)^n, from alpha(0) = 1.
         for (marked, of) in [(0, 10), (1, 10), (3, 10), (10, 10)] {
             let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(10));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_counted_in_segments_loses_whole_ones() {
+    fn a_window_in_segments_is_reduced_to_an_integer() {
         let parameters = DctcpParameters { initial_alpha: 0.3, ..Default::default() };
         let mut dctcp = Dctcp::new(parameters, &Start { whole_segments: true, ..Start::of(10) });
         dctcp.acked(&ack(1, 1, 10, false));
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_not_used_does_not_grow() {
+    fn an_unused_window_does_not_grow() {
         let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(10));
         dctcp.acked(&Acked { is_window_used: false, ..ack(5, 0, 5, false) });
         assert_eq!(dctcp.window(), 10.0);
     }
 
     #[test]
-    fn marks_take_the_window_no_lower_than_two_and_a_timeout_takes_it_to_one() {
+    fn marks_reduce_the_window_to_at_least_two_and_a_timeout_to_one() {
         let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(3));
         for _ in 0..20 {
             dctcp.acked(&ack(1, 1, 1, true));

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rise_that_goes_away_lets_slow_start_go_on() {
+    fn a_temporary_rise_lets_slow_start_continue() {
         let mut hystart = HyStart::new();
         round(&mut hystart, 80);
         round(&mut hystart, 100);

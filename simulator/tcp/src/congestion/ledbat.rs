@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_path_is_believed_after_ten_minutes() {
+    fn a_longer_path_is_accepted_after_ten_minutes() {
         let mut ledbat = with_window(10.0);
         ledbat.acked(&ack(0, 1, Some(50)));
         for minute in 1..10 {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_stays_one_above_what_is_in_flight() {
+    fn the_window_stays_one_above_the_flight() {
         let mut ledbat = with_window(10.0);
         ledbat.acked(&Acked { in_flight: 4, ..ack(0, 1, Some(50)) });
         assert_eq!(ledbat.window(), 5.0);

@@ -45,7 +45,7 @@ mod tests {
     use fairwire_core::Time;
 
     #[test]
-    fn a_round_counts_for_itself_alone() {
+    fn each_round_counts_only_its_own_marks() {
         let mut marks = MarkedFraction::new(0.0, 0.5);
         let ack = |newly, marked| Acked {
             now: Time::ZERO,

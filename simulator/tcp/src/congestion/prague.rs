@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_mark_halves_however_late_it_comes() {
+    fn the_first_mark_halves_at_any_time() {
         let mut prague = Prague::new(PragueParameters::default(), &Start::of(10));
         for round in 0..3 {
             prague.acked(&ack(10 * round, prague.window() as u32, 0, 10));
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn only_unmarked_segments_are_reason_to_grow() {
+    fn only_unmarked_segments_grow_the_window() {
         let mut prague = in_avoidance(PragueParameters::default(), 20.0);
         prague.reduced = Flight::of(100); // within the window of a reduction
         prague.acked(&ack(10, 20, 5, 10));

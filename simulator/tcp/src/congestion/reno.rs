@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delayed_acknowledgement_grows_the_window_by_what_it_acknowledges_where_segments_count() {
+    fn counting_segments_grows_the_window_by_all_acknowledged_segments() {
         let two = Acked { newly: 2, growth: 2, ..one_acked() };
         let (mut by_acks, mut by_segments) =
             (Reno::new(&Start::of(10)), Reno::new(&Start { counts_segments: true, ..Start::of(10) }));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_not_used_does_not_grow_and_idling_only_ever_shrinks_it() {
+    fn an_unused_window_does_not_grow_and_idling_only_shrinks_it() {
         let mut reno = Reno::new(&Start::of(4));
         reno.acked(&Acked { is_window_used: false, ..one_acked() });
         assert_eq!(reno.window(), 4.0);

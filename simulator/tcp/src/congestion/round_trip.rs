@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flight_is_over_at_the_first_acknowledgement_of_what_was_sent_after_it() {
+    fn a_flight_ends_with_the_first_acknowledgement_of_later_data() {
         let mut flight = Flight::of(3);
         assert!(!flight.is_over_before(2));
         assert!(!flight.is_over_before(1)); // the last of the three

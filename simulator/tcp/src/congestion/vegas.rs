@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_comes_or_goes_where_fewer_than_two_or_more_than_four_wait() {
+    fn the_window_moves_by_a_segment_if_fewer_than_two_or_more_than_four_wait() {
         // Of 20 segments, 20 (1 - 100/rtt) are queued: 0.95, 3.3 and 5.
         for (rtt_ms, expected) in [(105, 21.0), (120, 20.0), (134, 19.0)] {
             let mut vegas = avoiding(20);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn over_the_least_round_trip_time_more_segments_seem_to_wait() {
+    fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
         // 20 (1 - 100/122) = 3.6, and 20 (122/100 - 1) = 4.4.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_doubles_in_every_other_round_the_window_rests_in_between() {
+    fn the_window_rests_between_doublings_in_every_other_round() {
         let parameters = VegasParameters { doubles_every: 2, ..VegasParameters::default() };
         let mut vegas = Vegas::new(parameters, &Start::of(16));
         let windows = [0; 4].map(|_| {

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_the_rate_times_the_least_round_trip_time() {
+    fn a_loss_sets_the_window_to_rate_times_least_round_trip() {
         let mut westwood = Westwood::new(WestwoodParameters::default(), &Start::of(100));
         acknowledge(&mut westwood, 0, 10, 1, 0);
         acknowledge(&mut westwood, 10, 2000, 1, 60);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn as_in_linux_a_loss_halves_and_what_the_path_carries_takes_its_place_when_that_is_over() {
+    fn as_in_linux_a_loss_halves_and_the_path_estimate_replaces_it_afterwards() {
         let start = Start {
             initial_window: 100,
             segment: fairwire_core::units::Size(1448),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_below_what_the_path_carries_is_left_by_a_loss() {
+    fn a_loss_keeps_a_window_below_the_path_estimate() {
         let mut westwood = Westwood::new(WestwoodParameters::default(), &Start::of(10));
         acknowledge(&mut westwood, 0, 2000, 1, 0);
         westwood.lost(&congested(10.0));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn before_anything_is_measured_a_loss_halves() {
+    fn a_loss_halves_before_any_measurement() {
         let mut westwood = Westwood::new(WestwoodParameters::default(), &Start::of(10));
         westwood.lost(&congested(10.0));
         assert_eq!(westwood.window(), 5.0);

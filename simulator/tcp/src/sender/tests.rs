@@ -71,7 +71,7 @@ fn a_lost_syn_is_sent_again_after_the_initial_timeout() {
 }
 
 #[test]
-fn a_timer_that_is_due_while_the_hosts_queue_is_full_waits_for_room() {
+fn a_timer_due_while_the_host_queue_is_full_waits_for_room() {
     struct Full(Time, Sent);
     impl Output for Full {
         fn send(&mut self, segment: Segment) {
@@ -127,7 +127,7 @@ fn each_partial_acknowledgement_repairs_one_hole_and_the_full_one_ends_recovery(
 }
 
 #[test]
-fn segments_that_came_during_a_repair_do_not_open_the_window_when_it_ends() {
+fn segments_received_during_a_repair_do_not_open_the_window_afterwards() {
     for counts_segments in [false, true] {
         let config = Config { counts_segments, ..Config::new(Profile::Ns2In2002, 512) };
         let (mut sender, mut sent) = open_as(config, 8);
@@ -168,7 +168,7 @@ fn time_out(sender: &mut Sender, sent: &mut Sent) {
 }
 
 #[test]
-fn a_repair_and_the_timeouts_that_it_runs_into_are_one_episode_and_what_is_lost_after_it_another() {
+fn a_repair_and_its_timeouts_are_one_episode_and_later_losses_another() {
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
         let config = Config { recovery, ..Config::new(Profile::Ns2In2002, 512) };
         let (mut sender, mut sent) = open_as(config, 8);
@@ -193,7 +193,7 @@ fn a_repair_and_the_timeouts_that_it_runs_into_are_one_episode_and_what_is_lost_
 }
 
 #[test]
-fn the_timeouts_of_an_opening_are_no_episode_and_counts_go_on_or_start_anew_as_requested() {
+fn timeouts_of_an_opening_are_no_episode_and_counts_restart_on_request() {
     let config = Arc::new(Config::new(Profile::Ns2In2002, 512));
     let (mut sender, mut sent) = (Sender::new(&config), Sent::default());
     sender.start(ms(0), &mut sent);
@@ -277,7 +277,7 @@ fn the_receiver_window_is_never_overrun() {
 }
 
 #[test]
-fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_new_loss() {
+fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
     // Segment 0 is lost, and so is the first segment sent after its repair has begun, where the
     // repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
@@ -309,7 +309,7 @@ fn the_segment_sent_first_after_a_repair_began_may_be_lost_again_and_that_is_a_n
 }
 
 #[test]
-fn a_hole_that_the_repair_before_has_filled_is_not_filled_twice() {
+fn a_hole_filled_by_the_previous_repair_is_not_filled_twice() {
     // Of 0..16, segment 0 is lost. So are two segments sent during its repair, the second of which
     // is found and retransmitted before the first repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
@@ -341,7 +341,7 @@ fn a_hole_that_the_repair_before_has_filled_is_not_filled_twice() {
 }
 
 #[test]
-fn a_paced_segment_that_leaves_late_has_a_shorter_gap_behind_it_where_that_is_configured() {
+fn a_late_paced_segment_is_followed_by_a_shorter_gap_if_configured() {
     for (makes_up_for_late, late_ms, gap_ms) in [(false, 9, 10), (true, 3, 7), (true, 9, 5)] {
         let bbr = ControlConfig::Bbr(crate::congestion::BbrParameters::default());
         let config = Config { makes_up_for_late, control: bbr, ..Config::new(Profile::Modern, 512) };
@@ -374,7 +374,7 @@ fn a_cut_for_a_mark_is_spread_over_the_round_trip_and_ends_with_it() {
 }
 
 #[test]
-fn everything_arrives_over_a_lossy_path_whatever_is_lost() {
+fn everything_arrives_over_any_lossy_path() {
     for seed in 0..50 {
         let mut rng = fairwire_core::Seed(seed).stream("loss");
         let (mut sender, mut sent) = open(2);
@@ -437,7 +437,7 @@ fn repairing(out: &mut impl Output) -> Sender {
 }
 
 #[test]
-fn a_reduction_for_a_mark_is_not_undone_by_what_explains_the_loss_before_it() {
+fn undoing_a_loss_does_not_undo_a_later_reduction_for_a_mark() {
     for is_marked in [false, true] {
         let mut sent = Sent::default();
         let mut sender = repairing(&mut sent);
@@ -455,7 +455,7 @@ fn a_reduction_for_a_mark_is_not_undone_by_what_explains_the_loss_before_it() {
 }
 
 #[test]
-fn the_first_new_segment_after_a_reduction_for_a_loss_or_a_timeout_answers_marks() {
+fn the_first_new_segment_after_any_reduction_carries_cwr() {
     struct Cwr(Vec<bool>);
     impl Output for Cwr {
         fn send(&mut self, segment: Segment) {
@@ -499,7 +499,7 @@ fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
 }
 
 #[test]
-fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces_once_per_segment() {
+fn a_timeout_is_tested_only_outside_repairs_and_reduces_once_per_segment() {
     // Four timeouts: during a repair, without one, again without an acknowledgement, and after one.
     let config = Config { control: ControlConfig::Reno, ..Config::new(Profile::Modern, 1448) };
     let phase = |is_testing| Phase::Lost { is_testing, has_moved: false };
@@ -523,7 +523,7 @@ fn a_timeout_is_tested_where_no_repair_is_under_way_or_nothing_moved_and_reduces
 }
 
 #[test]
-fn the_syn_that_was_answered_is_timed_whether_it_is_the_first_or_was_sent_again() {
+fn the_answered_syn_is_timed_even_if_retransmitted() {
     // Sent at 0, 1 and 3 s. The second is also answered after the third was sent.
     for (syns, answer, at_ms, rtt_ms) in
         [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
@@ -540,7 +540,7 @@ fn the_syn_that_was_answered_is_timed_whether_it_is_the_first_or_was_sent_again(
 }
 
 #[test]
-fn an_original_that_was_late_shows_reordering_only_where_something_had_overtaken_it() {
+fn a_late_original_shows_reordering_only_if_it_was_overtaken() {
     for is_overtaken in [false, true] {
         let mut sent = Sent::default();
         let mut sender = repairing(&mut sent);

@@ -35,7 +35,7 @@ fn utilization(path: &mut Path<'_>) -> f64 {
 }
 
 #[test]
-fn every_controller_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
+fn every_controller_fills_a_link_with_a_bandwidth_delay_product_of_buffer() {
     for control in [
         ControlConfig::Reno,
         ControlConfig::Cubic(CubicParameters::default()),
@@ -54,7 +54,7 @@ fn every_controller_fills_a_link_whose_buffer_is_its_bandwidth_delay_product() {
 }
 
 #[test]
-fn a_shallow_queue_that_marks_is_held_without_loss_by_those_that_count_marks() {
+fn controllers_that_count_marks_hold_a_shallow_queue_without_loss() {
     for (control, ecn) in [
         (ControlConfig::Dctcp(DctcpParameters::default()), EcnMode::Ect0),
         (ControlConfig::Prague(PragueParameters::default()), EcnMode::Ect1),
@@ -69,7 +69,7 @@ fn a_shallow_queue_that_marks_is_held_without_loss_by_those_that_count_marks() {
 }
 
 #[test]
-fn a_controller_that_counts_marks_learns_their_share_whatever_is_lost_or_delayed() {
+fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
         let control = ControlConfig::Dctcp(DctcpParameters::default());
         let config = Config { recovery, ecn: EcnMode::Ect0, ..modern(control) };
@@ -135,7 +135,7 @@ fn data_is_ecn_capable_where_configured_and_neither_a_syn_nor_a_retransmission_i
 }
 
 #[test]
-fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
+fn a_loss_does_not_reduce_a_window_already_reduced_by_a_mark() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
         let window = Some(32);
         let config = Config { recovery, window, ecn: EcnMode::Ect0, ..modern(ControlConfig::Reno) };
@@ -161,7 +161,7 @@ fn a_loss_in_a_window_that_a_mark_has_reduced_does_not_reduce_it_again() {
 }
 
 #[test]
-fn marks_at_a_window_of_one_hold_segments_back_for_ever_longer_timeouts() {
+fn marks_at_a_window_of_one_delay_segments_by_growing_timeouts() {
     let (ecn, window) = (EcnMode::Ect0, Some(30));
     let whole_segments = false; // the test needs a window of 1 and a fraction
     let config = Config { ecn, window, whole_segments, delayed_ack: None, ..modern(ControlConfig::Reno) };
@@ -198,7 +198,7 @@ fn a_paced_flow_leaves_a_gap_between_any_two_segments() {
 }
 
 #[test]
-fn a_flow_with_little_to_send_does_not_take_its_own_rate_for_that_of_the_path() {
+fn an_application_limited_flow_does_not_underestimate_the_path() {
     let config = Arc::new(modern(ControlConfig::Bbr(BbrParameters::default())));
     let mut path = Path::with(Sender::without_data(&config), &config, 1000);
     let known = |path: &Path<'_>| match path.sender.controller() {
@@ -220,7 +220,7 @@ fn a_flow_with_little_to_send_does_not_take_its_own_rate_for_that_of_the_path() 
 }
 
 #[test]
-fn delayed_acknowledgements_halve_their_number_and_a_lone_segment_waits_for_the_timeout() {
+fn delayed_acknowledgements_come_for_two_segments_or_after_a_timeout() {
     let config = Arc::new(modern(ControlConfig::Reno));
     let mut path = Path::with(Sender::without_data(&config), &config, 1000);
     path.start();
@@ -278,7 +278,7 @@ fn a_pause_beyond_the_timeout_restarts_the_window_and_a_shorter_one_does_not() {
 }
 
 #[test]
-fn a_window_that_is_not_used_does_not_grow() {
+fn an_unused_window_does_not_grow() {
     let config = Arc::new(modern(ControlConfig::Reno));
     let window = |config: &Arc<Config>| {
         let mut path = Path::with(Sender::without_data(config), config, 1000);

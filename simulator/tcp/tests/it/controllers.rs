@@ -45,7 +45,7 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
 }
 
 #[test]
-fn bbr_drains_before_it_probes_and_sees_the_path_without_its_queue_every_ten_seconds() {
+fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
     use BbrState::{Drain, ProbeBw, ProbeRtt, Startup};
     for (rate, propagation_s) in PATHS {
         let (mut pipe, mut bbr) =
@@ -162,7 +162,7 @@ fn bbr3_finds_a_path_that_became_slower_or_faster() {
 }
 
 #[test]
-fn vegas_alone_keeps_between_alpha_and_beta_segments_in_the_queue() {
+fn a_lone_vegas_flow_queues_between_alpha_and_beta_segments() {
     for (rate, propagation_s) in PATHS {
         for (alpha, beta) in [(2.0, 4.0), (1.0, 3.0), (10.0, 20.0)] {
             let parameters = VegasParameters { alpha, beta, ..Default::default() };
@@ -207,7 +207,7 @@ fn ledbat_holds_its_queueing_delay() {
 }
 
 #[test]
-fn dctcp_keeps_the_queue_about_where_it_is_marked_and_the_link_busy() {
+fn dctcp_keeps_the_queue_near_the_marking_threshold_and_the_link_busy() {
     // Alizadeh and others (2010), section 3.4: no idle link from K > (rate x RTT) / 7 on. Here the
     // product is 100 segments.
     let (mut pipe, mut dctcp) =
@@ -273,7 +273,7 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 }
 
 #[test]
-fn lasting_prague_flows_of_5_and_25_ms_send_alike_where_each_segment_is_marked_alike() {
+fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
     // Equal in the fluid. Integer windows cost the near flow more, since its windows are a fifth: 8
@@ -350,7 +350,7 @@ fn acked_at_random(rng: &mut Rng, now: Time, most: f64) -> Acked {
 }
 
 #[test]
-fn for_any_input_windows_and_paces_are_numbers_within_their_bounds() {
+fn windows_and_paces_stay_within_their_bounds_for_any_input() {
     for seed in 0..20 {
         for (name, mut control) in all(seed) {
             let mut rng = Seed(seed).stream(name);

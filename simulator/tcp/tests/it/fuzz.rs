@@ -123,7 +123,7 @@ fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
 }
 
 #[test]
-fn everything_arrives_whatever_the_path_does_under_every_recovery_and_controller() {
+fn everything_arrives_over_any_path_under_every_recovery_and_controller() {
     for recovery in RECOVERIES {
         for control in controls() {
             for seed in 0..150 {
@@ -134,7 +134,7 @@ fn everything_arrives_whatever_the_path_does_under_every_recovery_and_controller
 }
 
 #[test]
-fn the_same_path_sees_the_same_segments_at_the_same_times() {
+fn the_same_path_carries_the_same_segments_at_the_same_times() {
     for recovery in RECOVERIES {
         for control in controls() {
             assert_eq!(transfer(7, recovery, &control), transfer(7, recovery, &control));
@@ -147,7 +147,7 @@ fn the_same_path_sees_the_same_segments_at_the_same_times() {
 }
 
 #[test]
-fn a_dead_path_is_probed_ever_more_rarely_and_resumed() {
+fn a_dead_path_is_probed_ever_more_rarely_and_then_resumed() {
     for recovery in RECOVERIES {
         let config = Config { recovery, ..Config::new(Profile::Modern, 512) };
         let dead = Time::ZERO + Duration::from_secs(1)..Time::ZERO + Duration::from_secs(30);

@@ -44,7 +44,7 @@ fn where_version_1_keeps_a_short_queue_overflowing_version_3_does_not() {
 }
 
 #[test]
-fn a_path_that_loses_a_hundredth_is_used_as_far_as_the_draft_expects() {
+fn a_path_with_one_percent_loss_is_used_as_the_draft_expects() {
     // Draft, section 5.3.3.5.3: each round with X % lost lowers the rate by X %, for at most 63
     // rounds. The mean of 0.99^n over 63 rounds is 0.745.
     let (used, _) = measured(&config(ControlConfig::Bbr3(Bbr3Parameters::default())), 200, 0.01);

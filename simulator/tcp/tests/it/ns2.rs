@@ -40,7 +40,7 @@ fn compare(recovery: Recovery, rows: &[(usize, Option<u32>, f64, u64)]) {
 }
 
 #[test]
-fn tahoe_loses_what_it_loses_in_ns2() {
+fn tahoe_has_the_losses_of_ns2() {
     compare(
         Recovery::Tahoe,
         &[
@@ -56,7 +56,7 @@ fn tahoe_loses_what_it_loses_in_ns2() {
 }
 
 #[test]
-fn reno_loses_what_it_loses_in_ns2() {
+fn reno_has_the_losses_of_ns2() {
     compare(
         Recovery::Reno,
         &[
@@ -72,7 +72,7 @@ fn reno_loses_what_it_loses_in_ns2() {
 }
 
 #[test]
-fn newreno_loses_what_it_loses_in_ns2() {
+fn newreno_has_the_losses_of_ns2() {
     compare(
         Recovery::NewReno,
         &[
@@ -88,7 +88,7 @@ fn newreno_loses_what_it_loses_in_ns2() {
 }
 
 #[test]
-fn sack_loses_what_it_loses_in_ns2() {
+fn sack_has_the_losses_of_ns2() {
     compare(
         Recovery::Sack,
         &[
@@ -117,7 +117,7 @@ fn sent_under_losses(probability: f64, seed: u64) -> usize {
 }
 
 #[test]
-fn a_flow_under_random_losses_sends_as_many_packets_as_in_ns2_however_often_its_timer_runs_out() {
+fn a_flow_under_random_losses_sends_as_many_packets_as_in_ns2() {
     // Seeds 3, 11 and 12 lose their first SYN. At 25 % the timer backs off to its ceiling
     // repeatedly.
     for (probability, seed, in_ns2) in [

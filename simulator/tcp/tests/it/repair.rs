@@ -36,7 +36,7 @@ fn repairs(config: &Config, lost: &[u64]) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn tahoe_starts_over_from_the_first_loss_and_resends_what_lies_between_losses() {
+fn tahoe_restarts_from_the_first_loss_and_resends_data_between_losses() {
     let repairs = |lost| repairs(&config(Recovery::Tahoe), lost);
     assert_eq!(repairs(ONE), [(24, 0)]); // slow start from 24; its acknowledgement covers everything sent
     assert_eq!(repairs(TWO), [(24, 0), (25, 1), (26, 1)]); // a window of 2 continues from 25, though 26 has arrived
@@ -71,7 +71,7 @@ fn newreno_repairs_one_loss_per_round_trip() {
 }
 
 #[test]
-fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
+fn sack_repairs_all_losses_within_a_round_trip_under_any_counting() {
     for quirks in [Quirks::default(), config(Recovery::Sack).quirks] {
         let config = Config { quirks, ..config(Recovery::Sack) };
         for lost in [ONE, TWO, THREE, FOUR] {
@@ -90,7 +90,7 @@ fn sack_repairs_all_losses_within_a_round_trip_however_it_counts() {
 }
 
 #[test]
-fn sack_sends_a_doubtful_segment_again_where_there_is_nothing_new() {
+fn sack_resends_a_doubtful_segment_without_new_data() {
     // Of 20 segments, all in the first window, 10 and 17 are lost: only two arrivals indicate 17,
     // one too few to consider it lost.
     let of_today = Config::new(Profile::Modern, 512);
@@ -107,7 +107,7 @@ fn sack_sends_a_doubtful_segment_again_where_there_is_nothing_new() {
 }
 
 #[test]
-fn an_acknowledgement_that_reports_nothing_is_no_duplicate_to_sack_in_ns2() {
+fn in_ns2_sack_ignores_duplicates_that_report_nothing() {
     let config = Config { window: Some(20), ..config(Recovery::Sack) };
     let mut path = Path::new(&config, 1000).losing(&[62, 66, 72, 73, 82, 84]);
     path.start();
@@ -123,7 +123,7 @@ fn an_acknowledgement_that_reports_nothing_is_no_duplicate_to_sack_in_ns2() {
 }
 
 #[test]
-fn a_lost_retransmission_is_sent_again_without_a_timeout_where_the_scoreboard_shows_it() {
+fn a_lost_retransmission_shown_by_the_scoreboard_is_sent_again() {
     // Segment 24 is lost, and so is the first retransmission.
     let lost_again = |config: &Config| {
         let mut is_first = true;
@@ -146,7 +146,7 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout_where_the_scoreboard_sh
 }
 
 #[test]
-fn one_loss_halves_once_whatever_the_repair() {
+fn one_loss_halves_once_under_every_recovery() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Tahoe] {
         let mut path = Path::new(&config(recovery), 1000).losing(ONE);
         path.start();

@@ -38,7 +38,7 @@ fn none() -> Vec<Duration> {
 }
 
 #[test]
-fn a_wire_that_reorders_and_loses_nothing_costs_nothing() {
+fn reordering_without_loss_costs_nothing() {
     for jitter_us in [200, 1000, 5000] {
         let mut rng = Seed(1).stream("jitter");
         let jitter = |_: u64, _: &Segment| vec![Duration::from_us(1 + u64::from(rng.below(jitter_us)))];
@@ -78,14 +78,14 @@ fn a_lost_tail_is_probed_after_two_round_trips_rather_than_the_timeout() {
 }
 
 #[test]
-fn three_lost_at_the_end_are_repaired_behind_the_probe() {
+fn three_losses_at_the_end_are_repaired_after_the_probe() {
     let path = transfer(12, |_, s| if s.seq > 8 && !s.is_retransmission { vec![] } else { none() });
     assert_eq!(again(&path), [11, 9, 10]);
     assert_eq!(path.sender.loss_counts(), LossCounts { timeouts: 0, repaired: 1, timed_out: 0 });
 }
 
 #[test]
-fn a_probe_that_was_needless_costs_no_window() {
+fn a_needless_probe_costs_no_window() {
     // Acknowledgements of the end are late: the probe arrives twice, which DSACK reports.
     let config = Arc::new(Config { initial_window: 10, ..today() });
     let late = |n| vec![if n > 3 { Duration::from_ms(140) } else { Duration::ZERO }];
@@ -98,7 +98,7 @@ fn a_probe_that_was_needless_costs_no_window() {
 }
 
 #[test]
-fn what_a_link_held_back_for_two_seconds_is_no_loss_and_the_window_is_as_before() {
+fn data_held_for_two_seconds_is_no_loss_and_keeps_the_window() {
     // Nothing reaches the queue from 5 s to 7 s; delayed packets come then, in order.
     let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
     path.start();
@@ -125,7 +125,7 @@ fn what_a_link_held_back_for_two_seconds_is_no_loss_and_the_window_is_as_before(
 }
 
 #[test]
-fn what_a_silence_held_back_is_not_sent_again_beside_what_its_timeouts_and_probes_sent() {
+fn data_held_during_a_silence_is_resent_only_by_timeouts_and_probes() {
     // The retransmission takes longer than any earlier round trip, so it may be the copy that
     // arrived.
     for silence_ms in [300, 500, 1000] {
@@ -151,7 +151,7 @@ fn what_a_silence_held_back_is_not_sent_again_beside_what_its_timeouts_and_probe
 }
 
 #[test]
-fn what_was_lost_for_two_seconds_is_repaired_in_slow_start_up_to_half_the_window() {
+fn a_two_second_loss_is_repaired_in_slow_start_up_to_half_the_window() {
     let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
     path.start();
     path.run_until(at(5_000));
@@ -167,7 +167,7 @@ fn what_was_lost_for_two_seconds_is_repaired_in_slow_start_up_to_half_the_window
 }
 
 #[test]
-fn a_wire_that_duplicates_takes_nothing() {
+fn duplicates_cost_no_throughput() {
     let mut path =
         Path::new(&today(), 60).fate(|n, _| if n % 10 == 0 { vec![Duration::ZERO; 2] } else { none() });
     path.start();
@@ -179,7 +179,7 @@ fn a_wire_that_duplicates_takes_nothing() {
 }
 
 #[test]
-fn a_segment_that_is_late_by_more_than_the_window_for_it_is_sent_again_and_its_cut_is_undone() {
+fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
     // One in 200 is late by a round trip, which DSACK or the echo of its original reveals.
     for late_ms in [20, 40, 60] {
         let late = |n: u64, _: &Segment| {

@@ -389,7 +389,7 @@ mod tests {
     use crate::spec::{ClassNumber, Weights};
 
     #[test]
-    fn the_least_weight_is_known_to_a_factor_of_two_through_any_changes() {
+    fn the_least_weight_is_known_within_a_factor_of_two() {
         let parameter = Parameter { discipline: "some", name: "weights" };
         let typed = Weights(
             [(0, 1e-6), (1, 8.0), (2, 1e6)].map(|(class, weight)| (ClassNumber(class), weight)).into(),

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn who_surely_passes_has_no_probability_of_a_drop() {
+    fn a_flow_that_surely_passes_has_a_drop_probability_of_zero() {
         let mut rng = Seed(1).stream("fills");
         for (lambda1, lambda2) in [(0.5, 0.25), (0.3, 0.3), (0.0, 0.0), (1.0, 0.1)] {
             let profile = Profile { lambda1, lambda2, max_probability: 0.02 };

@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_of_the_least_weight_among_the_heaviest_is_still_drawn_from() {
+    fn the_lightest_class_is_still_drawn_among_the_heaviest() {
         let mut classes = classes(&[1e6, 1e-6]);
         classes.activate(2, 1e9);
         let mut rng = Seed(1).stream("draws");
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn after_any_changes_of_weights_children_are_drawn_as_by_classes_built_with_them() {
+    fn changed_weights_draw_children_as_newly_built_classes() {
         let mut rng = Seed(2).stream("weights");
         for children in [1, 2, 5, 60] {
             let mut weights = vec![1.0; children];

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_of_one_weight_share_a_number_and_a_number_that_is_free_is_given_again() {
+    fn equal_weights_share_a_number_and_free_numbers_are_reused() {
         let mut numbers = numbers(3);
         numbers.set_weight(0, weight(0), |_| true).expect("there is room");
         numbers.set_weight(1, weight(0), |_| true).expect("there is room");

@@ -132,7 +132,7 @@ fn a_class_of_twice_the_weight_gets_twice_the_rate() {
 }
 
 #[test]
-fn in_bytes_the_length_of_packets_does_not_matter_and_in_packets_it_does() {
+fn the_length_of_packets_matters_in_packets_and_not_in_bytes() {
     let senders: Vec<Sender> = (0..20).map(|i| sender(900, if i < 10 { 1500 } else { 500 }, 0)).collect();
     for name in ["afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
         let found = |measure| groups(&contest(name, &format!("measure = '{measure}'"), &senders));

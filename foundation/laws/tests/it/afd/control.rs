@@ -7,7 +7,7 @@ use proptest::prelude::*;
 const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval: Duration::from_us(6250) };
 
 #[test]
-fn the_drop_law_gives_what_the_flows_of_figure_6_are_due() {
+fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
     // 1000 samples at 13.5 Mbit/s: flows of 50, 100, 200, 400 and 600 kbit/s, and a fair rate of
     // 325.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];

@@ -56,7 +56,7 @@ fn a_steady_flow_has_its_rate_at_any_time() {
 }
 
 #[test]
-fn who_sends_little_is_forgotten_and_who_sends_enough_is_not() {
+fn slow_senders_are_forgotten_and_fast_senders_are_kept() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     for flow in 1..=2 {
         arrival(&mut trap, &mut rng, flow, 1000, 0);
@@ -77,7 +77,7 @@ fn who_sends_little_is_forgotten_and_who_sends_enough_is_not() {
 }
 
 #[test]
-fn a_full_table_of_elephants_admits_none_and_drops_no_stranger() {
+fn a_full_table_of_elephants_admits_no_flow_and_drops_no_new_one() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     for flow in 0..8 {
         arrival(&mut trap, &mut rng, flow, 1000, 0);
@@ -138,7 +138,7 @@ proptest! {
 
     /// The amount that each flow sent, from a plain list of all packets.
     #[test]
-    fn elephants_rates_are_those_of_a_plain_list(
+    fn elephants_rates_agree_with_a_plain_list(
         packets in prop::collection::vec((0..6u64, 50..200u32, 0..40u64), 1..300)
     ) {
         // No flow is forgotten for sending little. Only entire silent periods matter, and the list

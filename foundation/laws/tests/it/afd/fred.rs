@@ -234,7 +234,7 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
 }
 
 #[test]
-fn above_the_upper_threshold_a_flow_with_two_packets_gets_a_strike_whether_or_not_all_are_dropped() {
+fn above_the_upper_threshold_a_flow_with_two_packets_gets_a_strike() {
     for many_flow_support in [true, false] {
         // With a weight of 1 the average is the queue: thresholds of 10 and 20 packets.
         let mut config = config(many_flow_support, Measure::Packets);

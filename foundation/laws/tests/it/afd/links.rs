@@ -16,7 +16,7 @@ fn sender(bps: u64) -> Sender {
 }
 
 #[test]
-fn a_light_class_alone_gets_through_a_link_that_is_not_full() {
+fn a_light_class_without_others_loses_nothing_on_a_link_that_is_not_full() {
     let link = link(10_000_000, Amount::Packets(300), 20_000);
     for name in FORMS {
         let found = shares(name, "weights = { 1 = 0.25 }", link, &[Sender { class: 1, ..sender(9_000_000) }]);
@@ -27,7 +27,7 @@ fn a_light_class_alone_gets_through_a_link_that_is_not_full() {
 }
 
 #[test]
-fn in_bytes_long_packets_alone_get_through_a_link_that_is_not_full() {
+fn in_bytes_long_packets_lose_nothing_on_a_link_that_is_not_full() {
     let link = link(1_000_000_000, Amount::Packets(1000), 10_000);
     for name in FORMS {
         let found = shares(name, "measure = 'bytes'", link, &[Sender { len: 65_000, ..sender(900_000_000) }]);
@@ -53,7 +53,7 @@ fn a_fast_link_with_a_small_buffer_is_kept_busy() {
 }
 
 #[test]
-fn who_ignores_marks_does_not_push_others_out() {
+fn a_sender_that_ignores_marks_does_not_push_others_out() {
     let link = link(10_000_000, Amount::Packets(300), 40_000);
     for name in FORMS {
         let deaf = Sender { ecn: Ecn::Ect0, ..sender(15_000_000) };

@@ -261,7 +261,7 @@ fn it_decides_as_the_pseudo_code_does_in_each_form_and_measure() {
 }
 
 #[test]
-fn an_early_drop_is_a_mark_where_it_may_be() {
+fn an_early_drop_becomes_a_mark_where_allowed() {
     let fates = |ecn| {
         let config = config(Measure::Packets);
         let mut queue = Queue::new(Limit::packets(60), Fcfs, config.dropper(Seed(1).stream("afd")))

@@ -42,7 +42,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_tree_gives_back_what_waits_in_all_of_its_leaves_and_goes_on(
+    fn a_tree_drains_all_of_its_leaves_and_continues(
         before in operations(Shape::default()),
         after in operations(Shape::default()),
     ) {
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn a_tree_that_was_emptied_sends_the_next_packet_at_once_although_it_had_named_a_later_time() {
+fn a_drained_tree_sends_the_next_packet_at_once() {
     let mut tree = discipline(
         "classful",
         "[classful]\nclass = [{ id = 1, ceiling = '8 kbit/s', burst = '1 B' }, { id = 2 }]",

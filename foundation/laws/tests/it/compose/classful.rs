@@ -150,7 +150,7 @@ fn assert_shares(siblings: &[Node]) {
 }
 
 #[test]
-fn what_is_left_over_is_shared_by_weight_level_by_level() {
+fn spare_capacity_is_shared_by_weight_level_by_level() {
     assert_shares(&[
         Node { weight: 3.0, below: vec![leaf(2, 9e6), Node { weight: 2.0, ..leaf(3, 9e6) }], ..leaf(1, 0.0) },
         Node { below: vec![leaf(5, 0.4e6), leaf(6, 9e6)], ..leaf(4, 0.0) },
@@ -158,7 +158,7 @@ fn what_is_left_over_is_shared_by_weight_level_by_level() {
 }
 
 #[test]
-fn what_a_leaf_leaves_goes_to_its_siblings_first() {
+fn unused_capacity_of_a_leaf_goes_to_its_siblings_first() {
     let promised = |rate, node| Node { rate: Some(rate), ..node };
     let tree = |demand| {
         vec![
@@ -185,7 +185,7 @@ fn what_a_leaf_leaves_goes_to_its_siblings_first() {
 }
 
 #[test]
-fn the_urgent_take_what_is_left_over_first_but_no_guarantee() {
+fn urgent_classes_take_spare_capacity_first_but_no_guarantee() {
     assert_shares(&[
         Node { rate: Some(2e6), ..leaf(1, 20e6) },
         Node { priority: 0, ..leaf(2, 5e6) },
@@ -194,7 +194,7 @@ fn the_urgent_take_what_is_left_over_first_but_no_guarantee() {
 }
 
 #[test]
-fn a_class_that_lived_within_its_guarantee_is_owed_nothing_of_what_was_left_over() {
+fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
     // For two seconds class 1 uses only its guarantee, then everything. It shares at once, and gets
     // no more than its share.
     let mut inner =
@@ -286,7 +286,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn packets_are_conserved_when_leaves_push_out_and_whatever_is_inside(sequence in operations(Shape::default())) {
+    fn packets_are_conserved_with_push_out_and_every_inner_discipline(sequence in operations(Shape::default())) {
         let nested = "[classful]
 rate = '5 Mbit/s'
 class = [
@@ -302,7 +302,7 @@ class = [
     }
 
     #[test]
-    fn a_time_that_it_names_is_neither_early_nor_late(sequence in operations(Shape::default())) {
+    fn the_reported_ready_time_is_exact(sequence in operations(Shape::default())) {
         let mut tree = pushing_out(Some("4 Mbit/s"));
         let mut now = Time::ZERO;
         for operation in sequence {
@@ -323,7 +323,7 @@ class = [
     }
 
     #[test]
-    fn no_ceiling_on_the_way_to_the_root_is_passed_in_any_interval(seed in any::<u64>()) {
+    fn no_ceiling_up_to_the_root_is_exceeded_in_any_interval(seed in any::<u64>()) {
         let (mut tree, mut rng) = (pushing_out(Some("4 Mbit/s")), Seed(seed).stream("polls"));
         let (mut now, mut sent) = (0, Vec::new());
         for frame in 0..400 {
@@ -413,7 +413,7 @@ fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
 }
 
 #[test]
-fn a_leaf_that_goes_empty_while_others_send_learns_that_it_idles() {
+fn an_emptied_leaf_learns_that_it_idles_while_others_send() {
     // RED's average decays over the pause of its class as it does on a dedicated link.
     let typed = "[classful]
 class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
@@ -435,7 +435,7 @@ class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
 }
 
 #[test]
-fn classes_that_are_not_listed_or_are_no_leaves_use_the_default_leaf() {
+fn unlisted_and_inner_classes_use_the_default_leaf() {
     let terms = Terms {
         guarantee_burst: Duration::from_ms(1),
         ceiling_burst: Duration::from_ms(1),
@@ -493,7 +493,7 @@ fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Cl
 }
 
 #[test]
-fn a_leaf_that_is_made_with_its_first_packet_decides_as_one_that_was_there_from_the_beginning() {
+fn a_leaf_built_on_its_first_packet_decides_as_one_built_at_the_start() {
     for entry in catalogue::all() {
         let run = |is_later| {
             let made = Arc::default();
@@ -517,7 +517,7 @@ fn a_leaf_that_is_made_with_its_first_packet_decides_as_one_that_was_there_from_
 }
 
 #[test]
-fn a_leaf_for_which_nothing_comes_is_never_made() {
+fn a_leaf_without_packets_is_never_built() {
     let made = Arc::default();
     let mut tree = eight_leaves("fq-codel", true, &made);
     for frame in 0..20 {
@@ -556,7 +556,7 @@ fn offered(tree: &mut Classful, classes: &[u32], each: u32) -> Vec<u32> {
 }
 
 #[test]
-fn leaves_share_a_pool_by_dynamic_thresholds_and_one_part_stays_free_for_a_newcomer() {
+fn leaves_share_a_pool_by_dynamic_thresholds_and_leave_room_for_a_newcomer() {
     let pool = Pool { bytes: 600_000, packets: 10_000 };
     let tree = || flat("tail-drop", 10).with_pool(pool);
     assert_eq!(offered(&mut tree(), &[1], 900), [300], "one alone has half");
@@ -571,7 +571,7 @@ fn leaves_share_a_pool_by_dynamic_thresholds_and_one_part_stays_free_for_a_newco
 }
 
 #[test]
-fn leaves_that_are_empty_are_let_go_where_more_were_made_than_are_kept_and_made_again() {
+fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
     let mut tree = flat("fq-codel", 1000).keeping(50);
     let (mut now, mut sent) = (Time::ZERO, 0);
     for frame in 0..5000 {
@@ -622,7 +622,7 @@ impl Control for Shut {
 }
 
 #[test]
-fn of_many_leaves_that_are_not_ready_one_is_polled_and_the_others_are_passed_over() {
+fn only_one_of_many_unready_leaves_is_polled() {
     let spec: Spec = toml::from_str(&format!(
         "class = [{}]",
         (0..100).map(|id| format!("{{ id = {id} }},")).collect::<String>()

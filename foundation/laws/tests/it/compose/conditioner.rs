@@ -7,7 +7,7 @@ use fairwire_testing::{Shape, operations};
 use proptest::prelude::*;
 
 #[test]
-fn each_listed_class_has_a_marker_of_its_own_and_the_others_share_one() {
+fn each_listed_class_has_its_own_marker_and_the_others_share_one() {
     // No time passes, so no tokens arrive: the green bytes are the contents of the buckets. Strict
     // priority by colour shows which.
     let typed = "[conditioner]

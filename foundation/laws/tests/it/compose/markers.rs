@@ -43,7 +43,7 @@ fn assert_all_met(colors: &[u8], met: u8) {
 }
 
 #[test]
-fn the_token_bucket_marks_as_ticked_out() {
+fn the_token_bucket_marks_as_a_ticking_bucket_does() {
     for seed in 0..4 {
         let arrivals = arrivals(seed);
         let config = token_bucket::Config { rate: rate("4321 kbit/s"), burst: 9000 };

@@ -26,7 +26,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_first_band_that_has_something_sends_its_oldest(
+    fn the_first_backlogged_band_sends_its_oldest_packet(
         steps in prop::collection::vec((0u32..6, any::<bool>()), 0..300),
     ) {
         let mut prio = discipline("prio", THREE);
@@ -63,7 +63,7 @@ band = [
 }
 
 #[test]
-fn what_a_band_pushes_out_is_no_longer_counted() {
+fn packets_that_a_band_pushes_out_leave_the_backlog() {
     let mut driver = Driver::new(Classified { inner: drop_fronts(0), classes: 2 });
     for len in [1000, 1000, 1000, 900, 4000] {
         driver.apply(Operation::Enqueue { flow: 1, len, ecn: fairwire_core::Ecn::NotEct });
@@ -88,7 +88,7 @@ fn codepoint_and_colour_pick_the_band_as_well() {
 }
 
 #[test]
-fn a_band_that_must_wait_lets_the_others_go_and_its_time_is_reported() {
+fn a_band_that_must_wait_blocks_no_other_and_its_ready_time_is_reported() {
     let mut prio = discipline(
         "prio",
         "[prio]

@@ -132,7 +132,7 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
 }
 
 #[test]
-fn it_decides_as_the_second_reading_does_under_every_switch() {
+fn it_agrees_with_the_second_implementation_under_every_switch() {
     let mut met = Met::new();
     for switches in 0..32u64 {
         let on = |bit: u32| switches >> bit & 1 == 1;
@@ -174,7 +174,7 @@ fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
 }
 
 #[test]
-fn the_total_is_averaged_over_every_arrival_and_each_coupling_counts_its_own() {
+fn every_arrival_updates_the_total_and_each_coupling_counts_its_colours() {
     // ns-2's rio.cc would leave the total alone on the arrival of a yellow packet.
     assert_eq!(averages(Coupling::Coupled, 1), [0.0, 30.0, 0.0]);
     assert_eq!(averages(Coupling::Coupled, 0), [10.0, 30.0, 0.0]);
@@ -194,7 +194,7 @@ fn half_full(rio: &mut Rio) -> Buffer {
 }
 
 #[test]
-fn under_ns2s_rule_averages_wait_for_green_and_yellow_ends_the_idle_time_of_the_total() {
+fn under_ns2s_rule_only_green_updates_averages_and_yellow_ends_idling() {
     let given = Checked { out_rule: OutRule::Ns2, weight: 0.05, ..Checked::default() };
     let config = Config { given, colors: 2, ..config() };
     let mut rio = Rio::new(config, Seed(1).stream("rio"));
@@ -327,7 +327,7 @@ fn thresholds_of_a_colour_in_the_wrong_order_are_refused() {
 }
 
 #[test]
-fn a_third_colour_takes_from_yellow_what_it_leaves_out() {
+fn a_third_colour_inherits_omitted_parameters_from_yellow() {
     let spec: Spec =
         toml::from_str("yellow = { max_probability = 0.3 }\nred = { min_threshold = '1 packet' }")
             .expect("well-formed");

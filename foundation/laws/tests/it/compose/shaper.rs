@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_interval_sees_more_than_its_rate_one_burst_and_one_packet(seed in any::<u64>(), kbps in 500u64..9000) {
+    fn no_interval_exceeds_the_rate_by_more_than_a_burst_and_a_packet(seed in any::<u64>(), kbps in 500u64..9000) {
         let rate = Rate::from_bps(kbps * 1000 + 7).expect("not zero");
         let sent = sent(rate, seed);
         for (i, (from, _)) in sent.iter().enumerate() {
@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_inside_packets_are_conserved(sequence in operations(Shape::default())) {
+    fn packets_are_conserved_with_every_inner_discipline(sequence in operations(Shape::default())) {
         for inside in ["tail-drop", "red", "faba"] {
             let typed = format!("[shaper]\nrate = '2 Mbit/s'\ndiscipline = '{inside}'");
             assert_conserves(discipline("shaper", &typed), 3, &sequence);
@@ -93,7 +93,7 @@ fn polled_when_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
 }
 
 #[test]
-fn after_a_pause_one_burst_and_the_packet_that_passes_it_go_at_once() {
+fn after_a_pause_one_burst_and_the_packet_exceeding_it_leave_at_once() {
     let mut shaper = shaper(rate("1 Mbit/s"));
     let now = Time::from_ns(1_000_000_000);
     for frame in 0..20 {
@@ -107,7 +107,7 @@ fn after_a_pause_one_burst_and_the_packet_that_passes_it_go_at_once() {
 }
 
 #[test]
-fn a_shaper_faster_than_its_link_decides_as_what_is_inside() {
+fn a_shaper_faster_than_its_link_decides_as_its_inner_discipline() {
     let run = |mut discipline: Box<dyn Discipline>| {
         let mut counts = Events::default();
         let mut sent = Vec::new();
@@ -127,7 +127,7 @@ fn a_shaper_faster_than_its_link_decides_as_what_is_inside() {
 }
 
 #[test]
-fn an_empty_discipline_learns_that_it_idles_although_nothing_is_paid_yet() {
+fn an_empty_discipline_learns_that_it_idles_before_its_debt_is_paid() {
     // One packet takes 80 ms at 100 kbit/s. The inner RED learns of the idle link at once and
     // decays from then on.
     let typed = "[shaper]
@@ -148,7 +148,7 @@ discipline = { red = { weight = 0.5 } }";
 }
 
 #[test]
-fn a_buffer_in_time_is_at_the_rate_of_the_link_where_the_shaper_is_faster() {
+fn a_buffer_in_time_uses_the_rate_of_a_slower_link() {
     let mut shaper = discipline("shaper", "[shaper]\nrate = '280 Mbit/s'\nbuffer = '100 ms'");
     (0..1000).for_each(|frame| shaper.enqueue(packet(frame, 1000, 0, Time::ZERO), Time::ZERO, &mut Ignore));
     assert_eq!(shaper.backlog().bytes, 125_000, "100 ms at 10 Mbit/s");

@@ -102,7 +102,7 @@ fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
 }
 
 #[test]
-fn a_burst_is_not_refilled_where_a_neighbour_gets_another_plan() {
+fn a_neighbours_new_plan_does_not_refill_a_burst() {
     // 5 MB of burst and 5 Mbit/s give 10 Mbit/s for 8 s.
     let expected: Vec<f64> = [[10.0; 8], [5.0; 8]].concat();
     for is_later in [false, true] {
@@ -182,7 +182,7 @@ fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
 }
 
 #[test]
-fn the_leaves_of_others_decide_as_if_nothing_had_changed() {
+fn leaves_of_other_classes_decide_as_if_nothing_had_changed() {
     for entry in catalogue::all() {
         assert_eq!(run(entry.name, false, 50), run(entry.name, false, u32::MAX), "{}", entry.name);
     }
@@ -218,7 +218,7 @@ fn retuned(is_later: bool, next: &dyn Fn(u64) -> (Option<u32>, String)) -> Vec<[
 }
 
 #[test]
-fn a_class_gets_other_terms_or_another_parent_and_all_others_go_on() {
+fn a_class_gets_new_terms_or_a_new_parent_and_others_are_unaffected() {
     for is_later in [false, true] {
         let seconds = retuned(is_later, &|second| match second {
             0..3 => (Some(10), "{ id = 3, parent = 10, ceiling = '1 Mbit/s' }".to_owned()),
@@ -233,7 +233,7 @@ fn a_class_gets_other_terms_or_another_parent_and_all_others_go_on() {
 }
 
 #[test]
-fn what_is_no_leaf_or_not_there_is_not_retuned() {
+fn only_existing_leaves_are_retuned() {
     let classes = "{ id = 0 }, { id = 10 }, { id = 3, parent = 10 }, { id = 4 }";
     let mut tree_now = tree("tail-drop", classes, false);
     for (class, parent, why) in [
@@ -250,7 +250,7 @@ fn what_is_no_leaf_or_not_there_is_not_retuned() {
 }
 
 #[test]
-fn a_leaf_that_nothing_was_for_takes_up_a_class_and_until_then_its_packets_are_of_the_default() {
+fn a_vacant_leaf_takes_up_a_class_whose_packets_used_the_default_before() {
     let spec: Spec = toml::from_str("class = [{ id = 0 }, { id = 1 }]\ndefault = 0").expect("well-formed");
     let config = spec.check(&Site { rate: rate("20 Mbit/s"), ..site() }).expect("allowed");
     let maker = Leaves { name: "tail-drop", ids: vec![0, 1] };

@@ -43,7 +43,7 @@ fn dropped(filter: &str, acks: &[Option<Acknowledgement>]) -> Vec<u32> {
 }
 
 #[test]
-fn what_a_later_acknowledgement_makes_needless_is_dropped() {
+fn superseded_acknowledgements_are_dropped() {
     let rising = [plain(10), plain(12), plain(14), plain(16)];
     assert_eq!(dropped("off", &rising), NO_FRAME);
     assert_eq!(dropped("on", &rising), [0, 1], "one is left in front of the new one");
@@ -55,7 +55,7 @@ fn what_a_later_acknowledgement_makes_needless_is_dropped() {
 }
 
 #[test]
-fn no_acknowledgement_with_news_and_no_duplicate_is_dropped() {
+fn acknowledgements_with_news_and_duplicates_are_kept() {
     let news = |number| plain(number).map(|ack| Acknowledgement { is_plain: false, ..ack });
     let echo = |number| news(number).map(|ack| Acknowledgement { echoes_mark: true, ..ack });
     let marks = |number, marks| plain(number).map(|ack| Acknowledgement { marks, ..ack });
@@ -70,7 +70,7 @@ fn no_acknowledgement_with_news_and_no_duplicate_is_dropped() {
 }
 
 #[test]
-fn what_comes_during_the_turn_of_acknowledgements_waits_for_a_packet_of_data() {
+fn acknowledgements_arriving_during_their_turn_wait_for_a_data_packet() {
     // 84 B take 0.672 ms at 1 Mbit/s, in which another acknowledgement arrives; data is always
     // waiting.
     for (filter, acks_per_packet) in [("off", 17..=19), ("on", 1..=2), ("aggressive", 1..=1)] {
@@ -96,7 +96,7 @@ fn what_comes_during_the_turn_of_acknowledgements_waits_for_a_packet_of_data() {
 }
 
 #[test]
-fn what_is_dropped_is_paid_like_what_is_sent_and_two_thirds_are_sent_all_the_same() {
+fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
     // The site has 10 Mbit/s: 500 B take 0.4 ms, and at two thirds of that rate 0.6 ms. The load is
     // 1.5, 4 and 0.98 times the rate.
     for (gap, expected) in [(27, 1667), (10, 1667), (41, 2439)] {

@@ -129,7 +129,7 @@ fn queue(limit: u32, terms: Terms, seed: u64) -> Queue<Fcfs, OneQueue<Cobalt>> {
 }
 
 #[test]
-fn it_decides_as_a_straight_line_reading_over_random_traces() {
+fn it_agrees_with_a_straight_line_implementation_over_random_traces() {
     for ecn in [EcnPolicy::Drop, EcnPolicy::Mark] {
         let (mut signals, mut blue) = (0, 0);
         for seed in 0..8 {

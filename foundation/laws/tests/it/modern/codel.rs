@@ -194,7 +194,7 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
 }
 
 #[test]
-fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_the_second() {
+fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let control = CheckedControl { arithmetic: Arithmetic::Linux, ..CheckedControl::default() };
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
@@ -206,7 +206,7 @@ fn with_the_arithmetic_of_linux_the_third_signal_comes_half_an_interval_after_th
 }
 
 #[test]
-fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_let_be() {
+fn a_wait_below_the_target_or_a_backlog_of_one_packet_is_tolerated() {
     let (log, at) = standing(&mut queue(100, defaults()), 4, 500, Ecn::NotEct);
     assert_eq!((at.len(), log.lost().len()), (0, 0), "4 ms are below the target");
     let slow = with(CheckedControl { target: Duration::from_us(500), ..CheckedControl::default() });

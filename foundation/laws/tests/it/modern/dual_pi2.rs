@@ -259,7 +259,7 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 }
 
 #[test]
-fn l4s_traffic_has_a_short_queue_beside_a_standing_classic_one() {
+fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
     // Classic senders offer 75 % of the link and ignore signals; L4S senders offer 30 %. So one of
     // 15 classic packets must be dropped.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
@@ -273,7 +273,7 @@ fn l4s_traffic_has_a_short_queue_beside_a_standing_classic_one() {
 }
 
 #[test]
-fn an_l4s_sender_that_ignores_its_marks_is_held_near_the_target_when_alone() {
+fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
     // The load is 1.2 and 2 times the link's rate; drops of 1 in 6 and 1 in 2 bring it down to that
     // rate. A buffer of 1000 packets is 500 ms.
     for load in [2.4, 4.0] {
@@ -295,7 +295,7 @@ fn a_greedy_l4s_sender_leaves_the_classic_queue_its_share() {
 }
 
 #[test]
-fn under_time_shift_an_l4s_packet_passes_those_that_waited_less_than_that_longer() {
+fn under_time_shift_an_l4s_packet_overtakes_within_the_shift() {
     let config = Config { serve: Serve::TimeShifted, time_shift: Duration::from_ms(10), ..config(100) };
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut order = |classic: u64, l4s: u64| {
@@ -323,7 +323,7 @@ fn marked_of(count: u32, config: Config) -> usize {
 }
 
 #[test]
-fn at_10_mbit_a_packet_of_1_2_ms_is_no_congestion_and_the_third_that_waits_is() {
+fn at_10_mbit_one_waiting_packet_is_no_congestion_and_the_third_is() {
     let given = |count| marked_of(count, config(100));
     assert_eq!([2, 3, 4, 6].map(given), [0, 0, 1, 3], "one that met two others, and each after it");
     let always = |count| marked_of(count, Config { min_qlen_step: 0, ..config(100) });
@@ -331,7 +331,7 @@ fn at_10_mbit_a_packet_of_1_2_ms_is_no_congestion_and_the_third_that_waits_is() 
 }
 
 #[test]
-fn each_queue_reports_what_became_of_its_packets() {
+fn each_queue_reports_the_fates_of_its_packets() {
     let (mut dual, mut log) = (DualPi2::new(config(100)), Events::default());
     for ecn in [Ecn::Ect1, Ecn::Ect1, Ecn::Ect1, Ecn::Ect0] {
         offer(&mut dual, ecn, 0, &mut log);

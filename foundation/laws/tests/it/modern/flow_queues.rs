@@ -55,7 +55,7 @@ fn a_host_with_one_flow_and_a_host_with_ten_share_equally() {
 }
 
 #[test]
-fn hosts_share_bytes_whatever_the_length_of_their_packets() {
+fn hosts_share_bytes_at_any_packet_length() {
     let flows =
         [(0, 1, 3, 400), (1, 2, 1, 1000), (1, 3, 1, 1500), (2, 4, 2, 700), (2, 5, 2, 700), (2, 6, 1, 1400)];
     assert_equal_shares(&shares(&mut cake(200), &flows, 10_000)[..3], 0.02);
@@ -79,7 +79,7 @@ fn flows_of_one_host_share_equally() {
 }
 
 #[test]
-fn the_bulky_queues_of_each_host_are_those_that_wait() {
+fn the_count_of_bulky_queues_per_host_matches_the_waiting_ones() {
     let mut cake = cake(50);
     let mut rng = Seed(2).stream("hosts");
     for step in 0..20_000u64 {
@@ -162,7 +162,7 @@ proptest! {
 }
 
 #[test]
-fn a_single_queue_of_a_byte_of_quantum_is_refused_and_the_least_quantum_serves_long_packets() {
+fn the_least_quantum_serves_long_packets() {
     let mut driver = Driver::new(built("fq-codel", "quantum = '256 B'", &site(20)));
     for flow in 0..20 {
         driver.apply(Operation::Enqueue { flow, len: 65_535, ecn: Ecn::NotEct });
@@ -198,7 +198,7 @@ fn a_sparse_queue_becomes_bulky_when_it_waits_for_its_turn() {
 }
 
 #[test]
-fn the_law_of_the_queue_that_overflowed_is_invoked_and_no_other() {
+fn only_the_law_of_the_overflowed_queue_is_invoked() {
     let mut cake = cake(50);
     let now = Time::from_ns(1_000_000_000);
     let packet = |flow: u64| Packet::new(0, 500, flow.into(), now);
@@ -209,7 +209,7 @@ fn the_law_of_the_queue_that_overflowed_is_invoked_and_no_other() {
 }
 
 #[test]
-fn a_packet_takes_few_looks_at_each_queue_however_many_a_host_has() {
+fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
     // Two hosts with 450 bulky flows each: a queue gets three bytes per round, so a packet takes
     // 500 rounds.
     let (mut cake, mut most, mut sum) = (cake(4000), 0, 0);

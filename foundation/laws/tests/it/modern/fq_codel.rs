@@ -151,7 +151,7 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
 }
 
 #[test]
-fn a_queue_that_an_overflow_emptied_and_that_was_polled_in_vain_has_an_interval_anew() {
+fn an_empty_poll_after_an_overflow_starts_a_new_interval() {
     // RFC 8289, section 5.5: if a poll finds nothing, dodequeue sets first_above_time to zero.
     // Linux does not.
     for (rules, dropped) in [(Rules::Rfc, vec![2]), (Rules::Linux, vec![2, 20])] {
@@ -178,7 +178,7 @@ fn a_queue_that_an_overflow_emptied_and_that_was_polled_in_vain_has_an_interval_
 }
 
 #[test]
-fn a_sparse_flow_goes_first() {
+fn a_sparse_flow_is_served_first() {
     let (mut fq, mut log) = (config(100).queue(1), Events::default());
     (0..50).for_each(|frame| offer(&mut fq, frame, 1, 1000, &mut log));
     assert_eq!([next(&mut fq, &mut log), next(&mut fq, &mut log)], [Some(0), Some(1)]);
@@ -223,7 +223,7 @@ fn overflow_takes_up_to_64_packets_or_half_from_the_fattest_head() {
 }
 
 #[test]
-fn bytes_make_the_fattest_not_packets() {
+fn the_fattest_flow_is_chosen_by_bytes_not_packets() {
     let (mut fq, mut log) = (config(100).queue(1), Events::default());
     (0..80).for_each(|frame| offer(&mut fq, 500 + frame, 2, 100, &mut log));
     (0..20).for_each(|frame| offer(&mut fq, frame, 1, 1500, &mut log));
@@ -232,7 +232,7 @@ fn bytes_make_the_fattest_not_packets() {
 }
 
 #[test]
-fn a_limit_in_bytes_is_never_passed_and_an_arrival_that_is_fattest_alone_is_refused() {
+fn a_limit_in_bytes_is_never_exceeded_by_the_fattest_arrival() {
     let bytes = fairwire_core::Limit::bytes(10_000);
     let (mut fq, mut log) = (Config { limit: bytes, ..config(100) }.queue(1), Events::default());
     for flow in 0..10 {
@@ -246,7 +246,7 @@ fn a_limit_in_bytes_is_never_passed_and_an_arrival_that_is_fattest_alone_is_refu
 }
 
 #[test]
-fn polite_flows_lose_nothing_and_wait_little_beside_a_greedy_one() {
+fn polite_flows_lose_nothing_and_wait_little_despite_a_greedy_one() {
     // The link sends 1000 bytes per ms. Four flows send a tenth of that each, and the greedy one
     // ten times that rate.
     let (mut fq, mut log) = (config(200).queue(1), Events::default());

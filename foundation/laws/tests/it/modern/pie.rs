@@ -270,7 +270,7 @@ impl Bench {
 }
 
 #[test]
-fn nothing_is_dropped_within_the_burst_allowance_and_something_after_it() {
+fn drops_begin_only_after_the_burst_allowance() {
     let mut bench = Bench::new(control(CheckedControl { alpha: 100.0, ..CheckedControl::default() }));
     bench.arrival();
     bench.depart(Duration::from_ms(100), Duration::from_ms(140));

@@ -29,7 +29,7 @@ impl Reading for Reference {
 }
 
 #[test]
-fn what_finds_more_than_the_threshold_is_marked_and_nothing_is_dropped_before_the_buffer_is_full() {
+fn arrivals_above_the_threshold_are_marked_and_only_overflow_drops() {
     // At 10 Mbit/s.
     let thresholds = [
         (Amount::Packets(20), 20.0, false),

@@ -190,7 +190,7 @@ fn it_decides_as_the_pseudo_code_does_in_every_variant() {
 }
 
 #[test]
-fn the_defaults_are_reds_thresholds_and_one_draw() {
+fn the_defaults_are_the_thresholds_of_red_and_one_draw() {
     let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     assert_eq!(config.red.ramp, Ramp { min: 10.0, max: 20.0, max_probability: 0.02, gentle: false });
     assert_eq!((config.draws, config.compare), (Draws::Fixed(1), Compare::Random));

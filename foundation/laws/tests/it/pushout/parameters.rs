@@ -6,7 +6,7 @@ use fairwire_laws::dropper::{choke, lqd, lqd_binned, rnd};
 use fairwire_laws::spec::Measure;
 
 #[test]
-fn queues_are_counted_as_the_buffer_is_unless_typed_otherwise() {
+fn queues_use_the_measure_of_the_buffer_unless_given() {
     let checked = |text: &str, buffer| {
         let config = toml::from_str::<lqd::Spec>(text).expect("well-formed").check(&site(buffer));
         config.map(|(_, config)| (config.measure, config.pool)).expect("allowed")
@@ -18,7 +18,7 @@ fn queues_are_counted_as_the_buffer_is_unless_typed_otherwise() {
 }
 
 #[test]
-fn no_more_different_weights_are_taken_than_can_be_gone_through() {
+fn more_than_255_different_weights_are_refused() {
     let weights = |most: u32| {
         let each: Vec<String> = (1..=most).map(|class| format!("{class} = {}.5", class % 1000)).collect();
         format!("scheduler = {{ fcfs = {{ weights = {{ {} }} }} }}", each.join(", "))

@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn with_weights_it_compares_what_queues_hold_above_their_parts(
+    fn with_weights_it_compares_queues_by_their_excess_over_their_parts(
         sequence in operations(Shape { flows: 7, max_operations: 300, ..Shape::default() })
     ) {
         let spec: Spec = toml::from_str("scheduler = { fcfs = { weights = { 1 = 2.0, 2 = 0.5, 3 = 2.0 } } }")

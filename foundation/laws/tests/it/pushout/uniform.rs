@@ -44,7 +44,7 @@ fn ways() -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn of_queues_that_are_longest_alike_each_is_as_likely() {
+fn equally_long_queues_are_equally_likely_victims() {
     for typed in ways() {
         let spec: lqd::Spec = toml::from_str(&typed).expect("well-formed");
         let config = spec.check(&site(BUFFER)).expect("allowed").1;
@@ -67,7 +67,7 @@ fn ties_between_different_weights_are_even_too() {
 }
 
 #[test]
-fn of_queues_above_their_part_each_is_as_likely_however_long() {
+fn queues_above_their_part_are_equally_likely_victims() {
     for typed in ways() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };

@@ -97,7 +97,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_longest_queue_gives_whatever_is_done(sequence in shape()) {
+    fn the_longest_queue_is_always_the_victim(sequence in shape()) {
         for (config, weights) in configs("lqd") {
             let mut plain = Reference::new(&config, weights);
             let mut rng = Seed(4).stream("look");
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn weights_that_are_no_round_binary_numbers_decide_as_well(sequence in shape()) {
+    fn weights_without_exact_binary_form_decide_correctly(sequence in shape()) {
         let weights = [0.3, 1.1, 0.7, 123.456];
         let typed = "scheduler = { fcfs = { weights = { 0 = 0.3, 1 = 1.1, 2 = 0.7, 3 = 123.456 } } }";
         for buffer in [Amount::Packets(12), Amount::Bytes(6_000)] {
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn only_a_queue_above_its_part_gives_to_random_drop(sequence in shape()) {
+    fn random_drop_takes_only_from_queues_above_their_part(sequence in shape()) {
         for (config, weights) in configs("rnd") {
             let mut plain = Reference::new(&config, weights);
             let mut rng = Seed(4).stream("look");
@@ -159,7 +159,7 @@ proptest! {
     }
 
     #[test]
-    fn a_queue_of_the_highest_bin_gives_and_it_is_over_half_of_the_longest(sequence in shape()) {
+    fn the_victim_is_of_the_highest_bin_and_over_half_of_the_longest(sequence in shape()) {
         for (config, weights) in configs("lqd-binned") {
             let mut plain = Reference::new(&config, weights);
             let mut binned = queue(&config, LqdBinned::new(config.clone()));
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn drop_front_takes_the_oldest_of_all(sequence in shape()) {
+    fn drop_front_drops_the_oldest_packet_of_all(sequence in shape()) {
         for limit in [Limit::packets(1), Limit::packets(12), Limit::bytes(4_000)] {
             let mut queue = Queue::new(limit, super::Lottery(Seed(9).stream("lottery")), DropFront);
             let (mut waiting, mut bytes): (Vec<Waiting>, u64) = (Vec::new(), 0);
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn accounts_stay_right_where_queues_are_taken_over(sequence in shape()) {
+    fn accounts_stay_correct_across_take_overs(sequence in shape()) {
         // Three queues for seven flows: the packets of one flow may be in several queues, and those
         // of several flows in one.
         for (config, _) in configs("lqd").into_iter().filter(|(_, weights)| *weights == EQUAL) {
@@ -233,7 +233,7 @@ proptest! {
 }
 
 #[test]
-fn enough_room_was_made_to_decide() {
+fn the_random_sequences_cause_push_outs() {
     // A fixed sequence like the random ones above, to show that those include push-outs.
     let mut traffic = Seed(5).stream("traffic");
     let sequence: Vec<Operation> = (0..1000)
@@ -257,7 +257,7 @@ fn enough_room_was_made_to_decide() {
 }
 
 #[test]
-fn one_long_arrival_pushes_out_from_several_queues_and_the_victim_is_found_anew_each_time() {
+fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     let spec: lqd::Spec = toml::from_str("measure = 'bytes'").expect("well-formed");
     let config = spec.check(&site(Amount::Bytes(3_000))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Lqd::new(config, Seed(1).stream("lqd")));
@@ -271,7 +271,7 @@ fn one_long_arrival_pushes_out_from_several_queues_and_the_victim_is_found_anew_
 }
 
 #[test]
-fn where_long_packets_fill_a_buffer_before_its_parts_are_full_the_fuller_queue_gives() {
+fn when_long_packets_fill_the_buffer_the_fuller_queue_is_the_victim() {
     // There is room for 120 typical packets of 512 bytes, but only for 40 of 1500: both flows stay
     // below their shares of 60.
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
@@ -306,7 +306,7 @@ fn queues_of_one_bin_take_turns() {
 }
 
 #[test]
-fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
+fn a_queue_has_the_weight_of_its_first_packet() {
     let typed = "scheduler = { fcfs = { weights = { 1 = 4.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(Amount::Packets(6))).expect("allowed").1;
@@ -329,7 +329,7 @@ fn a_queue_weighs_what_the_packet_that_began_it_weighs() {
 }
 
 #[test]
-fn dropped_at_the_tail_the_longest_queue_that_arrives_is_refused() {
+fn under_tail_drop_an_arrival_for_the_longest_queue_is_refused() {
     let spec: lqd::Spec = toml::from_str("drop = 'tail'").expect("well-formed");
     let config = spec.check(&site(Amount::Packets(4))).expect("allowed").1;
     let mut lqd = Lqd::new(config.clone(), Seed(1).stream("lqd"));

@@ -95,7 +95,7 @@ fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
 }
 
 #[test]
-fn below_the_wanted_use_nothing_is_signalled_and_the_virtual_capacity_is_the_links() {
+fn below_the_target_utilization_nothing_is_signalled() {
     let mut avq = Avq::new(config());
     assert_eq!(signalled(&mut avq, 0.97, 20.0), 0.0);
     // At the arrival itself one packet's worth has just been subtracted.
@@ -107,7 +107,7 @@ fn below_the_wanted_use_nothing_is_signalled_and_the_virtual_capacity_is_the_lin
 }
 
 #[test]
-fn above_the_wanted_use_signals_come_although_the_link_could_send_all() {
+fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let mut avq = Avq::new(config());
     // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second: 3 % in 20 s.
     // So it falls below the load after 6.7 s, and the 20480 bytes of room are used up a while
@@ -120,7 +120,7 @@ fn above_the_wanted_use_signals_come_although_the_link_could_send_all() {
 }
 
 #[test]
-fn senders_who_do_not_listen_are_let_through_less_and_less() {
+fn unresponsive_senders_are_let_through_less_and_less() {
     let mut avq = Avq::new(config());
     // alpha (0.98 - 1.5) of the link's rate per second: nothing is left after 12.8 s.
     signalled(&mut avq, 1.5, 13.0);

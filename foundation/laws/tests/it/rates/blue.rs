@@ -141,7 +141,7 @@ fn it_takes_forty_seconds_of_loss_from_0_to_1_and_is_certain_there() {
 }
 
 #[test]
-fn an_idle_hour_lowers_it_once_or_all_the_way_as_typed() {
+fn an_idle_hour_lowers_it_once_or_to_zero_as_configured() {
     for (idle_decay, left) in [(false, 0.05 - 0.00025), (true, 0.0)] {
         let given = Checked { idle_decay, increase: 0.05, ..Checked::default() };
         let mut blue = Blue::new(Config { given, ..config() }, Seed(1).stream("blue"));

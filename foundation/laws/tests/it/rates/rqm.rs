@@ -50,7 +50,7 @@ fn the_law_has_the_values_of_section_3() {
 }
 
 #[test]
-fn the_number_of_sessions_is_the_inverse_of_the_wanted_use() {
+fn the_number_of_sessions_is_the_inverse_of_the_target_utilization() {
     let law = law();
     for sessions in [1e-9, 0.1, 1.0, 3.0, 8.0] {
         let found = law.sessions(law.utilization(sessions));
@@ -106,7 +106,7 @@ fn imbalance(rates: &[f64]) -> f64 {
 }
 
 #[test]
-fn in_the_fluid_model_all_sessions_come_to_their_part_of_the_wanted_use() {
+fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
     let law = Law { virtual_capacity: 99.0, gain: 2.0, ..law() };
     let mut rng = Seed(5).stream("fluid");
     for sessions in 1..=6usize {
@@ -295,7 +295,7 @@ fn it_decides_as_figure_1_does_under_every_switch() {
 }
 
 #[test]
-fn above_one_drop_per_arrival_the_newest_go_first() {
+fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     let given = Checked { clamp_limit: 1e6, ..Checked::default() };
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
@@ -349,7 +349,7 @@ impl Dropper for Few {
 }
 
 #[test]
-fn in_a_queue_of_marked_packets_few_are_looked_at_for_one_without() {
+fn at_most_64_marked_packets_are_searched_for_an_unmarked_one() {
     let given = Checked { clamp_limit: 1e6, ..Checked::default() };
     let law = Law { gain: 2.0, virtual_capacity: 1.0, given };
     let config = Config { law, marks: true, ..config() };
@@ -394,7 +394,7 @@ fn under_overload_a_slow_link_stays_in_use() {
 }
 
 #[test]
-fn at_a_load_of_nine_tenths_offered_rate_is_measured_rightly() {
+fn at_a_load_of_nine_tenths_the_offered_rate_is_measured_correctly() {
     // One packet of 512 bytes each 455 us is 0.9 of 10 Mbit/s; the queue is always empty.
     for (estimator, wanted) in [
         (Estimator::SlopePlusCapacity, 1e9 / 455_111.0),

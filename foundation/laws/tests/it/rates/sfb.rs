@@ -235,7 +235,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn on_each_level_the_bins_hold_what_waits_also_across_changes_of_the_hash(
+    fn bins_of_each_level_sum_to_the_backlog_across_rehashes(
         sequence in operations(Shape::default()),
     ) {
         for measure in [Measure::Packets, Measure::Bytes] {
@@ -343,7 +343,7 @@ fn roomy() -> Config {
 }
 
 #[test]
-fn who_does_not_listen_is_put_into_the_penalty_box_and_others_get_through() {
+fn an_unresponsive_flow_enters_the_penalty_box_and_others_pass() {
     let (queue, got) = contest(roomy(), 60);
     // Flow 0 was detected within a second. From then on at most 10 of its 2441 packets per second
     // pass the penalty box, plus those that pass while bins are slightly below 1.
@@ -356,7 +356,7 @@ fn who_does_not_listen_is_put_into_the_penalty_box_and_others_get_through() {
 }
 
 #[test]
-fn after_a_change_of_the_hash_who_does_not_listen_gains_less_if_there_was_a_warm_up() {
+fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     let got = |warmup_time| {
         let given = Checked { rehash_interval: Duration::from_secs(30), ..Checked::default() };
         let got = contest(Config { given, warmup_time, ..roomy() }, 40).1;
@@ -370,7 +370,7 @@ fn after_a_change_of_the_hash_who_does_not_listen_gains_less_if_there_was_a_warm
 }
 
 #[test]
-fn a_flow_whose_bins_are_all_over_the_limit_is_refused_for_certain() {
+fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     let config = Config { steps: Steps { increase: 0.0, ..config().steps }, ..config() };
     let mut queue = Queue::new(Limit::packets(40), Fcfs, Sfb::new(config, Seed(1).stream("sfb")));
     for frame in 0..40 {
@@ -381,7 +381,7 @@ fn a_flow_whose_bins_are_all_over_the_limit_is_refused_for_certain() {
 }
 
 #[test]
-fn above_the_limit_of_marking_capable_packets_are_dropped() {
+fn above_the_marking_limit_capable_packets_are_dropped() {
     let always = Steps { bin_size: 0, increase: 0.99, decrease: 0.0 };
     for (mark_limit, marks) in [(None, true), (Some(0.5), false)] {
         let given = Checked { mark_limit, ..Checked::default() };
@@ -399,7 +399,7 @@ fn above_the_limit_of_marking_capable_packets_are_dropped() {
 }
 
 #[test]
-fn a_long_silence_costs_no_more_than_a_few_changes_of_the_hash() {
+fn a_long_silence_costs_at_most_a_few_rehashes() {
     let given = Checked { rehash_interval: Duration::from_ns(3), ..Checked::default() };
     let config = Config { given, warmup_time: Duration::from_ns(1), ..config() };
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));

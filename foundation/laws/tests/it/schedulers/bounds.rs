@@ -60,7 +60,7 @@ fn unfairness(sent: &[Sent]) -> f64 {
 }
 
 #[test]
-fn two_backlogged_flows_differ_by_no_more_than_was_proven() {
+fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
     let longest = f64::from(MAX_BYTES);
     let one_packet_each = longest / 2.0 + longest / 0.5;
     for (name, bound) in [
@@ -90,7 +90,7 @@ fn two_backlogged_flows_differ_by_no_more_than_was_proven() {
 }
 
 #[test]
-fn shares_are_by_weight() {
+fn shares_are_proportional_to_weights() {
     for name in ENTRIES {
         let mut arrivals = Vec::new();
         let mut rng = Seed(9).stream("shares");
@@ -153,7 +153,7 @@ fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
 }
 
 #[test]
-fn wf2q_plus_is_never_a_packet_behind_the_fluid_server_and_begins_none_before_it() {
+fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
     let (mut late, mut early) = (0.0f64, 0.0f64);
     for seed in 0..60 {
         let worst = against_the_fluid_server("wf2q+", &all_at_once(seed));

@@ -50,7 +50,7 @@ pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f
 }
 
 #[test]
-fn the_fluid_server_shares_by_weight_and_leaves_no_flow_waiting_while_it_could_serve() {
+fn the_fluid_server_shares_by_weight_and_conserves_work() {
     let arrival = |at_ns, flow, class, len| Arrival { at_ns, flow, class, len };
     // Flow 1 has weight 2, flow 2 weight 1: 1000 bytes of flow 1 end when flow 2 has had 500, and
     // then flow 2 has the entire link.

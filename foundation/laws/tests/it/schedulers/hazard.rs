@@ -41,7 +41,7 @@ fn a_flow_that_never_reacts_gets_its_fair_share_under_every_scheduler() {
 }
 
 #[test]
-fn with_tags_from_the_arrival_it_is_starved_by_push_out() {
+fn push_out_starves_it_under_arrival_tags() {
     for load in LOADS {
         let scheduler = ArrivalTags { tags: vec![0; 125], last: BTreeMap::new(), virtual_time: 0 };
         let limit = site(125).buffer.limit(site(125).rate);

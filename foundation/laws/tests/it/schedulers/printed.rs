@@ -301,7 +301,7 @@ fn every_sequence_of_six_operations_on_three_flows_is_served_as_printed() {
 }
 
 #[test]
-fn every_sequence_of_six_operations_with_drops_on_departure_is_served_as_printed() {
+fn six_operations_with_drops_on_departure_are_served_as_printed() {
     for name in ENTRIES {
         for packets in 1..=4 {
             let terms = terms_of(name, packets, 100_000);
@@ -314,7 +314,7 @@ fn every_sequence_of_six_operations_with_drops_on_departure_is_served_as_printed
 }
 
 #[test]
-fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_division() {
+fn long_random_sequences_without_division_are_served_as_printed() {
     for (name, seed) in
         ["drr", "scfq", "sfq-start"].into_iter().flat_map(|name| (0..40).map(move |s| (name, s)))
     {
@@ -334,7 +334,7 @@ fn long_random_sequences_are_served_as_printed_where_virtual_time_needs_no_divis
 }
 
 #[test]
-fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_printed() {
+fn random_packet_lengths_on_two_flows_are_served_as_printed() {
     // 2^14 and its multiples: 14 operations halve virtual time's steps at most 14 times. A frame is
     // about two packets.
     for name in ENTRIES {
@@ -356,7 +356,7 @@ fn random_sequences_with_packets_of_all_lengths_on_two_flows_are_served_as_print
 }
 
 #[test]
-fn the_transcription_serves_by_least_tag_and_by_turn() {
+fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
     // By hand: SCFQ with lengths 3, 1, 1 of flows 0, 1, 1: flow 1 ends at 1 and 2, flow 0 at 3.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {

@@ -32,7 +32,7 @@ fn bytes_by_flow(queue: &mut dyn Discipline, requests: u32) -> BTreeMap<u64, u32
 }
 
 #[test]
-fn per_class_a_class_of_ten_flows_gets_what_a_class_of_one_flow_gets() {
+fn queues_per_class_give_ten_flows_the_share_of_one() {
     for name in ENTRIES {
         let mut queue = entry(name, 1000, "per = 'class'");
         for frame in 0..500 {
@@ -47,7 +47,7 @@ fn per_class_a_class_of_ten_flows_gets_what_a_class_of_one_flow_gets() {
 }
 
 #[test]
-fn in_a_bounded_table_each_queue_keeps_its_order_and_nothing_is_lost() {
+fn a_bounded_table_keeps_the_order_of_each_queue_and_loses_nothing() {
     for name in SCHEDULERS {
         let tables: [fn() -> Queues; 4] = [
             || Queues::least_recently_used(4),
@@ -90,7 +90,7 @@ fn in_a_bounded_table_each_queue_keeps_its_order_and_nothing_is_lost() {
 }
 
 #[test]
-fn a_flow_that_is_back_as_soon_as_it_is_gone_gets_its_share_and_no_more() {
+fn a_flow_that_returns_at_once_gets_exactly_its_share() {
     // Flow 2 has weight 0.5. It never has more than one packet waiting, and brings the next as soon
     // as that one is taken.
     for name in ["scfq", "sfq-start", "fbfq", "wf2q+"] {
@@ -144,7 +144,7 @@ impl Dropper for DropsOnDeparture {
 }
 
 #[test]
-fn what_is_dropped_on_departure_costs_its_flow_nothing() {
+fn a_drop_on_departure_costs_its_flow_no_service() {
     for name in SCHEDULERS {
         // Three packets of each flow wait, or many. With one, a drop would leave flow 1 without
         // packets, and so without a claim.
@@ -175,7 +175,7 @@ fn what_is_dropped_on_departure_costs_its_flow_nothing() {
 }
 
 #[test]
-fn what_was_sent_alone_or_before_the_link_went_idle_is_not_held_against_a_flow() {
+fn service_without_competition_is_not_held_against_a_flow() {
     for name in ENTRIES {
         for idle in [false, true] {
             let mut queue = entry(name, 1000, "");

@@ -73,7 +73,7 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
 }
 
 #[test]
-fn its_gauges_count_departures_moves_and_those_that_may_move_more_than_two() {
+fn its_gauges_count_departures_and_token_moves() {
     let counts = |queue: &Queue<Fcfs, Faba>| {
         ["departures", "moves", "departures_above_two_moves"].map(|name| gauge(queue, name))
     };
@@ -116,7 +116,7 @@ fn more_flows_than_tokens_are_still_admitted() {
 }
 
 #[test]
-fn a_flow_at_rest_gives_its_bucket_back() {
+fn an_idle_flow_returns_its_bucket() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(16)), 1);
     for round in 0..1000 {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
@@ -127,7 +127,7 @@ fn a_flow_at_rest_gives_its_bucket_back() {
 }
 
 #[test]
-fn a_flow_without_tokens_is_dropped_even_where_it_could_be_marked() {
+fn packets_of_a_flow_without_tokens_are_dropped_not_marked() {
     // A buffer of 8 with alpha 1/2: a single flow runs out of tokens at 4.
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(&checked(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
@@ -168,7 +168,7 @@ fn weights(pairs: &[(u32, f64)]) -> Weights {
 }
 
 #[test]
-fn what_is_free_may_have_a_part_of_a_packet() {
+fn free_below_may_be_a_fraction_of_a_packet() {
     let spec = Spec { free_below: Some(Quantity(Level::Packets(2.5))), ..Spec::default() };
     let (_, config) = spec.check(&site(Amount::Packets(100))).expect("allowed");
     assert_eq!(config.free_below, TOKEN / 2 * 5);
@@ -501,7 +501,7 @@ fn in_byte_mode_flows_with_long_and_short_packets_get_the_same_bytes() {
 }
 
 #[test]
-fn classes_share_a_bucket_each_whatever_the_number_of_their_flows() {
+fn each_class_has_one_bucket_for_any_number_of_flows() {
     let mut senders = vec![(1, 512, 20.0)];
     senders.extend([(2, 512, 1.0); 20]);
     let spec = Spec { share_between: Some(Share::Classes), ..Spec::default() };
@@ -513,7 +513,7 @@ fn classes_share_a_bucket_each_whatever_the_number_of_their_flows() {
 }
 
 #[test]
-fn the_greedy_flow_gets_what_the_others_leave() {
+fn the_greedy_flow_gets_the_remainder() {
     // Ten flows at 1.5 times the link's rate, one of which sends half of everything.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(100)), 1);
     let mut traffic = Seed(1).stream("traffic");

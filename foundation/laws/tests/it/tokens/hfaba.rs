@@ -462,14 +462,14 @@ fn the_classes_of_figure_18_get_a_quarter_a_quarter_and_a_half() {
 }
 
 #[test]
-fn what_a_class_leaves_goes_to_its_sibling_and_not_to_others() {
+fn unused_capacity_of_a_class_goes_only_to_its_sibling() {
     // Telnet wants 1 of its 5 Mbit/s: FTP gets the rest of both, and CBR still 5. Telnet has many
     // light flows, so one of them is always active.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 1000.0)), [20.0, 1.0, 20.0]);
 }
 
 #[test]
-fn more_classes_than_tokens_leave_no_request_in_vain() {
+fn every_class_is_served_with_more_classes_than_tokens() {
     let classes: Vec<_> = (0..500).map(|id| (id, 1.0, None)).collect();
     for cap in [false, true] {
         let spec = Spec { cap: Some(cap), ..tree(&classes) };
@@ -490,7 +490,7 @@ fn more_classes_than_tokens_leave_no_request_in_vain() {
 }
 
 #[test]
-fn what_a_whole_branch_leaves_goes_one_level_up() {
+fn unused_capacity_of_a_branch_goes_one_level_up() {
     // CBR wants 1 of its 5: the other 4 are shared 1 to 2 between Telnet and FTP.
     assert_near(shares(&figure_18(), (40, 25.0), (40, 500.0), (20, 1000.0)), [1.0, 20.0, 20.0]);
     // Telnet and FTP together want 3 of their 15: CBR gets the other 12 as well.
@@ -498,7 +498,7 @@ fn what_a_whole_branch_leaves_goes_one_level_up() {
 }
 
 #[test]
-fn even_without_the_cap_many_light_flows_of_a_class_leave_the_link_to_others() {
+fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
     // Before the rule for idle links, only the cap kept the link busy here: it was idle for nearly
     // half of the time.
     let spec = Spec { cap: Some(false), ..figure_18() };
@@ -507,7 +507,7 @@ fn even_without_the_cap_many_light_flows_of_a_class_leave_the_link_to_others() {
 }
 
 #[test]
-fn flows_of_a_class_share_it_alike_whatever_they_send() {
+fn flows_of_a_class_share_it_equally_at_any_rates() {
     // Eleven flows under the root, of a class that is not listed; one sends as much as the other
     // ten.
     let mut queue = queue(&checked(&figure_18(), Amount::Packets(100)), 1);
@@ -527,7 +527,7 @@ fn flows_of_a_class_share_it_alike_whatever_they_send() {
 }
 
 #[test]
-fn a_flow_that_changes_its_class_starts_anew_there() {
+fn a_flow_that_changes_its_class_starts_afresh_there() {
     let mut queue = queue(&checked(&figure_18(), Amount::Packets(24)), 1);
     queue.enqueue(of_class(1, 7, 512), Time::ZERO, &mut Ignore);
     queue.enqueue(of_class(4, 7, 512), Time::ZERO, &mut Ignore);
@@ -537,7 +537,7 @@ fn a_flow_that_changes_its_class_starts_anew_there() {
 }
 
 #[test]
-fn without_classes_the_example_of_faba_comes_out() {
+fn without_classes_it_reproduces_the_example_of_faba() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     for (flow, expected) in
         [(1, (Some(7), None, 0)), (2, (Some(7), Some(3), -4)), (1, (Some(3), Some(3), -1))]

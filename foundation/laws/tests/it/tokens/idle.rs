@@ -47,7 +47,7 @@ fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
 }
 
 #[test]
-fn a_flow_left_alone_without_tokens_gets_through() {
+fn a_lone_flow_without_tokens_passes() {
     for (name, typed) in [
         ("sfed", ""),
         ("faba", ""),
@@ -88,7 +88,7 @@ fn alone_with_an_empty_bucket(typed: &str, seed: u64) -> Vec<bool> {
 }
 
 #[test]
-fn as_printed_a_flow_alone_with_an_empty_bucket_is_dropped_for_good() {
+fn as_printed_a_lone_flow_with_an_empty_bucket_is_dropped_forever() {
     let of_seeds = |typed| (0..40).map(|seed| alone_with_an_empty_bucket(typed, seed)).collect::<Vec<_>>();
     for typed in ["", "idle_refill = true"] {
         assert!(of_seeds(typed).iter().flatten().all(|&is_in| is_in), "{typed}");

@@ -11,7 +11,7 @@ fn policer(typed: &str) -> Result<Box<dyn Discipline>, String> {
 }
 
 #[test]
-fn of_twice_its_rate_for_a_second_pass_the_bucket_and_what_the_rate_brings() {
+fn a_policer_passes_its_bucket_plus_its_rate() {
     let mut policer = policer("rate = '100 Mbit/s'\nbucket = '64 kB'").expect("allowed");
     let (mut passed, mut dropped) = (0, Vec::new());
     for n in 0..16_667 {
@@ -26,7 +26,7 @@ fn of_twice_its_rate_for_a_second_pass_the_bucket_and_what_the_rate_brings() {
 }
 
 #[test]
-fn a_rate_without_a_bucket_and_a_bucket_without_room_for_a_packet_are_refused() {
+fn a_missing_bucket_or_one_smaller_than_a_packet_is_refused() {
     let allowed = "; allowed: a size of a typical packet, 512 B, or more";
     for (typed, given) in [
         ("rate = '100 Mbit/s'", "not given beside `rate`"),

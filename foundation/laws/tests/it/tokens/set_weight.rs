@@ -104,7 +104,7 @@ fn heights_are_those_of_a_tree_built_with_the_new_weights() {
 }
 
 #[test]
-fn a_bucket_has_its_new_height_from_the_next_packet_of_its_flow_on() {
+fn a_bucket_gets_its_new_height_with_the_next_packet_of_its_flow() {
     let mut queue = faba("weights = { 1 = 1.0, 2 = 1.0 }");
     let arrive = |queue: &mut Queue<Fcfs, Faba>, class: u32| {
         queue.enqueue(of_class(class, class.into(), 512), Time::ZERO, &mut Ignore);

@@ -72,7 +72,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn tokens_are_conserved_and_no_bucket_is_above_its_height_after_every_event(
+    fn tokens_are_conserved_and_no_bucket_exceeds_its_height(
         events in events(),
         spec in specs(),
         packets in 1..60u32,
@@ -246,7 +246,7 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
 }
 
 #[test]
-fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
+fn early_signals_mark_where_allowed_and_flows_without_tokens_are_dropped() {
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(checked(&spec, Amount::Packets(80)), 1).with_ecn(EcnPolicy::Mark);
     let mut fates = Vec::new();
@@ -262,7 +262,7 @@ fn an_early_signal_marks_where_it_may_and_a_flow_without_tokens_is_dropped() {
 }
 
 #[test]
-fn more_tokens_than_sums_have_room_for_are_refused() {
+fn more_tokens_than_a_sum_can_hold_are_refused() {
     // A thousand tokens for each byte.
     let spec = Spec {
         measure: Some(Measure::Bytes),

@@ -115,7 +115,7 @@ const AS_PRINTED: &str = "measure = 'bytes'";
 const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
 #[test]
-fn what_a_flood_of_single_packets_leaves_of_the_link_is_a_tcps_where_little_waits() {
+fn tcp_gets_the_capacity_that_a_spoofed_flood_leaves() {
     // 40 of 50 Mbit/s.
     let [drr, printed, free] = [("drr", ""), ("faba", AS_PRINTED), ("faba", FREE)]
         .map(|(name, typed)| left_to_tcp(name, typed, 60_000));

@@ -76,7 +76,7 @@ fn again(trips: &Trips, way: Way) -> u64 {
 use Way::{Download, Upload};
 
 #[test]
-fn a_trip_is_from_the_departure_to_the_first_exact_echo() {
+fn a_trip_lasts_from_departure_to_the_first_exact_echo() {
     let mut trips = Trips::new(1);
     let sent = |value| Written { stamps: Some((value, 9)), ..PLAIN };
     let ticket = comes(&mut trips, Download, sent(50), 0);
@@ -93,7 +93,7 @@ fn a_trip_is_from_the_departure_to_the_first_exact_echo() {
 }
 
 #[test]
-fn only_the_first_segment_with_a_timestamp_is_timed_and_one_at_a_time() {
+fn only_the_first_segment_of_a_timestamp_is_timed_one_at_a_time() {
     let mut trips = Trips::new(1);
     let sent = |number: u32, value| Written { sequence: number * 100, stamps: Some((value, 9)), ..PLAIN };
     let first = comes(&mut trips, Download, sent(1, 50), 0);
@@ -108,7 +108,7 @@ fn only_the_first_segment_with_a_timestamp_is_timed_and_one_at_a_time() {
 }
 
 #[test]
-fn without_timestamps_an_acknowledgement_answers_unless_the_segment_was_sent_again() {
+fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     let mut trips = Trips::new(1);
     let ticket = comes(&mut trips, Download, PLAIN, 0);
     trips.of(Download).leaves(ticket, at(100));
@@ -140,7 +140,7 @@ fn a_handshake_measures_both_parts_of_the_path() {
 }
 
 #[test]
-fn what_begins_before_the_highest_byte_is_sent_again_and_what_was_overtaken_is_not() {
+fn retransmissions_are_distinguished_from_overtaken_segments() {
     let mut trips = Trips::new(1);
     let sent = |sequence, value| Written { sequence, stamps: Some((value, 9)), ..PLAIN };
     for (sequence, value, so_far) in [
@@ -180,7 +180,7 @@ fn numbers_wrap_around() {
 }
 
 #[test]
-fn of_a_super_packet_the_first_part_is_timed_and_all_are_counted() {
+fn a_super_packet_times_its_first_part_and_counts_all_parts() {
     let mut trips = Trips::new(1);
     let large = Written { bytes: 250, ..PLAIN };
     let ticket = comes_in_parts(&mut trips, Download, 5000, large, 100, 0);
@@ -193,7 +193,7 @@ fn of_a_super_packet_the_first_part_is_timed_and_all_are_counted() {
 }
 
 #[test]
-fn one_that_was_dropped_does_not_stop_the_next_from_being_timed() {
+fn a_dropped_segment_does_not_prevent_timing_the_next() {
     let mut trips = Trips::new(1);
     let dropped = comes(&mut trips, Download, PLAIN, 0);
     assert_ne!(dropped, 0);
@@ -211,7 +211,7 @@ fn one_that_was_dropped_does_not_stop_the_next_from_being_timed() {
 }
 
 #[test]
-fn a_flood_of_conversations_takes_no_place_of_those_that_are_answered() {
+fn a_flood_of_conversations_displaces_none_that_is_answered() {
     let mut trips = Trips { table: Table::new(64), ways: [(); 2].map(|()| WayTrips::new(1)), listener: None };
     let sent = |number: u32| Written { sequence: number * 100, stamps: Some((number, 9)), ..PLAIN };
     let up = |number: u32| Written { sequence: number * 10, bytes: 10, stamps: Some((9, number)), ..PLAIN };
@@ -252,7 +252,7 @@ fn forged_answers_and_noise_change_no_other_conversation() {
 }
 
 #[test]
-fn who_follows_the_line_hears_what_acknowledgements_release_and_no_count_has_it() {
+fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     let mut trips = Trips::new(1);
     let syn = Written { sequence: 0, stamps: Some((100, 0)), bytes: 0, is_syn: true, ..PLAIN };
     let ack = |value| answer(2000, Some((value, 40)));
@@ -311,7 +311,7 @@ fn heard_after(before_us: u64) -> RoundTrip {
 }
 
 #[test]
-fn the_time_without_a_segment_before_an_answer_may_be_that_of_the_other_end() {
+fn silence_before_an_answer_may_be_time_of_the_other_end() {
     // A segment arrived 1 ms before, so the path took at least 39 ms.
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));

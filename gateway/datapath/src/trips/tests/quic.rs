@@ -138,7 +138,7 @@ fn in_frame(way: Way, datagram: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn connections_of_quinn_show_both_parts_of_their_path_and_those_that_do_not_spin_show_none() {
+fn spinning_quinn_connections_show_both_parts_of_their_path_and_others_none() {
     let path = [4000, 40_000];
     let counted_of = |seed, spins| {
         let trips = trips_of(seed, spins, path);

@@ -333,7 +333,7 @@ mod tests {
     const CONFIG: &str = "format = 2\nname = \"t\"\n[wire]\ninside = \"nothere0\"\noutside = \"lo\"\n[download]\nrate = \"1 Gbit/s\"\n";
 
     #[test]
-    fn an_interface_that_is_not_there_is_refused_with_those_that_would_do() {
+    fn a_missing_interface_is_refused_with_suitable_ones() {
         let config = Config::parse("t.toml", CONFIG, None).unwrap();
         let message = check(&config).unwrap_err().to_string();
         assert!(
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_all_may_read_is_noted_and_so_is_a_file_that_the_process_may_not() {
+    fn world_readable_tokens_and_unreadable_files_are_noted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.toml");
         let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loopback_is_refused_in_its_line_with_a_remedy() {
+    fn the_loopback_is_refused_at_its_line_with_a_remedy() {
         let text = CONFIG.replace("nothere0", "lo").replace("outside = \"lo\"", "outside = \"else0\"");
         let message = check(&Config::parse("t.toml", &text, None).unwrap()).unwrap_err().to_string();
         let whole = "t.toml:4:10: `wire.inside` is `lo`, but that is the machine's loopback, which leads nowhere; allowed: \
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_cannot_be_read_or_is_empty_or_short_is_refused_in_its_line() {
+    fn an_unreadable_empty_or_short_token_is_refused_at_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.toml");
         let text = "[telemetry]\nmetrics = \"127.0.0.1:0\"\ntoken_file = \"token\"\n";

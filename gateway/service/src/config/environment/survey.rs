@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_route_is_that_of_the_smallest_metric() {
+    fn the_default_route_has_the_smallest_metric() {
         let head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
         let text = format!(
             "{head}lan0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n\
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_found_by_the_whole_name() {
+    fn counters_are_found_by_the_full_name() {
         let text = "Inter-|   Receive  |  Transmit\n face |bytes packets\n  wan10: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\n\
                     \u{20}  wan1:1500 2 0 0 0 0 0 0 300 4 0 0 0 0 0 0\n";
         assert_eq!(parse_counted(text, "wan1"), Some(Counted { bytes: [1500, 300], packets: [2, 4] }));

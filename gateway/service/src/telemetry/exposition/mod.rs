@@ -462,7 +462,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_names_open_metrics_and_does_not_prefer_text_gets_it() {
+    fn clients_get_open_metrics_if_they_accept_it_and_do_not_prefer_text() {
         use Format::{OpenMetrics, Text};
         for (accept, format) in [
             (&[][..], Text),

@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_more_takes_the_place_of_the_one_that_came_first() {
+    fn a_page_beyond_the_limit_replaces_the_first_one() {
         let mut seats = Seats::default();
         let first = seats.of("0");
         (0..MAX_PLAYERS).for_each(|name| drop(seats.of(&name.to_string())));
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_is_taken_is_refused_with_what_is_allowed() {
+    fn a_used_port_is_refused_with_the_allowed_ports() {
         let taken = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let port = taken.local_addr().expect("it is bound").port();
         let Err(Failure::User { message, help }) = bind(port) else { panic!("it is taken") };

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn it_has_a_row_for_each_cell_with_what_it_is_chosen_and_sorted_by() {
+    fn each_cell_has_a_row_with_its_filter_and_sort_keys() {
         let plan =
             plan("discipline = [\"red\", \"faba\"]\n\"link.buffer\" = [\"9 packets\", \"30 packets\"]\n");
         let page = page(&plan, &summary(&plan), "fairwire sweep <x>", 2);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn without_numbers_to_draw_over_it_is_the_table_and_no_choice_has_one_value() {
+    fn without_a_numeric_axis_it_is_a_table_and_no_filter_has_one_value() {
         let plan = plan("discipline = [\"red\"]\n\"flow.a.tcp.control\" = [\"cubic\", \"reno\"]\n");
         let page = page(&plan, &summary(&plan), "c", 0);
         assert!(is_balanced(&page) && !page.contains("<svg") && !page.contains("missing"));

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_waits_the_rate_grows_by_what_a_queue_of_50_ms_allows() {
+    fn without_a_queue_the_rate_grows_within_a_queue_of_50_ms() {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn it_rests_where_the_congestion_is_that_of_its_rate() {
+    fn it_settles_where_congestion_matches_its_rate() {
         // Equation (5) is zero at x = PRIO XREF RMAX / r: 20 ms at half of RMAX.
         let mut sender = Sender { rate_bps: 750e3, previous_s: 0.020, ..Sender::new(RATES) };
         sender.take(&report(0.020), Duration::from_ms(50), at(100));
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_are_worth_the_square_of_their_ratio() {
+    fn losses_count_by_the_square_of_their_ratio() {
         // One of 50: 2 % corresponds to 4 x 10 ms. Each window has 51 or 50 packets, one of them
         // lost; the ratio has settled after 300 reports.
         let lossy = receive(30, |_| 20, |n| n % 50 == 25);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_losses_long_delays_count_less_and_after_them_as_they_are() {
+    fn long_delays_count_less_during_losses_and_fully_after_them() {
         // 200 ms of queue with a loss in every 100 packets: 50 exp(-0.5 x 3) = 11.2 ms. One in a
         // window of 50 half of the time is 2 % in a mean of 1 %: 10 ms or slightly more.
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_shown_with_its_last_packet_and_late_after_the_deadline() {
+    fn a_frame_is_shown_with_its_last_packet_and_is_late_after_the_deadline() {
         let picture = after(10, &[], |_, _| true);
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame), [0.060; 10]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_frame_of_which_nothing_comes_is_needed_again() {
+    fn an_entirely_lost_key_frame_is_requested_again() {
         // 2 is lost, and all of 5, which was a key frame; that is settled with 6.
         let picture = after(7, &[5], |frame, _| frame != 2 && frame != 5);
         assert_eq!(picture.key_after(), Some(6));

@@ -50,7 +50,7 @@ fn median_frame(listener: &Listener) -> f64 {
 }
 
 #[test]
-fn on_a_wide_link_it_has_its_full_rate_and_frames_come_within_a_frame() {
+fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
     // Frames vary uniformly by a tenth, so the mean of 1200 varies by 0.06/35. A tenth of the
     // sender's buffer, half a frame or 5 %, is subtracted from the coder's rate.
@@ -64,7 +64,7 @@ fn on_a_wide_link_it_has_its_full_rate_and_frames_come_within_a_frame() {
 }
 
 #[test]
-fn alone_on_a_narrow_link_it_has_the_link_and_the_queue_of_nada() {
+fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
     for link_bps in [500e3, 1000e3] {
         let (listener, bps) = call(Call::default(), link_bps, |_| false);
         assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not persist if the rate is 1 % short
@@ -100,7 +100,7 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 }
 
 #[test]
-fn losses_hold_its_rate_down() {
+fn losses_lower_its_rate() {
     // At 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r, so r falls to the
     // lowest rate, 150 kbit/s. The loss ratio of a window of about 20 packets fluctuates. The lower
     // bound cuts its falls but not its rises. Each loss costs a key frame, which adds two frames to

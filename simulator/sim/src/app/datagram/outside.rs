@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn its_packets_are_those_of_the_other_crate() {
+    fn its_packets_come_from_the_external_crate() {
         let next = second(512, Time::ZERO);
         assert_eq!(next, Some(Emission::of(512, Time::ZERO + Duration::from_ms(5))));
     }

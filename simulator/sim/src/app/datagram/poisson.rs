@@ -62,7 +62,7 @@ mod tests {
     use fairwire_core::Seed;
 
     #[test]
-    fn as_many_packets_come_as_the_rate_says_and_their_number_varies_as_much() {
+    fn the_number_of_packets_has_the_mean_and_variance_of_its_rate() {
         let plan = Poisson { mean_gap: Duration::from_ms(10), size: Law::Exponential { mean: 1000.0 } };
         let (mut source, mut rng) = (Generator::new(&plan, 28), Seed(1).stream("test"));
         let (mut now, mut counts, mut bytes) = (Time::ZERO, vec![0_u32; 2_000], 0_u64);

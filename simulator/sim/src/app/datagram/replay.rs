@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_come_as_captured_from_the_start_of_the_source_on() {
+    fn packets_follow_the_capture_from_the_start_of_the_source() {
         assert_eq!(emitted(1.0, false, 9), [(1000, 100, 0), (1005, 1500, 1), (1005, 60, 0), (1030, 200, 2)]);
     }
 
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_capture_goes_on_after_its_mean_gap() {
+    fn a_repeated_capture_continues_after_its_mean_gap() {
         // 30 ms in three gaps: it restarts 40 ms after it began.
         assert_eq!(
             emitted(1.0, true, 9)[4..],
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_played_is_refused() {
+    fn unplayable_captures_are_refused() {
         let replay = |packets: &[Offered], speed, repeats| Replay { packets: packets.into(), speed, repeats };
         let (good, mut swapped) = (packets(), packets().to_vec());
         swapped.swap(0, 3);

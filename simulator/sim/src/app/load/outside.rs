@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_invoked_as_the_others_are() {
+    fn an_outside_load_is_invoked_as_a_built_in_one() {
         let load = OutsideLoad::new("again", 1, Demand::Requested, |segments| Again { segments });
         let load = Load::Outside(load);
         assert_eq!((load.kind(), load.connections(), load.demand()), ("again", 1, Demand::Requested));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_without_connections_is_refused() {
+    fn an_outside_load_without_connections_is_refused() {
         let load = OutsideLoad::new("none", 0, Demand::Requested, |segments| Again { segments });
         assert!(Load::Outside(load).problem().is_some());
     }

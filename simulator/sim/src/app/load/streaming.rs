@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_map_and_its_steps_are_those_of_the_paper() {
+    fn the_map_and_its_steps_match_the_paper() {
         let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
         // 90 s and less: the lowest; 216 s and more: the highest; linear in between.
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_link_lies_between_two_bitrates_it_plays_both_and_their_mean_is_the_link() {
+    fn between_two_bitrates_it_plays_both_with_the_mean_of_the_link() {
         // 8 Mbit/s between 6 and 12: with p of the chunks at 12, 6 + 6 p = 8 and p = 1/3.
         let video = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
         let requested = requested(&steps(video, 4000));
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_at_the_end_counts_up_to_there() {
+    fn unfinished_events_count_up_to_the_end() {
         let video = Streaming { rates_bps: vec![12e6], ..Streaming::default() };
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let mut ideal = Ideal::new(&Load::Streaming(Box::new(video)));
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_video_that_cannot_work_says_why() {
+    fn an_impossible_video_is_refused_with_the_reason() {
         let video = Streaming::default();
         assert_eq!(video.problem(), None);
         for bad in [

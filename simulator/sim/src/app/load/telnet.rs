@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_come_at_their_rate_over_one_connection() {
+    fn keystrokes_come_at_their_rate_over_one_connection() {
         let steps = Ideal::run(&Load::Telnet(Telnet::default()), Time::ZERO + Duration::from_secs(500));
         let opened = steps.iter().filter(|(_, step)| matches!(step, Step::Open { .. })).count();
         let keys = steps.iter().filter(|(_, step)| !matches!(step, Step::WakeAt(_))).count() as f64;

@@ -65,7 +65,7 @@ fn filled(parameters: BbrParameters) -> Bbr {
 }
 
 #[test]
-fn the_opening_has_the_least_round_trip_for_ten_seconds_where_data_takes_longer() {
+fn the_round_trip_of_the_opening_is_the_minimum_for_ten_seconds() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     bbr.opened(Duration::from_ms(99), Time::ZERO);
     assert_eq!(bbr.pace(), Some(HIGH_GAIN * 10.0 / 0.099), "the first window is paced");
@@ -126,7 +126,7 @@ fn the_cycle_probes_drains_and_cruises() {
 }
 
 #[test]
-fn a_phase_that_probes_goes_on_until_enough_is_in_flight_or_something_is_lost() {
+fn a_probing_phase_lasts_until_enough_is_in_flight_or_a_loss() {
     let mut bbr = filled(plain(BbrGiven { first_phase: 0, ..PLAIN.given }));
     for round in 0..3 {
         bbr.acked(&ack(700 + 100 * round, 10, 127, 1000.0));
@@ -140,7 +140,7 @@ fn a_phase_that_probes_goes_on_until_enough_is_in_flight_or_something_is_lost() 
 }
 
 #[test]
-fn a_seed_draws_every_phase_but_the_one_that_drains() {
+fn a_seed_draws_every_phase_except_draining() {
     let mut drawn = [0; 8];
     for seed in 0..700 {
         let given = BbrGiven { draws_phase: true, ..PLAIN.given };
@@ -152,7 +152,7 @@ fn a_seed_draws_every_phase_but_the_one_that_drains() {
 }
 
 #[test]
-fn for_a_round_after_a_loss_no_more_is_sent_than_delivered_and_then_the_window_is_back() {
+fn after_a_loss_packets_are_conserved_for_a_round_and_the_window_returns() {
     let mut bbr = filled(PLAIN);
     for _ in 0..3 {
         bbr.acked(&ack(501, 100, 200, 1000.0));
@@ -213,7 +213,7 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 }
 
 #[test]
-fn rounds_end_with_what_is_delivered_though_the_cumulative_acknowledgement_does_not_move() {
+fn rounds_end_by_delivery_without_cumulative_progress() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
         // Each is for segments sent after the previous one had arrived: five rounds, three of them
@@ -252,7 +252,7 @@ fn the_pace_stays_below_the_model_by_the_margin() {
 }
 
 #[test]
-fn acknowledgements_that_come_in_clumps_make_room_for_as_many() {
+fn clumped_acknowledgements_widen_the_window_by_their_excess() {
     let mut bbr = filled(plain(BbrGiven { allows_for_clumps: true, ..PLAIN.given }));
     for clump in 1..20 {
         bbr.acked(&ack(1000 * clump, 30, 200, 1000.0)); // 30 at once, although a second explains 1000

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_lost_since_a_segment_was_sent_is_counted() {
+    fn losses_since_a_segment_was_sent_are_counted() {
         let mut losses = Losses::default();
         for (lost, delivered) in [(0, 5), (2, 10), (3, 20), (1, 30)] {
             losses.take(lost, delivered);
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_of_losses_takes_more_room() {
+    fn memory_is_bounded_for_any_number_of_losses() {
         let mut losses = Losses::default();
         for delivered in 0..10_000 {
             losses.take(1, delivered);

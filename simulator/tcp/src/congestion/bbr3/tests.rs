@@ -118,7 +118,7 @@ fn gains_are_those_of_the_draft() {
 }
 
 #[test]
-fn a_probe_that_loses_two_percent_sets_no_bound_and_one_that_loses_three_does() {
+fn a_probe_sets_a_bound_at_three_percent_loss_and_not_at_two() {
     for (lost, is_bounded) in [(2, false), (3, true)] {
         let mut rounds = Rounds::new().until(Bbr3State::Up);
         rounds.round(lost, 230);
@@ -145,7 +145,7 @@ fn a_bound_leaves_fifteen_percent_to_others_while_it_cruises() {
 }
 
 #[test]
-fn between_probes_a_round_with_losses_takes_the_bounds_to_what_was_delivered() {
+fn between_probes_a_lossy_round_sets_the_bounds_to_the_delivery() {
     let mut rounds = Rounds::new().until(Bbr3State::Cruise);
     rounds.round(0, 200);
     rounds.round(10, 200); // 90 of 100 arrive
@@ -239,7 +239,7 @@ fn ack_of_a_round() -> Acked {
 }
 
 #[test]
-fn it_looks_at_the_empty_path_every_five_seconds_with_half_of_the_product_in_flight() {
+fn it_probes_the_round_trip_every_five_seconds_at_half_the_product() {
     let mut rounds = Rounds::new().until(Bbr3State::Cruise);
     let (mut longest, mut probes, mut least) = (0, 0, f64::INFINITY);
     let mut since = rounds.at_ms;
