@@ -121,8 +121,9 @@ pub struct ClassBook {
     leaf_count: usize,
     /// The number vacant for longest comes first.
     vacant: VecDeque<u32>,
-    /// Is each number suspended? Empty if none is.
-    suspended: Arc<[bool]>,
+    /// Is each number suspended?
+    suspended: SharedList<bool>,
+    suspended_count: usize,
 }
 
 const FREE: u32 = u32::MAX;
@@ -154,11 +155,9 @@ impl ClassBook {
             }
         }
         let suspended = classes.iter().map(|class| class.is_suspended);
-        let suspended = match suspended.clone().any(|is_suspended| is_suspended) {
-            true => suspended.chain((0..vacant).map(|_| false)).collect(),
-            false => Arc::default(),
-        };
-        // At most two thirds of the slots are filled.
+        let suspended_count = suspended.clone().filter(|is_suspended| *is_suspended).count();
+        let suspended = suspended.chain((0..vacant).map(|_| false)).collect();
+        // At most two of three slots are filled.
         let slots = (numbers * 3 / 2 + 1).next_power_of_two();
         let mut book = ClassBook {
             classes: classes.into_iter().map(Some).chain((0..vacant).map(|_| None)).collect(),
@@ -167,6 +166,7 @@ impl ClassBook {
             is_leaf: is_leaf.into(),
             vacant: (taken as u32..numbers as u32).collect(),
             suspended,
+            suspended_count,
         };
         (0..taken as u32).for_each(|number| book.enter(number));
         book
@@ -230,9 +230,9 @@ impl ClassBook {
         (0..).zip(self.classes.iter()).filter_map(|(number, class)| Some((number, class.as_ref()?)))
     }
 
-    /// Which classes are suspended, by number; empty if none is.
-    pub fn suspended(&self) -> Arc<[bool]> {
-        self.suspended.clone()
+    /// Which are suspended, by number; empty where none is.
+    pub fn suspended(&self) -> SharedList<bool> {
+        if self.suspended_count > 0 { self.suspended.clone() } else { SharedList::default() }
     }
 
     /// The weights of all numbers.
@@ -296,13 +296,13 @@ impl ClassBook {
 
     fn put(&mut self, number: u32, class: Option<Class>) {
         let is_suspended = class.as_ref().is_some_and(|class| class.is_suspended);
-        let was_suspended = self.suspended.get(number as usize).copied().unwrap_or(false);
-        if is_suspended != was_suspended {
-            let mut suspended = self.suspended.to_vec();
-            suspended.resize(self.numbers(), false);
-            suspended[number as usize] = is_suspended;
-            let is_any = suspended.contains(&true);
-            self.suspended = if is_any { suspended.into() } else { Arc::default() };
+        let was_suspended = self.suspended.get(number as usize) == Some(&true);
+        if is_suspended != was_suspended
+            && let Some(flag) = self.suspended.entry(number as usize)
+        {
+            *flag = is_suspended;
+            self.suspended_count =
+                self.suspended_count + usize::from(is_suspended) - usize::from(was_suspended);
         }
         if let Some(place) = self.classes.entry(number as usize) {
             *place = class;
@@ -387,10 +387,10 @@ mod tests {
             [0, 1].map(|_| book.take(Class { is_suspended: true, ..class("eve", None) })),
             [Some(4), None]
         );
-        assert_eq!(*book.suspended(), [false, false, false, false, true]);
+        assert_eq!(book.suspended(), (0..5).map(|number| number == 4).collect());
         assert_eq!(book.take(class("max", None)), Some(2));
         assert_eq!(book.take(class("zoe", None)), None, "none is vacant");
-        assert!(book.vacate(4) && book.suspended().is_empty());
+        assert!(book.vacate(4) && book.suspended().len() == 0);
         assert_eq!(
             before.iter().map(|(_, class)| class.name.as_str()).collect::<Vec<_>>(),
             ["unclaimed", "gold", "ann"]

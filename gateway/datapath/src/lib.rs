@@ -33,3 +33,4 @@ pub mod sojourn;
 pub mod trips;
 
 pub use datapath::*;
+pub use shared::SharedList;

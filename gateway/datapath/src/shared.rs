@@ -5,9 +5,10 @@ use std::sync::Arc;
 /// The entries per chunk. A copy of a list of 20 000 takes 157 references.
 const CHUNK: usize = 128;
 
-/// A list in chunks. A copy takes one reference per chunk; changing an entry copies one chunk.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SharedList<T>(Vec<Arc<Vec<T>>>);
+/// A list in chunks: copying it takes a reference for each chunk, and changing an entry a copy of
+/// one chunk.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SharedList<T>(Vec<Arc<Vec<T>>>);
 
 impl<T: Clone> FromIterator<T> for SharedList<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {

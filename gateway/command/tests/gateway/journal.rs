@@ -52,9 +52,10 @@ fn subscribers_change_without_a_reload_and_the_journal_keeps_them() {
     assert_eq!(fs::read_to_string(&people).expect("it is there"), FILE);
     let (code, said) = change(&bed, &["set", path, "bob", &address]);
     assert!(code == Some(0) && said.contains("nothing changed"), "the same again: {said}");
-    let recorded = fs::read(journal_of(&people)).expect("it is there");
+    let record = || [people.clone(), journal_of(&people)].map(|path| fs::read(path).unwrap_or_default());
+    let recorded = record();
     let (code, said) = change(&bed, &["set", path, "eve", &address]);
-    assert_eq!(fs::read(journal_of(&people)).expect("it is there"), recorded, "a refused change");
+    assert_eq!(record(), recorded, "a refused change");
     assert!(code == Some(2) && said.contains("`bob`") && said.contains("has it already"), "{said}");
 
     // It is removed while its packets wait, and another takes its address before they have left.
@@ -107,6 +108,34 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
     // Three times 64 vacant leaves, and each rebuilt tree uses one of them.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
+    let (exit, said) = gateway.end();
+    assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
+}
+
+#[test]
+fn two_thousand_that_come_at_once_are_all_there_and_each_is_answered() {
+    const CLIENTS: usize = 10;
+    const EACH: usize = 200;
+    let Some((bed, config, gateway)) = with_leaves("crowd", "name,addresses\nann,10.77.0.1\n") else {
+        return;
+    };
+    let path = config.to_str().expect("UTF-8");
+    thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let bed = &bed;
+            scope.spawn(move || {
+                for number in 0..EACH {
+                    let (name, address) =
+                        (format!("n{client}-{number}"), format!("addresses=10.{}.0.{number}", 80 + client));
+                    let (code, said) = change(bed, &["set", path, &name, &address]);
+                    assert!(code == Some(0) && said.starts_with(&format!("new: {name}\n")), "{said}");
+                }
+            });
+        }
+    });
+    assert_eq!(got(&bed, path).len(), 2 + CLIENTS * EACH, "with ann and unclaimed");
+    let text = table(&config.with_file_name("people.csv")).and_then(|table| table.merged());
+    assert_eq!(text.expect("both can be read").0.lines().count(), 2 + CLIENTS * EACH);
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }

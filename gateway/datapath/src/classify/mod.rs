@@ -25,6 +25,7 @@ pub use rules::{Claimed, Claims, MatchFields, PortSet, Rule};
 pub use table::PrefixTable;
 
 use crate::class_book::UNCLAIMED;
+use crate::shared::SharedList;
 use fairwire_core::{Ecn, FlowHash, Packet};
 use fairwire_wire::flow_key::{FlowHasher, FlowKey, KeyKind, NetworkBits, Number};
 use fairwire_wire::headers::Headers;
@@ -58,8 +59,8 @@ pub struct Classifier {
     /// Names conversations, if they are distinguished within each flow.
     within: Option<FlowHasher>,
     dscp: Dscp,
-    /// By class; empty if none is suspended.
-    suspended: Arc<[bool]>,
+    /// By class; empty where none is suspended.
+    suspended: SharedList<bool>,
 }
 
 /// The parts of a classifier.
@@ -92,8 +93,8 @@ pub fn secret() -> [u8; 16] {
 pub struct Members {
     /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
-    /// By class; empty if none is suspended.
-    pub suspended: Arc<[bool]>,
+    /// By class; empty where none is suspended.
+    pub suspended: SharedList<bool>,
 }
 
 /// The definition of a flow.
@@ -186,7 +187,7 @@ impl Classifier {
             claims: Arc::default(),
             within: None,
             dscp: Dscp::Keep,
-            suspended: Arc::default(),
+            suspended: SharedList::default(),
         }
     }
 
@@ -194,7 +195,7 @@ impl Classifier {
     pub fn of(plan: ClassifierPlan) -> Self {
         let ClassifierPlan { secret, flows, framing, link, way, claims } = plan;
         let hasher = FlowHasher::new(secret).by(flows.key_kind(way));
-        let (within, dscp, suspended) = (None, Dscp::Keep, Arc::default());
+        let (within, dscp, suspended) = (None, Dscp::Keep, SharedList::default());
         Classifier { hasher, flows, framing, link, way, claims, within, dscp, suspended }
     }
 
@@ -230,7 +231,7 @@ impl Classifier {
 
     /// Sets which classes are `suspended`, by number.
     #[must_use]
-    pub fn suspending(self, suspended: Arc<[bool]>) -> Self {
+    pub fn suspending(self, suspended: SharedList<bool>) -> Self {
         Classifier { suspended, ..self }
     }
 
@@ -243,7 +244,7 @@ impl Classifier {
     /// Are packets of `class` dropped because it is suspended?
     #[inline]
     pub(crate) fn suspends(&self, class: u32) -> bool {
-        self.suspended.get(class as usize).copied().unwrap_or(false)
+        self.suspended.get(class as usize) == Some(&true)
     }
 
     /// The hash of the flow `key`, if flows are found by keys.
