@@ -358,10 +358,7 @@ impl RouterEnd {
             });
             match opened {
                 Ok(opened) => *port = Some(opened),
-                Err(error) => {
-                    eprintln!("DEBUG {error:?}");
-                    fault = fault.or(Some(error))
-                }
+                Err(error) => fault = fault.or(Some(error)),
             }
         }
         fault
