@@ -190,13 +190,14 @@ fn write_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>
     let leaf = class.leaf.as_ref().map_or(String::new(), |leaf| format!(", leaf `{leaf}`"));
     writeln!(
         out,
-        "{:indent$}{}: {} (weight {}{}{}{burst}{leaf})",
+        "{:indent$}{}: {} (weight {}{}{}{burst}{}{leaf})",
         "",
         shortened(&class.class),
         rate(class.busy_bps),
         class.weight,
         bound("guaranteed", class.guaranteed_bps),
         bound("ceiling", class.ceiling_bps),
+        bound("each", class.each_bps),
         indent = 2 + 2 * class.level,
     )
     .expect("a string takes all");

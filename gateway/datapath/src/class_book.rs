@@ -60,6 +60,8 @@ pub struct Bounds {
     pub ceiling: Option<Rate>,
     /// The burst, if there is a ceiling.
     pub burst: Option<Burst>,
+    /// The rate that none of its hosts exceeds.
+    pub each: Option<Rate>,
 }
 
 impl Bounds {

@@ -529,7 +529,36 @@ fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
 }
 
 #[test]
-fn a_bump_on_a_router_is_refused_unless_requested() {
+fn each_address_without_a_plan_has_one_behind_nat_and_all_of_them_have_a_ceiling() {
+    let Some(home) = Home::new("each") else { return };
+    home.write(
+        "plans.csv",
+        "name,addresses,download_ceiling,upload_ceiling\nann,10.0.0.9,9 Mbit/s,9 Mbit/s\n",
+    );
+    let bounds = "{ each = \"3 Mbit/s\", ceiling = \"4 Mbit/s\" }";
+    let config = home.config(|text| {
+        format!(
+            "{text}[subscribers]\nfile = \"plans.csv\"\n[[class]]\nname = \"unclaimed\"\n\
+             download = {bounds}\nupload = {bounds}\n"
+        )
+    });
+    let gateway = home.start(&config);
+    for is_upload in [false, true] {
+        // Connections of one host, and those of two; how much TCP has of it is up to the machine.
+        for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
+            let seconds = 3;
+            let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
+            let mbps = got as f64 * 8.0 / seconds as f64 / 1e6;
+            // The receiver's end counts 50 ms more at most.
+            assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
+        }
+    }
+    let (code, said) = gateway.end(Signal::TERM);
+    assert!(code == Some(0) && !said.contains("MISSING"), "{said}");
+}
+
+#[test]
+fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
     let Some(home) = Home::new("bump") else { return };
     let bump = |more: &str| {
         let more = format!("[wire]\n{more}");

@@ -20,6 +20,7 @@ use fairwire_laws::role;
 use fairwire_laws::spec::{ClassNumber, EcnChoice, Measure, Quantity, Weights};
 use fairwire_wire::Way;
 use std::any::Any;
+use std::iter::repeat_n;
 
 /// How `discipline` shares between the classes of the tree, if it can.
 pub(super) fn sharing(
@@ -210,7 +211,7 @@ impl<'a> DisciplinePlan<'a> {
         };
         let (pool, listed) = (leaves.pool, self.listed());
         let contents = (0..config.tree.len()).map(|place| {
-            let class = listed[config.tree.given()[place]].1;
+            let class = listed.get(config.tree.given()[place]).and_then(|(_, class)| *class);
             let label = class.map_or(String::new(), |class| class.name.clone());
             let inner = leaves.plans[place].map(|_| match is_later || class.is_none() {
                 true => Inner::Later,
@@ -220,13 +221,20 @@ impl<'a> DisciplinePlan<'a> {
         });
         let contents = contents.collect();
         let classful = Classful::new(config, contents).with_pool(pool);
+        let classful = self.with_hosts().fold(classful, Classful::by_host);
         if !is_later {
             return Ok(classful);
         }
         Ok(classful.with_maker(Box::new(leaves)).keeping(KEPT_LEAVES))
     }
 
-    /// The class numbers to build, each with its class unless it is vacant.
+    /// The classes in which each host has a ceiling.
+    fn with_hosts(&self) -> impl Iterator<Item = u32> {
+        let has_each = |&(_, class): &(u32, &Class)| class.bounds[self.way as usize].each.is_some();
+        self.book.iter().filter(has_each).map(|(number, _)| number)
+    }
+
+    /// The numbers that it is built with, each with its class where it is not vacant.
     fn listed(&self) -> Vec<(u32, Option<&'a Class>)> {
         let mut numbers: Vec<u32> = match self.only {
             None => (0..self.book.numbers() as u32).collect(),
@@ -246,6 +254,10 @@ impl<'a> DisciplinePlan<'a> {
         let site = self.site();
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let ecn = typed.ecn;
+        // The leaves of hosts follow all others, each with the class above it.
+        let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
+        let hosts: Vec<u32> = with_hosts.flat_map(|class| repeat_n(class, HOSTS)).collect();
+        let each = |class: u32| self.book.class(class)?.bounds[self.way as usize].each;
         let class = |&(id, class): &(u32, Option<&Class>)| {
             let bounds = class.map(|class| class.bounds[self.way as usize]).unwrap_or_default();
             classful::Class {
@@ -259,17 +271,26 @@ impl<'a> DisciplinePlan<'a> {
                     .zip(bounds.ceiling)
                     .map(|(burst, ceiling)| Quantity(Size(burst.bytes(ceiling)))),
                 weight: Some(class.map_or(Weight::ONE, |class| class.weight).get()),
-                // Given here, since the default, an equal part of the buffer, is too small with
-                // thousands of classes.
-                buffer: self.book.is_leaf(id).then_some(Quantity(Amount::Packets(1))),
+                buffer: (self.book.is_leaf(id) && !hosts.contains(&id)).then_some(ONE),
                 ..classful::Class::default()
             }
         };
+        let host = |(id, class): (u32, &u32)| classful::Class {
+            id: Some(id),
+            parent: Some(*class),
+            ceiling: each(*class).map(Quantity),
+            buffer: Some(ONE),
+            ..classful::Class::default()
+        };
         let listed = self.listed();
-        let classes = listed.iter().map(class).collect();
-        let spec = classful::Spec { class: Some(classes), default: Some(UNCLAIMED), ..typed };
+        let first = self.book.numbers() as u32;
+        let classes = listed.iter().map(class).chain((first..).zip(&hosts).map(host)).collect();
+        let default =
+            hosts.iter().position(|class| *class == UNCLAIMED).map_or(UNCLAIMED, |at| first + at as u32);
+        let spec = classful::Spec { class: Some(classes), default: Some(default), ..typed };
         let config = spec.check(&site)?;
-        let count = self.book.leaf_count();
+        let (is_leaf, count) =
+            (config.tree.leaves(), self.book.leaf_count() + self.with_hosts().count() * HOSTS);
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
         let prepared = |choice: &LeafChoice| {
             let mut parameters = choice.parameters(&self.shaping.parameters);
@@ -290,16 +311,24 @@ impl<'a> DisciplinePlan<'a> {
         let choices: Vec<&LeafChoice> = [&shaping.leaf].into_iter().chain(of_classes.choices()).collect();
         let prepared = choices.iter().copied().map(prepared).collect();
         let plan = |place: usize| {
-            let number = listed[config.tree.given()[place]].0;
-            self.book.is_leaf(number).then(|| {
-                let rate = self.leaf_rate(number, spec.rate.map(|rate| rate.0));
+            let given = config.tree.given()[place];
+            let (number, class, each) = match listed.get(given) {
+                Some((number, _)) => (*number, *number, None),
+                None => {
+                    let at = given - listed.len();
+                    (first + at as u32, hosts[at], each(hosts[at]))
+                }
+            };
+            is_leaf[place].then(|| {
+                let most = spec.rate.map(|rate| rate.0).into_iter().chain(each).reduce(Rate::min);
+                let rate = self.leaf_rate(class, most);
                 let buffer = leaf_buffer(whole, &Site { rate, ..site });
-                Leaf { number, prepared: self.prepared(number), rate, buffer }
+                Leaf { number, prepared: self.prepared(class), rate, buffer }
             })
         };
         let plans = (0..config.tree.len()).map(plan).collect();
         let pool = pool(whole, self.frames, &site);
-        let leaves = Leaves { plans, prepared, site, pool };
+        let leaves = Leaves { plans, prepared, site, pool, have_hosts: !hosts.is_empty() };
         match leaves.check() {
             Ok(()) => Ok((config, leaves)),
             Err((at, error)) => Err(DisciplineFault { error, leaf: Some(choices[at]) }),
@@ -323,8 +352,12 @@ impl<'a> DisciplinePlan<'a> {
     }
 }
 
-/// Up to this number of leaves are built at once, and nothing is allocated later. Of more leaves,
-/// few are busy at a time.
+/// The leaves of hosts in a class with a ceiling for each: a packet takes longer, the more of them wait.
+const HOSTS: usize = 256;
+/// Stated for a leaf, so that the equal parts of thousands are not refused as too small.
+const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
+/// Up to this number of leaves are made at once, and nothing is allocated later. Of more, few are
+/// busy at a time.
 const MADE_AT_ONCE: usize = 1024;
 /// Leaves are built at once only if all of them together have room for at most this number of
 /// packets: 16 MB of slots, which cost nothing until they are used.
@@ -353,6 +386,8 @@ struct Leaves {
     prepared: Box<[Prepared]>,
     site: Site<'static>,
     pool: Pool,
+    /// Are some of them of hosts, of which few are busy at a time?
+    have_hosts: bool,
 }
 
 impl Leaves {
@@ -360,7 +395,7 @@ impl Leaves {
     fn are_made_later(&self) -> bool {
         let plans = || self.plans.iter().flatten();
         let room = plans().map(|leaf| u64::from(leaf.buffer.limit(leaf.rate).max_packets()));
-        plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
+        self.have_hosts || plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
     /// Checks all leaves. A fault comes with the place in `prepared` of the faulty discipline.

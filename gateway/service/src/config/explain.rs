@@ -4,6 +4,7 @@ use super::backend::BackendKind;
 use super::shaping::{Shaping, TYPICAL_FRAME};
 use super::spec::{BurstText, DscpChoice};
 use super::{ClassSupport, Config, LeafChoice, fair};
+use fairwire_core::Rate;
 use fairwire_datapath::class_book::ClassKind;
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::pool::PoolSize;
@@ -93,7 +94,10 @@ pub struct ClassExplanation {
     /// The burst beyond that after a pause, such as `40 Mbit/s for 10 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<BurstText>,
-    /// With `classful`: its own discipline, or that of all below it, as given; absent if it has
+    /// The rate that none of its hosts exceeds, bit/s.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each_bps: Option<u64>,
+    /// With `classful`: its own discipline, or that of all below it, as given; absent where it has
     /// that of the class above.
     pub leaf: Option<String>,
     /// Its rate when all classes are busy, bit/s.
@@ -189,6 +193,7 @@ impl Config {
                 guaranteed_bps: bounds.guaranteed.map(|rate| rate.bps()),
                 ceiling_bps: bounds.ceiling.map(|rate| rate.bps()),
                 burst: bounds.burst.map(BurstText),
+                each_bps: bounds.each.map(Rate::bps),
                 leaf: of_leaves.and_then(|leaves| leaves.of(number)).map(LeafChoice::to_string),
                 busy_bps: busy[number as usize],
             }

@@ -20,8 +20,11 @@ mod tests {
     use fairwire_datapath::class_book::{Bounds, Class, ClassKind};
 
     fn class(name: &str, parent: Option<u32>, weight: f64, bounds: (u64, u64)) -> Class {
-        let bounds =
-            Bounds { guaranteed: Rate::from_bps(bounds.0), ceiling: Rate::from_bps(bounds.1), burst: None };
+        let bounds = Bounds {
+            guaranteed: Rate::from_bps(bounds.0),
+            ceiling: Rate::from_bps(bounds.1),
+            ..Bounds::default()
+        };
         Class {
             name: name.into(),
             parent,

@@ -85,7 +85,8 @@ fn by_ipv4_alone<'a>(texts: &'a Texts<'_>) -> Vec<&'a str> {
 /// The note that traffic can evade plans if unclaimed traffic has none.
 fn unclaimed_note(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let is_bounded = |number: u32| {
-        tree.book.class(number).is_some_and(|class| class.bounds[way as usize].ceiling.is_some())
+        let bounds = tree.book.class(number).map(|class| class.bounds[way as usize]).unwrap_or_default();
+        bounds.ceiling.or(bounds.each).is_some()
     };
     let has_plans =
         tree.book.iter().any(|(number, class)| class.kind == ClassKind::Subscriber && is_bounded(number));

@@ -2,9 +2,9 @@
 
 use super::places::{Origin, Texts};
 use super::tree::Tree;
+use fairwire_core::Rate;
 use fairwire_core::class_tree::{Overpromised, guarantees};
-use fairwire_core::{ClassTerms, Rate};
-use fairwire_datapath::class_book::{Burst, ClassBook};
+use fairwire_datapath::class_book::{Bounds, Burst, ClassBook};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_wire::Way;
 
@@ -22,10 +22,12 @@ pub(super) fn check(
     };
     let terms = tree.book.terms(way);
     let Some(rate) = rate else {
-        let promise = |terms: &ClassTerms| {
-            terms.guarantee.map(|rate| ("guaranteed", rate)).or(terms.ceiling.map(|rate| ("ceiling", rate)))
+        let promise = |Bounds { guaranteed, ceiling, each, .. }: Bounds| {
+            let all = [("guaranteed", guaranteed), ("ceiling", ceiling), ("each", each)];
+            all.into_iter().find_map(|(key, rate)| Some((key, rate?)))
         };
-        let last = terms.iter().enumerate().rev().find_map(|(at, terms)| Some((at, promise(terms)?)));
+        let bounds = tree.book.iter().map(|(number, class)| (number as usize, class.bounds[way as usize]));
+        let last = bounds.filter_map(|(number, bounds)| Some((number, promise(bounds)?))).last();
         return last.map_or(Ok(()), |(number, (key, given))| {
             let why = format!("there is no [{}], so that direction is not shaped", way.name());
             let allowed =
@@ -162,11 +164,12 @@ fn rate(bps: u128) -> String {
 pub(super) fn first(tree: &Tree, way: Way) -> Option<(Origin, &'static str)> {
     tree.book.iter().find_map(|(number, class)| {
         let bounds = class.bounds[way as usize];
-        let key = match (bounds.guaranteed, bounds.ceiling, bounds.burst) {
-            (Some(_), _, _) => "guaranteed",
-            (None, Some(_), _) => "ceiling",
-            (None, None, Some(_)) => "burst",
-            (None, None, None) => return None,
+        let key = match bounds {
+            Bounds { guaranteed: Some(_), .. } => "guaranteed",
+            Bounds { ceiling: Some(_), .. } => "ceiling",
+            Bounds { burst: Some(_), .. } => "burst",
+            Bounds { each: Some(_), .. } => "each",
+            _ => return None,
         };
         Some((tree.origins[number as usize], key))
     })

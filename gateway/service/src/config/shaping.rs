@@ -122,7 +122,9 @@ pub(super) fn check(
         None => LeafChoice::unset(&format!("{path}.leaf")),
     };
     let sharing = discipline::sharing(&chosen, way, tree, texts)?;
-    let Flows { kind, within } = flows(spec, typed, &chosen, &leaf, has_classes, path, texts)?;
+    let Flows { kind, within } = flows(spec, typed, &chosen, &leaf, (way, tree), texts)?;
+    let has_no_hosts = !within && matches!(kind, FlowKind::FiveTuple | FlowKind::Dscp);
+    each_is_of_hosts(way, tree, has_no_hosts, texts)?;
     Ok(Some(Shaping {
         discipline,
         rate: typed.rate.0,
@@ -142,7 +144,30 @@ pub(super) fn check(
     }))
 }
 
-/// The part of the subscribers that may be added before the tree is rebuilt, and the fewest.
+/// A ceiling for each host is of a leaf, in which flows have hosts.
+fn each_is_of_hosts(
+    way: Way,
+    tree: &Tree,
+    has_no_hosts: bool,
+    texts: &Texts<'_>,
+) -> Result<(), DocumentError> {
+    for (number, class) in tree.book.iter() {
+        let Some(each) = class.bounds[way as usize].each else { continue };
+        let (why, allowed) = match tree.book.is_leaf(number) {
+            false => ("classes or subscribers are below that class", "`each` of one without any".into()),
+            true if has_no_hosts => {
+                let path = way.name();
+                ("flows here have no hosts", format!("`flows = \"inside\"` or two levels in [{path}]"))
+            }
+            true => continue,
+        };
+        let key = format!("{}.each", way.name());
+        return Err(texts.refuse_of(tree.origins[number as usize], &key, each, why, allowed));
+    }
+    Ok(())
+}
+
+/// A part of the subscribers that may come before the tree is built anew, and the fewest.
 const VACANT: (usize, usize) = (16, 64);
 
 /// Leaf numbers to reserve for new subscribers, given the number of `classes`. 0 if a new
@@ -291,11 +316,11 @@ fn flows(
     typed: &DirectionSpec,
     chosen: &Chosen<'_>,
     leaf: &LeafChoice,
-    has_classes: bool,
-    path: &str,
+    (way, tree): (Way, &Tree),
     texts: &Texts<'_>,
 ) -> Result<Flows, DocumentError> {
-    let path = format!("{path}.flows");
+    let path = format!("{}.flows", way.name());
+    let has_classes = tree.book.len() > 1;
     let discipline = chosen.discipline;
     let has_leaves = chosen.classes() == ClassSupport::Queues;
     let (name, mut parameters) = match has_leaves {
@@ -304,10 +329,11 @@ fn flows(
     };
     let knows_hosts = discipline::share_between_hosts(name, &mut parameters) && (has_leaves || !has_classes);
     let one = |kind| Ok(Flows { kind, within: false });
+    let has_each = tree.book.iter().any(|(_, class)| class.bounds[way as usize].each.is_some());
     match &typed.flows {
-        None if has_leaves && spec.subscribers.is_some() => one(FlowKind::FiveTuple),
+        None if has_leaves && spec.subscribers.is_some() && !has_each => one(FlowKind::FiveTuple),
         None if knows_hosts => Ok(Flows { kind: FlowKind::Inside, within: true }),
-        None if has_leaves => one(FlowKind::FiveTuple),
+        None if has_leaves => one(if has_each { FlowKind::Inside } else { FlowKind::FiveTuple }),
         None if spec.subscribers.is_some() => one(FlowKind::Subscriber),
         None => one(FlowKind::Inside),
         Some(FlowsSpec::Levels(levels)) => {

@@ -338,6 +338,9 @@ pub struct BoundsSpec {
     pub ceiling: Option<Quantity<Rate>>,
     /// The burst beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default: nothing.
     pub burst: Option<BurstText>,
+    /// The rate that none of its hosts exceeds, where no class and no subscriber is below it. Hosts have
+    /// 256 leaves by a keyed hash, so two may share one. Default: none.
+    pub each: Option<Quantity<Rate>>,
 }
 
 /// The packets that match every given key, at any of its values.

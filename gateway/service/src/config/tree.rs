@@ -81,6 +81,7 @@ fn of_spec(class: &ClassSpec, weight: Weight, parent: Option<u32>) -> Class {
         guaranteed: bounds.guaranteed.map(|rate| rate.0),
         ceiling: bounds.ceiling.map(|rate| rate.0),
         burst: bounds.burst.map(|burst| burst.0),
+        each: bounds.each.map(|rate| rate.0),
     });
     let (name, kind) = (class.name.clone(), ClassKind::Class);
     Class { name, parent, kind, weight, bounds, is_suspended: false }

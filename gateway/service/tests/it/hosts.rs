@@ -268,3 +268,54 @@ fn starving_groups_are_named_and_their_own_class_helps() {
     assert!(!way.starving.contains_key("tv") && !way.starving.contains_key("others"), "{:?}", way.starving);
     assert!(sentence.contains("`rest` loses"), "{sentence}");
 }
+
+/// A way of 50 Mbit/s, a plan for 10.0.0.1, and these keys of the class of all others.
+fn with_unclaimed(way: &str, unclaimed: &str) -> Result<Config, String> {
+    let text = format!(
+        "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
+         [download]\nrate = \"50 Mbit/s\"\n{way}\n[[class]]\nname = \"unclaimed\"\n{unclaimed}\n"
+    );
+    let csv = "name,addresses,download_ceiling\nann,10.0.0.1,20 Mbit/s\n";
+    Config::parse("t.toml", &text, Some(("s.csv", csv))).map_err(|error| error.to_string())
+}
+
+#[test]
+fn each_host_without_a_plan_has_a_ceiling_and_all_of_them_have_one() {
+    for way in ["", "leaf = \"codel\"", "flows = \"inside\""] {
+        let unclaimed = "download = { each = \"2 Mbit/s\", ceiling = \"5 Mbit/s\" }";
+        let config = with_unclaimed(way, unclaimed).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!config.notes().iter().any(|note| note.contains("has none")), "{:?}", config.notes());
+        for (others, each) in [(1, 2.0), (2, 2.0), (5, 1.0)] {
+            let hosts: Vec<[u8; 4]> =
+                [[10, 0, 0, 1]].into_iter().chain((0..others).map(|n| [10, 9, 0, n])).collect();
+            let flood = |host: &[u8; 4]| -> Vec<Arrival> {
+                every(MS, [0, 2000 * MS], &datagram(OUTSIDE, *host, 1, 1500)).collect()
+            };
+            let mut datapath = Datapath::new(config.plan(&MADE).expect("it was checked"));
+            let sent = through(&mut datapath, hosts.iter().flat_map(flood).collect(), false);
+            let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
+            let of = |host: &[u8; 4]| rates[host] * 1538.0 / 1514.0;
+            assert!(of(&hosts[0]) > 11.5, "{way}: {rates:?}");
+            // A packet is 0.4 %; and five in turn have one more or less in 1.5 s.
+            assert!(hosts[1..].iter().all(|host| (of(host) / each - 1.0).abs() < 0.02), "{way}: {rates:?}");
+        }
+    }
+}
+
+#[test]
+fn a_ceiling_for_each_host_is_refused_where_there_are_no_hosts_or_no_leaf() {
+    let each = "download.each = \"2 Mbit/s\"";
+    for (way, keys, why) in [
+        ("flows = \"5-tuple\"", each, "flows here have no hosts"),
+        ("discipline = \"hfaba\"", each, "supports neither guarantees nor ceilings"),
+        ("", "upload.each = \"2 Mbit/s\"", "there is no [upload]"),
+        (
+            "",
+            "[[class]]\nname = \"a\"\ndownload.each = \"2 Mbit/s\"\n[[class]]\nname = \"b\"\nparent = \"a\"",
+            "are below that class",
+        ),
+    ] {
+        let error = with_unclaimed(way, keys).expect_err("it is refused");
+        assert!(error.contains(why), "{error}");
+    }
+}

@@ -6,6 +6,7 @@ use super::leaf::Contents;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 use fairwire_core::{ClassTerms, Time, Transmitter};
 
 /// The place of the root among the nodes.
@@ -35,6 +36,8 @@ pub(super) struct Node {
     /// Backlogged children, and this node's place among its backlogged siblings.
     pub(super) active: Vec<usize>,
     pub(super) place: Option<usize>,
+    /// The leaves of its hosts, if these have one each.
+    pub(super) hosts: Option<Range<usize>>,
     /// Has a packet come for this leaf since it was last considered for release?
     pub(super) is_used: bool,
 }
@@ -64,6 +67,7 @@ impl Node {
             in_vain: 0,
             active: Vec::with_capacity(children),
             place: None,
+            hosts: None,
             is_used: false,
         }
     }

@@ -9,6 +9,7 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::any::Any;
+use core::ops::Range;
 use fairwire_core::{
     Backlog, ClassTerms, ClassTree, Control, Discipline, Duration, Ignore, Kept, Packet, Probe, Room,
     SetWeightError, Signals, Time, Unit, Weight,
@@ -104,7 +105,24 @@ impl Classful {
         Classful { maker: Some(maker), terms: None, ..self }
     }
 
-    /// Lets the leaves share `pool`.
+    /// The same, with packets of `class` in the leaves below it: the upper half of the flow hash names a
+    /// packet's host, and so its leaf. Two hosts may share one. Nothing if no leaves alone are below it.
+    #[must_use]
+    pub fn by_host(mut self, class: u32) -> Self {
+        if let Some(at) = self.tree.place(class).map(|place| place + 1) {
+            let below: Vec<usize> =
+                (1..self.nodes.len()).filter(|&node| self.nodes[node].parent == at).collect();
+            let hosts = below.first().map(|&first| first..first + below.len());
+            let are_leaves = |hosts: &Range<usize>| {
+                hosts.clone().eq(below.iter().copied())
+                    && self.nodes[hosts.clone()].iter().all(|node| node.contents.inner.is_some())
+            };
+            self.nodes[at].hosts = hosts.filter(are_leaves);
+        }
+        self
+    }
+
+    /// The same, with leaves that share `pool`.
     #[must_use]
     pub fn with_pool(self, pool: Pool) -> Self {
         Classful { pool: Some(pool), ..self }
@@ -127,17 +145,28 @@ impl Classful {
 
     /// The backlog in the leaf of `class`, or in the default leaf.
     pub fn backlog_of(&self, class: u32) -> Backlog {
-        self.inner(self.leaf_of(class)).map_or(Backlog::default(), Discipline::backlog)
+        self.inner(self.leaves_of(class).start).map_or(Backlog::default(), Discipline::backlog)
+    }
+
+    /// The leaf of `class`, or those of its hosts.
+    #[inline]
+    fn leaves_of(&self, class: u32) -> Range<usize> {
+        let default = self.default..self.default + 1;
+        let Some(at) = self.tree.place(class).map(|place| place + 1) else { return default };
+        match &self.nodes[at].contents.inner {
+            Some(Inner::Later) if self.maker.is_none() => default,
+            Some(_) => at..at + 1,
+            None => self.nodes[at].hosts.clone().unwrap_or(default),
+        }
     }
 
     #[inline]
-    fn leaf_of(&self, class: u32) -> usize {
-        let listed = self.tree.place(class).map(|place| place + 1);
-        let is_used = |&at: &usize| match &self.nodes[at].contents.inner {
-            Some(Inner::Later) => self.maker.is_some(),
-            inner => inner.is_some(),
-        };
-        listed.filter(is_used).unwrap_or(self.default)
+    fn leaf_of(&self, packet: &Packet) -> usize {
+        let leaves = self.leaves_of(packet.class);
+        match leaves.len() {
+            1 => leaves.start,
+            hosts => leaves.start + packet.flow.host() as usize % hosts,
+        }
     }
 
     /// The discipline of the leaf `at`, if it is built.
@@ -363,7 +392,7 @@ impl Classful {
 impl Discipline for Classful {
     #[inline]
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals) {
-        let at = self.leaf_of(packet.class);
+        let at = self.leaf_of(&packet);
         if self.inner(at).is_none() {
             self.make(at, signals);
         }
@@ -409,7 +438,8 @@ impl Discipline for Classful {
         if !probe.wants_parts() {
             return;
         }
-        for node in &self.nodes[1..] {
+        // Neither vacant leaves nor those of hosts have a label.
+        for node in self.nodes[1..].iter().filter(|node| !node.contents.label.is_empty()) {
             probe.enter(&node.contents.label);
             if let Some(guarantee) = &node.guarantee {
                 probe.gauge("guaranteed_rate", Unit::BitsPerSecond, guarantee.rate().bps() as f64);
@@ -440,10 +470,7 @@ impl Discipline for Classful {
 impl Control for Classful {
     /// The leaf of the class, or all leaves; those that are not built are skipped.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
-        let leaves = class.map_or(0..self.nodes.len(), |class| {
-            let at = self.leaf_of(class);
-            at..at + 1
-        });
+        let leaves = class.map_or(0..self.nodes.len(), |class| self.leaves_of(class));
         for node in &mut self.nodes[leaves] {
             if let Some(Inner::Made(inner)) = &mut node.contents.inner {
                 visit(&mut **inner);
