@@ -228,10 +228,14 @@ impl<'a> DisciplinePlan<'a> {
         Ok(classful.with_maker(Box::new(leaves)).keeping(KEPT_LEAVES))
     }
 
+    /// The ceiling of each host in `class`.
+    fn each(&self, class: u32) -> Option<Rate> {
+        self.book.class(class)?.bounds[self.way as usize].each
+    }
+
     /// The classes in which each host has a ceiling.
     fn with_hosts(&self) -> impl Iterator<Item = u32> {
-        let has_each = |&(_, class): &(u32, &Class)| class.bounds[self.way as usize].each.is_some();
-        self.book.iter().filter(has_each).map(|(number, _)| number)
+        self.book.iter().map(|(number, _)| number).filter(|number| self.each(*number).is_some())
     }
 
     /// The numbers that it is built with, each with its class where it is not vacant.
@@ -248,18 +252,12 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The tree and the plans of its leaves, checked. Each leaf gets only what it needs, so
-    /// thousands fit.
-    fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
-        let site = self.site();
+    /// The tree of the numbers `listed`, and of the leaves of `hosts`, by the classes above them.
+    fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
-        let ecn = typed.ecn;
-        // The leaves of hosts follow all others, each with the class above it.
-        let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
-        let hosts: Vec<u32> = with_hosts.flat_map(|class| repeat_n(class, HOSTS)).collect();
-        let each = |class: u32| self.book.class(class)?.bounds[self.way as usize].each;
         let class = |&(id, class): &(u32, Option<&Class>)| {
             let bounds = class.map(|class| class.bounds[self.way as usize]).unwrap_or_default();
+            let has_hosts = bounds.each.is_some() && !hosts.is_empty();
             classful::Class {
                 id: Some(id),
                 parent: class.and_then(|class| class.parent),
@@ -271,30 +269,39 @@ impl<'a> DisciplinePlan<'a> {
                     .zip(bounds.ceiling)
                     .map(|(burst, ceiling)| Quantity(Size(burst.bytes(ceiling)))),
                 weight: Some(class.map_or(Weight::ONE, |class| class.weight).get()),
-                buffer: (self.book.is_leaf(id) && !hosts.contains(&id)).then_some(ONE),
+                buffer: (self.book.is_leaf(id) && !has_hosts).then_some(ONE),
                 ..classful::Class::default()
             }
         };
         let host = |(id, class): (u32, &u32)| classful::Class {
             id: Some(id),
             parent: Some(*class),
-            ceiling: each(*class).map(Quantity),
+            ceiling: self.each(*class).map(Quantity),
             buffer: Some(ONE),
             ..classful::Class::default()
         };
-        let listed = self.listed();
+        // They have the numbers after all others.
         let first = self.book.numbers() as u32;
-        let classes = listed.iter().map(class).chain((first..).zip(&hosts).map(host)).collect();
-        let default =
-            hosts.iter().position(|class| *class == UNCLAIMED).map_or(UNCLAIMED, |at| first + at as u32);
-        let spec = classful::Spec { class: Some(classes), default: Some(default), ..typed };
+        let classes = listed.iter().map(class).chain((first..).zip(hosts).map(host)).collect();
+        let of_unclaimed = (first..).zip(hosts).find(|(_, class)| **class == UNCLAIMED);
+        let default = of_unclaimed.map_or(UNCLAIMED, |(host, _)| host);
+        classful::Spec { class: Some(classes), default: Some(default), ..typed }
+    }
+
+    /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
+    /// thousands fit.
+    fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
+        let (site, listed) = (self.site(), self.listed());
+        let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
+        let hosts: Vec<u32> = with_hosts.flat_map(|class| repeat_n(class, HOSTS)).collect();
+        let spec = self.spec(&listed, &hosts);
         let config = spec.check(&site)?;
         let (is_leaf, count) =
             (config.tree.leaves(), self.book.leaf_count() + self.with_hosts().count() * HOSTS);
         let whole = spec.buffer.map_or(site.buffer, |buffer| buffer.0);
         let prepared = |choice: &LeafChoice| {
             let mut parameters = choice.parameters(&self.shaping.parameters);
-            if let Some(ecn) = ecn {
+            if let Some(ecn) = spec.ecn {
                 part_of(choice.name(), &mut parameters).set_default(role::ECN, ecn);
             }
             fit_leaf(choice.name(), &mut parameters, count);
@@ -316,7 +323,7 @@ impl<'a> DisciplinePlan<'a> {
                 Some((number, _)) => (*number, *number, None),
                 None => {
                     let at = given - listed.len();
-                    (first + at as u32, hosts[at], each(hosts[at]))
+                    ((self.book.numbers() + at) as u32, hosts[at], self.each(hosts[at]))
                 }
             };
             is_leaf[place].then(|| {
