@@ -15,7 +15,8 @@ fn with_leaves(name: &str, people: &str) -> Option<(Bed, PathBuf, Gateway)> {
     let bed = Bed::new(name)?;
     bed.write("people.csv", people);
     let text = bed.text().replace("[download]", "[subscribers]\nfile = \"people.csv\"\n[download]");
-    let config = bed.write("gateway.toml", &text.replace("faba", "classful"));
+    let each = "\n[[class]]\nname = \"unclaimed\"\ndownload.each = \"20 Mbit/s\"\n";
+    let config = bed.write("gateway.toml", &(text.replace("faba", "classful") + each));
     let gateway = bed.start(&config);
     Some((bed, config, gateway))
 }
