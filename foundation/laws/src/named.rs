@@ -19,7 +19,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::about::About;
 use crate::error::{BadParameter, Parameter};
 use crate::part::Part;
 use crate::scheduler::service::SCHEDULER;
@@ -47,8 +46,6 @@ pub struct Entry {
     pub name: &'static str,
     /// Its aliases.
     pub aliases: &'static [&'static str],
-    /// Its description.
-    pub about: About,
     read: fn(&str) -> Result<Box<dyn Law>, TextError>,
 }
 
@@ -64,7 +61,6 @@ macro_rules! entries {
         pub const ALL: &[Entry] = &[$(Entry {
             name: $($module)::+::Spec::OWNER,
             aliases: &[$($($alias),+)?],
-            about: $($module)::+::ABOUT,
             read: |text| Ok(Box::new(from_text::<$($module)::+::Spec>(text)?)),
         }),+];
     };

@@ -132,6 +132,7 @@ fn unreadable_text_is_refused_with_its_line() {
         ("a = \"\\q\"", 1, "unknown escape"),
         ("a = {}\n[a.b]", 2, "`a` is given twice"),
         ("a = 99999999999999999999", 1, "is no value"),
+        ("a = 1e999", 1, "`1e999` is no value"),
         (&deep[..60_000], 1, "more than 16 deep"),
         (&long, 1, "allowed: at most 65536"),
     ] {

@@ -9,7 +9,7 @@ mod value;
 
 pub use value::{Table, Value};
 
-use crate::field::Declared;
+use crate::field::{Declared, Field};
 use crate::quantity::Quantity;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -70,8 +70,9 @@ pub trait Placed: Declared {
 /// If the text is not TOML, or gives unknown parameters. Bounds are checked later.
 pub fn from_text<S: Placed>(text: &str) -> Result<S, TextError> {
     let mut given = S::default();
-    let table = Table::parse(text)?;
-    put_all::<S>(&table, &mut |at, value| given.place(at).put(value))?;
+    put_all(&Table::parse(text)?, S::NAMES, const { required(S::FIELDS) }, &mut |at, value| {
+        given.place(at).put(value)
+    })?;
     Ok(given)
 }
 
@@ -79,26 +80,40 @@ pub fn from_text<S: Placed>(text: &str) -> Result<S, TextError> {
 pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
     let Value::Table(table) = value else { return Err(value.instead_of("a table of parameters")) };
     let mut given = S::default();
-    put_all::<S>(table, &mut |at, value| given.place(at).put(value)).map_err(|error| error.message)?;
+    put_all(table, S::NAMES, const { required(S::FIELDS) }, &mut |at, value| given.place(at).put(value))
+        .map_err(|error| error.message)?;
     Ok(given)
 }
 
+/// A bit for each required parameter: the texts of declarations then stay out of the program.
+const fn required(fields: &[Field]) -> u64 {
+    assert!(fields.len() <= 64);
+    let (mut bits, mut at) = (0, 0);
+    while at < fields.len() {
+        bits |= (fields[at].is_required as u64) << at;
+        at += 1;
+    }
+    bits
+}
+
 /// Passes each value to `put`, with the index of its parameter.
-fn put_all<S: Declared>(
+fn put_all(
     table: &Table,
-    put: &mut dyn FnMut(usize, &Value) -> Result<(), String>,
+    names: &[&str],
+    required: u64,
+    put: &mut dyn FnMut(usize, &Value) -> Result<(), Refusal>,
 ) -> Result<(), TextError> {
     for (name, line, value) in table.entries() {
-        let at = S::NAMES.iter().position(|other| *other == name);
+        let at = names.iter().position(|other| *other == name);
         let result = at
-            .ok_or_else(|| unknown(name, S::NAMES))
+            .ok_or_else(|| unknown(name, names))
             .and_then(|at| put(at, value).map_err(|message| format!("`{name}`: {message}")));
         result.map_err(|message| TextError { line, message })?;
     }
-    match S::FIELDS.iter().find(|field| field.is_required && !table.has(field.name)) {
-        Some(missing) => Err(TextError {
+    match (0..).zip(names).find(|(at, name)| required >> at & 1 == 1 && !table.has(name)) {
+        Some((_, missing)) => Err(TextError {
             line: table.line(),
-            message: format!("`{}` is missing; it must be given", missing.name),
+            message: format!("`{missing}` is missing; it must be given"),
         }),
         None => Ok(()),
     }
@@ -117,13 +132,18 @@ fn shortened(text: &str) -> String {
 
 /// One of these words, with their meanings.
 pub fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, Refusal> {
-    let allowed = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
-    let Value::Text(text) = value else { return Err(value.instead_of(allowed())) };
-    let found = words.iter().find(|(word, _)| word == text);
-    found.map(|(_, meaning)| *meaning).ok_or_else(|| {
-        let hint = spelling::hint(text, words.iter().map(|(word, _)| *word));
-        format!("\"{}\" is given; allowed: {}{hint}", shortened(text), allowed())
-    })
+    let is_it = |(word, _): &&(&str, T)| matches!(value, Value::Text(text) if text == word);
+    let found = words.iter().find(is_it);
+    found.map(|(_, meaning)| *meaning).ok_or_else(|| no_word(value, &mut words.iter().map(|(word, _)| *word)))
+}
+
+/// The refusal of a value that is none of `words`; one function for all types.
+fn no_word(value: &Value, words: &mut dyn Iterator<Item = &str>) -> Refusal {
+    let words: Vec<&str> = words.collect();
+    let allowed = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+    let Value::Text(text) = value else { return value.instead_of(allowed) };
+    let hint = spelling::hint(text, words.iter().copied());
+    format!("\"{}\" is given; allowed: {allowed}{hint}", shortened(text))
 }
 
 impl FromValue for bool {

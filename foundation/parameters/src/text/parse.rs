@@ -385,7 +385,7 @@ fn plain(word: &str) -> Option<Value> {
         text += if exponent.starts_with('-') { "-" } else { "" };
         text += &without_underscores(exponent.strip_prefix(['+', '-']).unwrap_or(exponent), 10)?;
     }
-    text.parse().ok().map(Value::Number)
+    text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number)
 }
 
 /// Digits, with each underscore between two of them.
