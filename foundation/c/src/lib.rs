@@ -7,6 +7,8 @@
 
 pub mod border;
 pub mod code;
+#[cfg(feature = "composed")]
+mod composed;
 mod cookies;
 mod events;
 pub mod hash;

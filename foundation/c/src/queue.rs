@@ -10,10 +10,13 @@ use core::ptr::from_ref;
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Packet, Probe, Rate, Seed, Time, Unit, Weight};
 use fairwire_laws::named::{self, NamedError};
-use fairwire_laws::{Site, role};
+use fairwire_laws::{BadParameter, Site, role};
 
 /// An error: its code, and a text for the caller if it has details.
 pub type Refused = (i32, String);
+
+/// A discipline, and the packets for which it has room.
+pub(crate) type Built = Result<(Box<dyn Discipline>, u64), Refused>;
 
 /// A queue.
 pub struct Queue {
@@ -39,23 +42,17 @@ impl Queue {
             seed: Seed(site.seed),
             stream: "fairwire",
         };
-        let law = named::read(name, text).map_err(|error| {
-            let code = match error {
-                NamedError::Unknown(_) => FW_ERROR_NAME,
-                NamedError::Bad(_) => FW_ERROR_PARAMETER,
-                _ => FW_ERROR_TEXT,
-            };
-            (code, error.to_string())
-        })?;
-        let mut discipline = law.build(&site).map_err(|bad| refused(bad.to_string()))?;
+        #[cfg(feature = "composed")]
+        let composed = crate::composed::built(name, text, &site);
+        #[cfg(not(feature = "composed"))]
+        let composed = None;
+        let (mut discipline, packets) = composed.unwrap_or_else(|| law(name, text, &site))?;
         if discipline.reads_acknowledgements() {
             let what =
                 format!("`{name}` with these parameters reads what packets acknowledge, which C cannot say");
             return Err(refused(what));
         }
-        let room =
-            site.room("", role::BUFFER.given(&*law).copied()).map_err(|bad| refused(bad.to_string()))?;
-        Ok(Queue::new(discipline, room.limit.max_packets() as usize + 1))
+        Ok(Queue::new(discipline, packets as usize + 1))
     }
 
     /// A queue of at most `capacity` packets at any time.
@@ -213,7 +210,23 @@ impl Queue {
     }
 }
 
-/// Are all fields valid?
+/// The law called `name`, and the packets for which it has room.
+fn law(name: &str, text: &str, site: &Site<'_>) -> Built {
+    let law = named::read(name, text).map_err(|error| {
+        let code = match error {
+            NamedError::Unknown(_) => FW_ERROR_NAME,
+            NamedError::Bad(_) => FW_ERROR_PARAMETER,
+            _ => FW_ERROR_TEXT,
+        };
+        (code, error.to_string())
+    })?;
+    let refused = |bad: BadParameter| (FW_ERROR_PARAMETER, bad.to_string());
+    let discipline = law.build(site).map_err(refused)?;
+    let room = site.room("", role::BUFFER.given(&*law).copied()).map_err(refused)?;
+    Ok((discipline, room.limit.max_packets().into()))
+}
+
+/// Has each field such a value?
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;

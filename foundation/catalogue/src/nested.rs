@@ -117,8 +117,9 @@ fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
 
-/// The packets for which `choice` has room at `site`, with its tables converted to packets.
-fn slots((choice, site): &Inside<'_>) -> u64 {
+/// The packets for which `choice` has room at `site`, with its tables converted to packets: an upper
+/// bound of its backlog.
+pub fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {
         return inside.iter().map(slots).sum();

@@ -5,7 +5,7 @@ use core::ptr::null_mut;
 use fairwire_c::border::*;
 use fairwire_c::types::*;
 use fairwire_core::units::Amount;
-use fairwire_core::{Cause, Ecn, Packet, Rate, Seed, Time};
+use fairwire_core::{Cause, Discipline, Ecn, Packet, Rate, Seed, Time};
 use fairwire_laws::{Site, named};
 use std::ffi::CString;
 
@@ -19,11 +19,12 @@ fn arrival(step: u64) -> (u64, u32, u32) {
     (step * step % 11, 100 + (step * 37 % 1400) as u32, (step % 3) as u32)
 }
 
-fn from_rust(name: &str, text: &str) -> Vec<Left> {
+fn site() -> Site<'static> {
     let rate = Rate::from_bps(10_000_000).expect("not zero");
-    let site =
-        Site { rate, buffer: Amount::Packets(40), packet_bytes: 700, seed: Seed(3), stream: "fairwire" };
-    let mut queue = named::read(name, text).expect("a law").build(&site).expect("it is right");
+    Site { rate, buffer: Amount::Packets(40), packet_bytes: 700, seed: Seed(3), stream: "fairwire" }
+}
+
+fn from_rust(mut queue: Box<dyn Discipline>) -> Vec<Left> {
     let mut left = Vec::new();
     for step in 0..STEPS {
         let now = Time::from_ns(step * 500_000);
@@ -79,7 +80,26 @@ fn from_c(name: &str, text: &str) -> Vec<Left> {
 fn each_law_decides_the_same_from_c_as_from_rust() {
     let laws = named::ALL.iter().map(|law| (law.name, ""));
     for (name, text) in laws.chain([("drr+faba", "ecn = 'mark'"), ("wf2q++red", "gentle = false")]) {
-        let (rust, c) = (from_rust(name, text), from_c(name, text));
+        let queue = named::read(name, text).expect("a law").build(&site()).expect("it is right");
+        let (rust, c) = (from_rust(queue), from_c(name, text));
+        assert!(rust.iter().any(|(_, cause)| cause.is_some()), "{name} drops nothing here");
+        assert!(rust == c, "{name}");
+    }
+}
+
+#[cfg(feature = "composed")]
+#[test]
+fn a_discipline_that_holds_others_decides_the_same_from_c_as_in_a_scenario() {
+    for (name, text) in [
+        ("queue", "scheduler = 'drr'\n[dropper.faba]\nlambda2 = 0.2"),
+        ("prio", "band = [{ of = [1] }, { discipline = { shaper = { rate = '5 Mbit/s' } } }]"),
+        ("shaper", "rate = '6 Mbit/s'\ndiscipline = 'fq-codel'"),
+        ("conditioner", "marker = { token-bucket = { rate = '2 Mbit/s' } }"),
+        ("classful", "class = [{ id = 1, rate = '3 Mbit/s' }, { id = 2, weight = 2.0, discipline = 'red' }]"),
+    ] {
+        let parameters = toml::from_str(&format!("[{name}]\n{}", text.replace("[dropper", "[queue.dropper")));
+        let queue = fairwire_catalogue::build(name, &parameters.expect(name), &site()).expect(name);
+        let (rust, c) = (from_rust(queue), from_c(name, text));
         assert!(rust.iter().any(|(_, cause)| cause.is_some()), "{name} drops nothing here");
         assert!(rust == c, "{name}");
     }

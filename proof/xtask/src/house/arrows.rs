@@ -28,7 +28,7 @@ pub const KNOWS: &[(&str, &str)] = &[
     ("parameters", "core parameters-macro"),
     ("laws tcp", "core parameters"),
     ("catalogue", "core laws parameters"),
-    ("c", "core laws wire"),
+    ("c", "catalogue core laws wire"),
     ("link", "catalogue core laws"),
     ("terminal", "core document"),
     ("linux", "core wire"),
