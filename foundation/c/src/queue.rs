@@ -42,11 +42,7 @@ impl Queue {
             seed: Seed(site.seed),
             stream: "fairwire",
         };
-        #[cfg(feature = "composed")]
-        let composed = crate::composed::built(name, text, &site);
-        #[cfg(not(feature = "composed"))]
-        let composed = None;
-        let (mut discipline, packets) = composed.unwrap_or_else(|| law(name, text, &site))?;
+        let (mut discipline, packets) = built(name, text, &site)?;
         if discipline.reads_acknowledgements() {
             let what =
                 format!("`{name}` with these parameters reads what packets acknowledge, which C cannot say");
@@ -210,8 +206,11 @@ impl Queue {
     }
 }
 
-/// The law called `name`, and the packets for which it has room.
-fn law(name: &str, text: &str, site: &Site<'_>) -> Built {
+fn built(name: &str, text: &str, site: &Site<'_>) -> Built {
+    #[cfg(feature = "composed")]
+    if let Some(built) = crate::composed::built(name, text, site) {
+        return built;
+    }
     let law = named::read(name, text).map_err(|error| {
         let code = match error {
             NamedError::Unknown(_) => FW_ERROR_NAME,
