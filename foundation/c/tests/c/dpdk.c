@@ -61,7 +61,7 @@ static void law_enqueue(struct rte_mbuf **frames) {
   fw_packet packets[BURST] = {{0}};
   for (unsigned i = 0; i < BURST; i++) {
     packets[i].cookie = (uintptr_t)frames[i], packets[i].len = frames[i]->pkt_len;
-    packets[i].flow = next_flow();
+    packets[i].flow = next_flow(), packets[i].class_id = 1 + flow % 4;
   }
   if (fw_enqueue_batch(queue, packets, BURST, now_ns += 100, NULL) != BURST) fail("a packet was not taken");
 }
@@ -94,8 +94,10 @@ static void build_sched(void) {
 static void build_law(const char *name) {
   fw_site site = {.rate_bps = 8ull * RATE, .buffer = "4096 packets", .seed = 1, .packet_bytes = 64};
   char why[256];
+  const char *classes = "class = [{ id = 1 }, { id = 2 }, { id = 3 }, { id = 4, weight = 2.0 }]";
+  const char *text = strcmp(name, "classful") == 0 ? classes : "";
   if (queue != NULL) fw_free(queue);
-  if (fw_build(FW_ABI_VERSION, name, "", &site, &queue, why, sizeof why) != FW_OK) fail(why);
+  if (fw_build(FW_ABI_VERSION, name, text, &site, &queue, why, sizeof why) != FW_OK) fail(why);
   fw_set_callback(queue, on_event, NULL);
 }
 
@@ -150,8 +152,9 @@ int main(int argc, char **argv) {
   build_sched();
   port ports[] = {{"no queue", nothing_enqueue, nothing_dequeue, 0, 0},
                   {"rte_sched", sched_enqueue, sched_dequeue, 0, 0},
-                  {"faba", law_enqueue, law_dequeue, 0, 0}, {"drr", law_enqueue, law_dequeue, 0, 0},
-                  {"fq-codel", law_enqueue, law_dequeue, 0, 0}, {"tail-drop", law_enqueue, law_dequeue, 0, 0}};
+                  {"classful", law_enqueue, law_dequeue, 0, 0}, {"faba", law_enqueue, law_dequeue, 0, 0},
+                  {"drr", law_enqueue, law_dequeue, 0, 0}, {"fq-codel", law_enqueue, law_dequeue, 0, 0},
+                  {"tail-drop", law_enqueue, law_dequeue, 0, 0}};
   for (int run = 0; run < RUNS; run++)
     for (port *port = ports; port < ports + sizeof ports / sizeof *ports; port++) {
       if (port->enqueue == law_enqueue) build_law(port->name);
