@@ -237,7 +237,7 @@ fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     Ok(trips)
 }
 
-/// The places of the times and of the round trips in a table with this first line.
+/// Finds the columns of the times and of the round trips in a table's first line.
 fn columns(number: usize, line: &str) -> Result<(usize, usize), DelayError> {
     let names: Vec<&str> = fields(line).into_iter().map(|field| field.trim_matches('"')).collect();
     let place = |name: &str| {

@@ -56,7 +56,7 @@ const PPPOE_SESSION: u16 = 0x8864;
 
 /// Does `frame`, which is not IP, keep a link or a session alive? The EtherType decides, or a
 /// receiver among the reserved bridge addresses (IEEE 802.1Q, table 8-1: STP and similar
-/// protocols). So does a PPPoE session frame without IP: LCP, authentication, IPCP.
+/// protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also keep one alive.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =
         headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);

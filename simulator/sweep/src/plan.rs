@@ -375,10 +375,8 @@ impl Maker<'_> {
         for (key, axis) in self.spec.vary.0.iter().filter(|(key, _)| key != DISCIPLINE) {
             let first = key.split('.').next().unwrap_or_default();
             if let Some((_, place)) = ELSEWHERE.iter().find(|(name, _)| *name == first) {
-                return Err(self.refuse(
-                    &format!("vary.{key}"),
-                    format!("`{key}` does not vary here; allowed: {place}"),
-                ));
+                return Err(self
+                    .refuse(&format!("vary.{key}"), format!("`{key}` cannot be varied; allowed: {place}")));
             }
             if key.contains('=') || key.trim() != key || key.is_empty() {
                 let message =

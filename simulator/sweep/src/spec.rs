@@ -115,8 +115,7 @@ impl AxisSpec {
     }
 }
 
-const WANTED: &str =
-    "a list of values, or { from = …, to = …, points = … }; a key with dots is written in quotes";
+const WANTED: &str = "a list of values, or { from = …, to = …, points = … }, with spacing = \"linear\" or \"log\" if wanted; a key with dots is written in quotes";
 
 /// A number, and the text after it.
 #[derive(Clone, Debug, PartialEq)]

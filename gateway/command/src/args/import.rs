@@ -14,8 +14,8 @@ Exit codes: 0 done, or nothing differs; 1 with --dry-run: something differs; 2 r
 /// The program whose files are read.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
-    /// Take the circuits of LibreQoS as subscribers, and its network as classes. A running gateway
-    /// reads them.
+    /// Take the circuits of LibreQoS as subscribers, and its network as classes. A running
+    /// gateway applies the change at once.
     #[command(after_help = IMPORT_EXAMPLES)]
     Libreqos(LibreqosArgs),
 }

@@ -558,7 +558,7 @@ fn each_address_without_a_plan_has_one_behind_nat_and_all_of_them_have_a_ceiling
 }
 
 #[test]
-fn a_bump_on_a_router_is_refused_unless_it_is_wanted() {
+fn a_bump_on_a_router_is_refused_unless_requested() {
     let Some(home) = Home::new("bump") else { return };
     let bump = |more: &str| {
         let more = format!("[wire]\n{more}");

@@ -28,8 +28,8 @@ struct Seen {
     left: PortHealth,
 }
 
-/// Runs `traffic` while a gateway only forwards, until the traffic ends or the gateway fails. It
-/// uses a separate thread, whose network changes.
+/// Runs `traffic` while a gateway only forwards, until the traffic ends or the gateway fails. Both
+/// run in a separate thread, because it changes its network namespace.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;

@@ -135,7 +135,7 @@ impl Config {
     /// The configuration in `text`, as if it were in the file at `path`.
     ///
     /// # Errors
-    /// As of [`load`](Config::load).
+    /// As for [`load`](Config::load).
     pub fn load_text(path: &Path, text: &str) -> Result<Config, DocumentError> {
         Config::load_edited(path, &[(path, text)])
     }
@@ -143,7 +143,7 @@ impl Config {
     /// The configuration at `path`, as if the files of `edited` had these texts.
     ///
     /// # Errors
-    /// As of [`load`](Config::load).
+    /// As for [`load`](Config::load).
     pub fn load_edited(path: &Path, edited: &[(&Path, &str)]) -> Result<Config, DocumentError> {
         Config::load_by(path, &mut |file, limit, wanted| match edited
             .iter()

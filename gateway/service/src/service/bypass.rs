@@ -14,7 +14,8 @@ use fairwire_wire::Way;
 const LOOK: Duration = Duration::from_secs(5);
 /// Time without bypassing traffic before its end is reported.
 const OVER: Duration = Duration::from_secs(60);
-/// Bypassing traffic below this part of the rate is ignored, such as a router's DNS and updates.
+/// Traffic that bypasses the gateway, such as a router's DNS and updates, is ignored below this
+/// fraction of the rate.
 const PART: f64 = 0.05;
 /// Bytes of a frame check sequence, which some interfaces count.
 const CHECK_SEQUENCE: u64 = 4;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
 /// The file next to the job's with the fraction of the job that is done.
 pub(super) const PROGRESS: &str = "progress.txt";
-/// The file next to the job's with the reason why the guest gave up.
+/// The file, next to the job file, that says why the guest gave up.
 pub(super) const FAILURE: &str = "failure.txt";
 /// The file next to the job's whose creation starts the virtual clock; the same as in
 /// `examples/virtual_clock.rs`.

@@ -186,7 +186,7 @@ impl At<'_> {
 
     pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, NoOffer> {
         let allowed = format!("{MIN_GAP} to {MAX_GAP}");
-        let why = if gap < MIN_GAP { "a run would take days" } else { "a run ends before the first one" };
+        let why = if gap < MIN_GAP { "a run would take days" } else { "no run lasts that long" };
         if (MIN_GAP..=MAX_GAP).contains(&gap) { Ok(gap) } else { Err(self.refuse(key, gap, why, allowed)) }
     }
 

@@ -162,7 +162,7 @@ fn a_pattern_needs_a_generated_network() {
     );
 }
 
-/// Six links from host to host, by a stride of half of the hosts.
+/// Every packet crosses six links: each host sends to the host half of all hosts further on.
 #[test]
 fn each_wire_of_a_generated_network_loses_its_share() {
     let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];

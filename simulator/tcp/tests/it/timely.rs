@@ -198,8 +198,8 @@ fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
 
 #[test]
 fn acknowledgements_that_are_lost_undo_no_reduction_for_a_loss() {
-    // The acknowledgement of a retransmission is lost, and the next one echoes a segment first sent
-    // after it.
+    // The acknowledgement of a retransmission is lost. The next acknowledgement echoes a
+    // segment that was first sent after the retransmission.
     let delivered = |ack_loss: f64| {
         let (mut rng, mut back) = (Seed(1).stream("data"), Seed(1).stream("acknowledgements"));
         let mut path = Path::new(&today(), 60)

@@ -1,4 +1,4 @@
-//! A link that went idle: no flow remains without tokens because no other sends.
+//! A link that went idle: a flow gets tokens even if no other flow sends.
 
 use crate::built;
 use fairwire_core::units::Amount;

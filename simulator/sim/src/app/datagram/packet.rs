@@ -14,7 +14,7 @@ pub struct Emission {
     pub bytes: u32,
     /// The source's conversation, counted from 0.
     pub conversation: u16,
-    /// Its ECN codepoint; that of its group if it is not capable.
+    /// Its ECN codepoint. If this is Not-ECT, the packet is sent with its group's.
     pub ecn: Ecn,
 }
 
