@@ -226,7 +226,7 @@ mod tests {
             (
                 "jitter = { normal = { mean = \"9 ms\", deviation = \"1 ms\" } }\njitter_correlation = 1.0",
                 "link.impair.jitter_correlation",
-                "all take the same",
+                "every delay would be the same",
             ),
             (
                 "jitter = { uniform = \"4 ms\" }\njitter_correlation = 0.1",

@@ -256,8 +256,8 @@ mod tests {
         assert_eq!(wifi.repeating_mean().map(Rate::bps), Some(45_000_000));
         for (text, place, why) in [
             ("", "link.pattern", "has rates"),
-            ("{ rate = '1 Mbit/s' }", "link.pattern.0", "for how long"),
-            ("{ rate = '1 Mbit/s', down = '1 s' }", "link.pattern.0", "for how long"),
+            ("{ rate = '1 Mbit/s' }", "link.pattern.0", "a rate and a time"),
+            ("{ rate = '1 Mbit/s', down = '1 s' }", "link.pattern.0", "a rate and a time"),
             ("{ down = '1 s' }", "link.pattern", "nothing would ever be sent"),
             ("{ rate = '1 Mbit/s', for = '0 s' }", "link.pattern.0.for", "no time"),
             ("{ down = '0 s' }", "link.pattern.0.down", "no time"),
@@ -307,7 +307,7 @@ mod tests {
             (
                 "{ at = \"2 s\", delay = \"3 s\" }, { at = \"1 s\", delay = \"1 ms\" }",
                 "link.changes.1.at",
-                "not before it",
+                "not earlier",
             ),
         ] {
             let error = changes(text).unwrap_err();

@@ -372,7 +372,7 @@ fn a_foreign_store_is_refused_and_stays() {
     for content in ["", "PAR1 and nothing else", "no Parquet at all, but some more bytes"] {
         fs::write(&path, content).unwrap();
         let error = plan.missing(&Stores::new(folder.path())).unwrap_err().to_string();
-        assert!(error.contains("x.parquet") && error.contains("allowed: what this version"), "{error}");
+        assert!(error.contains("x.parquet") && error.contains("allowed: a file that this version"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();
@@ -400,7 +400,7 @@ fn a_part_with_a_changed_byte_gives_no_wrong_row() {
         bytes[at] ^= 0x55;
         fs::write(&path, &bytes).unwrap();
         let error = plan.table(&Stores::new(folder.path())).unwrap_err().to_string();
-        assert!(error.contains("changed or cut") && error.contains("Remove the file"), "byte {at}: {error}");
+        assert!(error.contains("changed or truncated") && error.contains("Remove it"), "byte {at}: {error}");
     }
     fs::write(&path, &whole[..whole.len() - 1]).unwrap();
     assert!(plan.table(&Stores::new(folder.path())).is_err());

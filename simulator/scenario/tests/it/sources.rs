@@ -157,7 +157,7 @@ fn set_can_reach_into_a_source_given_by_name() {
     let given = read.spec().flow[0].source.given::<TelnetSpec>().expect("keystrokes").mean_gap;
     assert_eq!(given.map(|gap| gap.to_string()).as_deref(), Some("9 ms"));
     let other = refusal(set("flow.g.source.web.connections=3"), "web");
-    says(&other, &["--set:1:15", "`source` is a string", "one that goes on with its name, `telnet`"]);
+    says(&other, &["--set:1:15", "`source` is a string", "one through its name, `telnet`"]);
     let gone = refusal(set("flow.g.telnet.mean_gap=9 ms"), "beside");
     says(&gone, &["--set:1:8", "`source = { telnet = { … } }`"]);
 }
