@@ -2,10 +2,11 @@
 
 /// Cookies by frame, in memory allocated at construction.
 pub(crate) struct Cookies {
-    /// The cookie of each frame in use. A free frame has the next free one, less what follows it:
-    /// zeros, which take no memory until they are touched, are every frame in order.
+    /// The cookie of each frame in use. A free frame has the number of the next free frame, minus
+    /// its own number and one. So zeros, which take no memory until they are touched, chain all
+    /// frames in order.
     all: Box<[u64]>,
-    /// The first free frame: beyond the last where all are in use.
+    /// The first free frame: beyond the last if all are in use.
     free: u32,
 }
 

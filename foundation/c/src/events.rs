@@ -20,8 +20,8 @@ pub(crate) struct Callback {
 /// Without either they are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
-    /// Drops that had no room in the list of their call. Each keeps its frame, in place of its cookie,
-    /// so that there are never more than frames.
+    /// Drops that had no room in the list of their call. Each keeps its frame, with the number in
+    /// its field for the cookie, so there are never more of them than frames.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
     /// The list of the current call, which is the only one to read it.
@@ -81,8 +81,8 @@ impl Sink {
     /// Sends an event, unless its list has no room.
     fn send(&mut self, event: &fw_event) -> bool {
         if let Some(function) = self.callback.function {
-            // SAFETY: the header requires a function that takes these and returns; `user` is what
-            // came with it.
+            // SAFETY: the header requires a function that takes these and returns; `user` came with
+            // the function.
             unsafe { function(self.callback.user, event) };
             return true;
         }
@@ -95,7 +95,7 @@ fn has_room(list: &fw_events) -> bool {
     list.count < list.room && !list.list.is_null()
 }
 
-/// Writes an event where the list has room.
+/// Writes an event if the list has room.
 fn write(list: &mut fw_events, event: &fw_event) -> bool {
     let has_room = has_room(list);
     if has_room {

@@ -225,17 +225,18 @@ fn built(name: &str, text: &str, site: &Site<'_>) -> Built {
     Ok((discipline, room.limit.max_packets().into()))
 }
 
-/// Has each field such a value?
+/// Does each field have a valid value?
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;
-    // Bits that no value of a field has, in one comparison: beside these, a colour is not 3.
+    // Bits that no value of a field has, in one comparison. In addition, a colour is not 3.
     let bits = u32::from_le_bytes([ecn, dscp, color, packet.reserved]);
     len.wrapping_sub(1) < u64::from(u32::MAX) && (bits | bits.wrapping_add(0x01_0000)) & 0xfc_c0fc == 0
 }
 
-// The last eight bytes of both forms of a packet are the same, but for the very last, which no
-// `Packet` has. They are copied in one piece: byte by byte, a packet in and out takes 1.5 ns longer.
+// The last eight bytes of both forms of a packet are the same, except the last byte, which no
+// `Packet` has. They are copied in one piece: byte by byte, a packet in and out takes 1.5 ns
+// longer.
 const _: () = {
     assert!(offset_of!(Packet, class) == 24 && offset_of!(fw_packet, class_id) == 32);
     assert!(offset_of!(Packet, ecn) == 28 && offset_of!(fw_packet, ecn) == 36);
@@ -243,7 +244,7 @@ const _: () = {
     assert!(offset_of!(Packet, color) == 30 && offset_of!(fw_packet, color) == 38);
 };
 
-/// A packet that [is right](is_right) as the core has it.
+/// A packet that [is right](is_right), in the form of the core.
 #[inline(always)]
 pub(crate) fn inner(packet: &fw_packet, frame: u32, arrived: Time) -> Packet {
     let mut inner = Packet::new(frame, packet.len as u32, packet.flow.into(), arrived);

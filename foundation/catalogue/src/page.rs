@@ -66,7 +66,7 @@ pub struct ParameterPage {
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
-/// A parameter on more pages is common to nearly all, and is described only in the index.
+/// A parameter on more pages than this is common to nearly all, and is described only in the index.
 const MAX_SHARED: usize = 6;
 
 /// Documentation that lacks the form of pages.

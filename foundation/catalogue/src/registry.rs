@@ -80,9 +80,9 @@ impl Entry {
     }
 }
 
-/// Adds a discipline of another crate. From then on its name works in scenarios, gateway files and
-/// on the command line. So do its table of parameters, its schema and, if it takes any scheduler,
-/// its combinations.
+/// Adds a discipline of another crate. From then on its name, its table of parameters and its
+/// schema work in scenarios, gateway files and on the command line. If it takes any scheduler, its
+/// combinations work too.
 ///
 /// Call it before anything else: the catalogue is fixed at its first use.
 ///

@@ -138,7 +138,7 @@ pub enum TraceError {
     },
     /// All times are zero: the trace has no length and could not repeat.
     NoLength,
-    /// A line of a trace of two columns is no time and rate.
+    /// A line of a trace of two columns is not a time and a rate.
     NoPair {
         /// The line.
         line: Line,
@@ -242,8 +242,8 @@ impl Trace {
         Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1)).expect("one bit a second is a rate")
     }
 
-    /// The same times, with this mean: opportunities are omitted or repeated, evenly. `None` if
-    /// there would be more than 4 million of them.
+    /// A trace with the same times and this mean: opportunities are omitted or repeated, evenly.
+    /// `None` if there would be more than 4 million of them.
     fn scaled(&self, mean: Rate) -> Option<Trace> {
         let of_period = mean.bps() as f64 * self.period().secs() / (f64::from(Trace::BYTES) * 8.0); // opportunities
         let repeats = (MIN_SCALED as f64 / of_period) as u64 + 1;

@@ -36,7 +36,7 @@ impl ClassTerms {
         ClassTerms { parent, weight: Weight::ONE, guarantee: None, ceiling: None }
     }
 
-    /// The same with `weight`.
+    /// This class, with `weight`.
     #[must_use]
     pub const fn with_weight(self, weight: Weight) -> Self {
         ClassTerms { weight, ..self }

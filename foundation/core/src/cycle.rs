@@ -53,7 +53,7 @@ impl<V: Copy> Cycle<V> {
         (value, self.period() * periods + end)
     }
 
-    /// Complete periods, and the remainder.
+    /// The number of complete periods in `after`, and the remainder.
     pub(crate) fn divided(&self, after: Duration) -> (u64, Duration) {
         let period = self.period().ns();
         (after.ns() / period, Duration::from_ns(after.ns() % period))

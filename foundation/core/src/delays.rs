@@ -49,9 +49,9 @@ pub enum DelayError {
         /// The first line.
         line: Line,
     },
-    /// Two columns of the first line have a name that is read.
+    /// Two columns of the first line share a name that is read.
     TwoColumns {
-        /// Their name.
+        /// That name.
         name: String,
     },
     /// Text that begins as JSON is not JSON, or not irtt's output.
@@ -206,7 +206,7 @@ impl DelayTrace {
         (self.cycle.spells().map(|(_, length, delay)| (length, delay)).collect(), self.phase)
     }
 
-    /// The trace of such parts; `None` if all of them have zero duration.
+    /// The trace of what [`parts`](Self::parts) returned; `None` if all parts have zero duration.
     pub fn of_parts(
         parts: impl IntoIterator<Item = (Duration, Option<Duration>)>,
         phase: Duration,

@@ -147,8 +147,8 @@ pub trait Control {
     /// leaves.
     ///
     /// Returns false if it cannot: `fresh` is of another type, or its parameters shape tables or
-    /// change the unit of the state. Some may have been taken over by then, so the caller installs
-    /// `fresh` and transfers the packets. The default cannot.
+    /// change the unit of the state. Some parameters may have been taken over by then, so the
+    /// caller installs `fresh` and transfers the packets. The default cannot.
     ///
     /// Equal parameters change nothing. Memory is allocated only if the limit grows.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
@@ -175,7 +175,8 @@ pub trait Control {
 
     /// Replaces `before`, which shared the same link up to `now`. Classes keep their savings and
     /// debts, and their queues if [`retune`](Control::retune) is possible. Every other packet is
-    /// passed to `take`, and `before` is empty afterwards. By default all packets are.
+    /// passed to `take`, and `before` is empty afterwards. By default every packet is passed to
+    /// `take`.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,

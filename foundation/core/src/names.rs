@@ -34,8 +34,8 @@ impl Names {
             None => {
                 // At most half full, so that few collide.
                 let size = (places.max(1) * 2).next_power_of_two();
-                // 2^64 over the golden ratio, of whose product the highest bits are the chain
-                // (multiplicative hashing: Knuth, The Art of Computer Programming, 6.4).
+                // The factor is 2^64 over the golden ratio. The highest bits of the product are the
+                // chain (multiplicative hashing: Knuth, The Art of Computer Programming, 6.4).
                 (size, 0x9e37_79b9_7f4a_7c15, 64 - size.trailing_zeros())
             }
         };
@@ -60,7 +60,8 @@ impl Names {
     /// Inserts `name`, which must not be present, at `place`.
     ///
     /// # Panics
-    /// When names are numbers below a bound and `name` is not below it, though it can be looked up.
+    /// When names are numbers below a bound and `name` is not below it. Such a name can still be
+    /// looked up.
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);

@@ -22,7 +22,7 @@ pub struct Pattern {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// A part of it has zero duration, or there is none.
+    /// A part has zero duration, or there are no parts.
     NoTime,
     /// It takes more than a year.
     TooLong,
@@ -120,7 +120,7 @@ impl Pattern {
         self.cycle.spells().filter_map(|(.., rate)| rate).max().expect("it sends something")
     }
 
-    /// The same times, with this mean, to the nearest bit/s in each part.
+    /// A pattern with the same times and this mean, to the nearest bit/s in each part.
     #[must_use]
     pub fn scaled(&self, mean: Rate) -> Pattern {
         let factor = mean.bps() as f64 * self.period().ns() as f64 / self.total() as f64;

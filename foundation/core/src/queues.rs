@@ -37,7 +37,7 @@ impl Queues {
         Queues::SetAssociative(SetAssociative { sets: Hashed { count: sets, salt }, ways, flows })
     }
 
-    /// `count` queues (at least 1); the one whose flow has been silent longest is taken over.
+    /// `count` queues (at least 1); the one whose flow has been idle longest is taken over.
     pub fn least_recently_used(count: u32) -> Self {
         Queues::Limited(Limited::new(count, None))
     }
@@ -185,7 +185,8 @@ pub struct Limited {
     taken: u32,
     newest: u32,
     oldest: u32,
-    /// Picks the queue to take over; without it, the one whose flow has been silent longest.
+    /// Picks the queue to take over; without it, the queue whose flow has been idle longest is
+    /// taken over.
     random: Option<Rng>,
 }
 
@@ -215,8 +216,8 @@ impl Limited {
         self.link(queue);
     }
 
-    /// Assigns `flow` a queue: a new one, or one of another flow. Its position in the list of use
-    /// stays.
+    /// Assigns `flow` a queue: a new one, or one of another flow. The queue's position in the list
+    /// of use stays.
     fn take(&mut self, flow: FlowHash) -> u32 {
         let queue = if (self.taken as usize) < self.slots.len() {
             self.taken += 1;

@@ -43,7 +43,7 @@ impl Rate {
 }
 
 impl fmt::Display for Rate {
-    /// In the largest decimal unit that keeps the number exact: `10 Mbit/s`.
+    /// Writes it in the largest decimal unit that keeps the number exact: `10 Mbit/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (size, unit) in [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s")] {
             if self.bps() >= size && self.bps().is_multiple_of(size) {
@@ -119,8 +119,8 @@ impl Transmitter {
         self
     }
 
-    /// Makes its rate follow `law` from now on, whose times count from `start`; before the first
-    /// change it keeps its rate. The current packet ends as scheduled.
+    /// Makes its rate follow `law` from now on; the times of `law` count from `start`. Before the
+    /// first change it keeps its rate. The current packet ends as scheduled.
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.

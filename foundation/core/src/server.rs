@@ -166,7 +166,7 @@ impl Server {
         }
     }
 
-    /// Makes the discipline equal to `fresh` from `now` on. If it can it [takes
+    /// Makes the discipline equal to `fresh` from `now` on. If it can, it [takes
     /// over](Server::retune) the parameters, and the result is `None`. Otherwise `fresh` replaces
     /// it and is offered the backlog, in order of arrival, as if it had just arrived; returns the
     /// previous discipline, now empty.
@@ -194,8 +194,8 @@ impl Server {
         self.transmitter.set_rate(rate, catch_up);
     }
 
-    /// Makes the rate follow `law` from `now` on, whose times count from `start`, as
-    /// [`Transmitter::follow`].
+    /// Makes the rate follow `law` from `now` on, as [`Transmitter::follow`]; the times of `law`
+    /// count from `start`.
     ///
     /// # Panics
     /// When the steps of the law are not in order of time.

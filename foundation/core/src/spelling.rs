@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The maximum number of suggestions. If there are more, none is made: the list of allowed words is
-/// more useful.
+/// The maximum number of suggestions. If more words are likely, none is suggested: the list of
+/// allowed words is more useful.
 const MAX_WORDS: usize = 6;
 /// A longer word resembles none: all known words are shorter, as are misspellings of them.
 const MAX_LETTERS: usize = 60;

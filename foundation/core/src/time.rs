@@ -155,7 +155,7 @@ impl fmt::Display for Time {
 }
 
 impl fmt::Display for Duration {
-    /// In the largest unit that keeps the number exact: `5 ms`, `1500 us`, `2 s`.
+    /// Writes it in the largest unit that keeps the number exact: `5 ms`, `1500 us`, `2 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (size, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")] {
             if self.0 >= size && self.0.is_multiple_of(size) {

@@ -68,8 +68,8 @@ pub trait Jitter: fmt::Debug + Send + Sync {
     /// The additional time of the next packet.
     fn draw(&self, rng: &mut Rng) -> Duration;
 
-    /// The same for a packet with a predecessor: `memory` is the value that the predecessor left
-    /// here, initially `None`.
+    /// The additional time of a packet with a predecessor: `memory` is the value that the
+    /// predecessor left here, initially `None`.
     fn draw_after(&self, _memory: &mut Option<f64>, rng: &mut Rng) -> Duration {
         self.draw(rng)
     }

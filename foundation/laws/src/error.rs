@@ -106,7 +106,7 @@ impl Parameter {
         Parameter { discipline, name }
     }
 
-    /// The error of the value given for it, with the allowed values.
+    /// The error that refuses the value given for it, with the allowed values.
     pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
         BadParameter {
             discipline: self.discipline,

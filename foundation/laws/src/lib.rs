@@ -3,7 +3,7 @@
 //!
 //! The sequence is always *given → checked → built*. A `Spec` holds the parameters given, each
 //! optional and with a documented default. Checking it at a [`Site`] gives a `Config` or a
-//! [`BadParameter`]; a `Config` builds. There are no setters.
+//! [`BadParameter`]; a `Config` builds the discipline. There are no setters.
 //!
 //! ```
 //! use fairwire_core::units::Amount;

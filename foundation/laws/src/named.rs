@@ -68,7 +68,7 @@ macro_rules! entries {
 
 with_each_law! { entries {} }
 
-/// Why no law was found.
+/// Why a name and a text give no law.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NamedError {
@@ -96,7 +96,7 @@ impl Display for NamedError {
 /// `text`: keys and values in TOML. Empty text gives the defaults.
 ///
 /// # Errors
-/// If none has the name, the text cannot be read, or it names a second scheduler.
+/// If no law has the name, the text cannot be read, or the text names a second scheduler.
 pub fn read(name: &str, text: &str) -> Result<Box<dyn Law>, NamedError> {
     if let Some(entry) = find(name) {
         return (entry.read)(text).map_err(NamedError::Text);

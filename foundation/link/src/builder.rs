@@ -224,10 +224,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Takes delays from the text of a file of round trips, of which each packet takes
-    /// [half](DelayTrace::parse): the JSON of irtt, or columns of seconds and ms, with -1 in an
-    /// outage, in which packets are lost. Order is preserved. A buffer in `bdp` uses the link's own
-    /// delay.
+    /// Takes delays from the text of a file of round trips; the delay of a packet is
+    /// [half](DelayTrace::parse) of one. The file is the JSON of irtt, or columns of seconds and
+    /// ms, with -1 in an outage, in which packets are lost. Order is preserved. A buffer in `bdp`
+    /// uses the link's own delay.
     #[must_use]
     pub fn delays(mut self, text: &str) -> Self {
         self.wire.delay_trace = self.checked("delays", DelayTrace::parse(text)).map(Arc::new);

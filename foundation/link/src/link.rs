@@ -65,7 +65,7 @@ pub struct Arrival<T, I = Duration> {
     pub flow: u64,
     /// Its ECN codepoint: [`Ecn::Ce`] if the queue has marked it.
     pub ecn: Ecn,
-    /// Why the queue marked it; `None` where it did not.
+    /// Why the queue marked it; `None` if it did not.
     pub mark: Option<Cause>,
     /// When it was sent.
     pub sent: I,
@@ -202,7 +202,7 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// Sets the propagation delay of packets that leave the queue from `now` on. Order is
-    /// preserved: nothing arrives before an earlier packet, unless that is held back.
+    /// preserved: nothing arrives before an earlier packet, unless that packet is held back.
     ///
     /// # Errors
     /// If it is not a time, or the link has delays from a [file](LinkBuilder::delays).

@@ -41,7 +41,8 @@ pub struct Pieces<T> {
 /// ```
 ///
 /// # Errors
-/// If there are no bytes, more than 2^32 - 1 pieces, or no room after the header. The error has the message.
+/// If there are no bytes, more than 2^32 - 1 pieces, or no room after the header. The error returns
+/// the message.
 pub fn cut<T>(
     payload: T,
     message: u64,
@@ -76,7 +77,7 @@ impl<T> Iterator for Pieces<T> {
     }
 }
 
-/// Joins pieces to messages, in any order of arrival.
+/// Joins pieces into messages, in any order of arrival.
 #[derive(Debug)]
 pub struct Joiner<T> {
     messages: BTreeMap<u64, Parts<T>>,

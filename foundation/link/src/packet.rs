@@ -64,6 +64,6 @@ pub struct LostPacket<T, I> {
     pub sent: I,
     /// Why the queue dropped it; `None` if the wire lost it.
     pub cause: Option<Cause>,
-    /// Why the queue had marked it before; `None` where it had not.
+    /// Why the queue had marked it before; `None` if it had not.
     pub mark: Option<Cause>,
 }

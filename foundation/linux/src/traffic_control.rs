@@ -96,7 +96,7 @@ struct Spread {
 
 impl Spread {
     /// The table of `delay` plus one of `jitter`. The kernel's table has room for 16 384 entries;
-    /// of more, it takes every n-th in order of size.
+    /// if there are more, it takes every n-th in order of size.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();

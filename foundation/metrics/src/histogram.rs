@@ -16,8 +16,8 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
 /// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an
-/// HdrHistogram of two digits, with which a test compares it. That took 65 instructions per packet,
-/// including the counts around it; this takes 25.
+/// HdrHistogram of two digits, with which a test compares it. HdrHistogram took 65 instructions per
+/// packet, including the counts around it; this one takes 25.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     /// Counts up to the doubling of the longest wait.
@@ -130,8 +130,8 @@ impl DelayHistogram {
     }
 
     /// As [`quantile`](Self::quantile), interpolated within the bin in proportion to its packets.
-    /// It varies little if the waits do, so two places can be compared. `None` if nothing was
-    /// counted.
+    /// It varies little if the waits vary little, so the waits at two links can be compared. `None`
+    /// if nothing was counted.
     pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
         let wanted = q * self.count as f64;
         let mut below = 0.0;

@@ -112,7 +112,7 @@ pub(crate) mod oracle {
             Node { weight: 1.0, kind: Kind::Class(members) }
         }
 
-        /// The same node with `weight`.
+        /// This node, with `weight`.
         pub(crate) fn weighing(self, weight: f64) -> Self {
             Node { weight, ..self }
         }

@@ -205,14 +205,14 @@ pub struct TransferRecord {
     /// if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowdown: Option<Slowdown>,
-    /// The fraction of the measured time of all flows of the group that they took; for `freeze`,
-    /// `startup`, `stall` and `play`.
+    /// The fraction of the measured time of all flows in the group that these events took; for
+    /// `freeze`, `startup`, `stall` and `play`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<f64>,
     /// Their payload over their duration, bit/s; for `play`, the mean bitrate of a video.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bps: Option<f64>,
-    /// The same by size, for the classes with completed transfers.
+    /// The results by size, for the classes with completed transfers.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub sizes: Vec<SizeRecord>,
 }
@@ -326,7 +326,7 @@ pub struct AggregateRecord {
     pub in_profile: u64,
     /// Packets in profile that left the network.
     pub in_profile_received: u64,
-    /// Those of them with a mark.
+    /// Packets in profile that left the network with a mark.
     pub in_profile_marked: u64,
 }
 

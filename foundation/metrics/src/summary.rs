@@ -199,7 +199,7 @@ pub fn values<N: AsRef<str>>(run: &RunRecord, names: &[N]) -> Vec<Option<f64>> {
     names.iter().map(|name| value(name.as_ref())).collect()
 }
 
-/// The value of one measure in one run. See [`values`], which costs the same for all.
+/// The value of one measure in one run. See [`values`], which reads several at the same cost.
 pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
     values(run, &[name]).pop().flatten()
 }

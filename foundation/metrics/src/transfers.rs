@@ -45,7 +45,7 @@ pub struct Lasted {
 #[derive(Clone, Debug, Default)]
 pub struct TransferMeter {
     all: Counted,
-    /// Per size class, once it has one.
+    /// Per size class, once the class has a transfer.
     by_size: [Option<Box<Counted>>; SIZES.len()],
     /// Its seconds within the measured time.
     within_s: f64,

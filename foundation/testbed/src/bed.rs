@@ -105,8 +105,8 @@ impl Bed {
         self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)
     }
 
-    /// Connects the gateway with the host at `side`; also again, after the wire between them was
-    /// removed, if there is no path.
+    /// Connects the gateway with the host at `side`. Without a path it can be called again after
+    /// the wire between them was removed.
     pub fn join(&self, side: Side, mtu: u32) -> Result<(), Trouble> {
         let (host, ip) = match side {
             Side::Left => (&self.source, SOURCE_ADDRESS),

@@ -10,8 +10,8 @@
 //! kernel then routes, and masquerades forwarded packets with this machine's address. Otherwise,
 //! the outside is a [relay](super::relay), which needs only a user's rights.
 //!
-//! The command also has a process namespace. It ends with this process, however that ends, and so
-//! do its network, the devices, the packet filter's rules and the mounts.
+//! The command also has a process namespace. It ends with this process, however that ends. Its
+//! network, the devices, the packet filter's rules and the mounts end with it.
 
 use super::again;
 use super::error::{During, Trouble};

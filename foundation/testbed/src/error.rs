@@ -97,12 +97,12 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoVeth, ..Trouble::new("making a virtual Ethernet pair", error) }
     }
 
-    /// The same, reported as a lack of rights.
+    /// This failure, reported as a lack of rights.
     pub fn for_want_of_rights(self) -> Self {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }
 
-    /// The same, with an earlier failure, because both may need repair.
+    /// This failure together with an earlier one, because both may need repair.
     pub fn after(self, first: &std::io::Error) -> Self {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
@@ -133,7 +133,7 @@ impl From<PortError> for Trouble {
 
 /// Names the operation that the system refused.
 pub trait During<T> {
-    /// The same value, or the operation and the system's message.
+    /// The value, or the operation and the system's message.
     fn during(self, operation: &str) -> Result<T, Trouble>;
 }
 

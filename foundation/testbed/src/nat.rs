@@ -24,8 +24,8 @@ pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     Nftables::open().and_then(|nftables| nftables.commit(batch)).during("setting up NAT (nftables)")
 }
 
-/// The same for packets from one address, through any interface, in a table `ip NAME`. The table is
-/// removed when the value is dropped or the process ends.
+/// Masquerades the packets from one address, through any interface, in a table `ip NAME`. The table
+/// is removed when the value is dropped or the process ends.
 pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "leaving",

@@ -1,5 +1,5 @@
-//! A process namespace, in which everything that a run starts ends with it, however it ends, and a
-//! mount namespace whose scratch folder disappears with it.
+//! A process namespace: everything that a run starts ends with the run, however the run ends. A
+//! mount namespace adds a scratch folder that disappears with it.
 //!
 //! The program starts itself again as the first process of the namespace. The kernel kills that
 //! process with its parent, and all others with it: a gateway under test, its watchdog, and their

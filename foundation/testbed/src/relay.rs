@@ -1,5 +1,5 @@
-//! A host that accepts TCP connections to any address, for each of which this process opens one
-//! from its own network. It replaces a route for users without rights.
+//! A host that accepts TCP connections to any address. For each of them, this process opens a
+//! connection from its own network. The host replaces a route for users without rights.
 //!
 //! Between the command and this host, the kernel's TCP is at both ends, as with a route. Behind the
 //! host is another connection, with which data is exchanged. An incomplete connection is reset,

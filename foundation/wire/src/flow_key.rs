@@ -132,7 +132,7 @@ impl FlowHasher {
         FlowHasher { sip: SipHasher13::new_with_key(&key), kind: KeyKind::FiveTuple }
     }
 
-    /// The same key, with flows distinguished by `kind`.
+    /// This hasher, with flows distinguished by `kind`.
     pub fn by(self, kind: KeyKind) -> Self {
         FlowHasher { kind, ..self }
     }

@@ -118,7 +118,7 @@ fn stamps_at(options: &[u8], at: usize) -> Option<Stamps> {
     Some(Stamps { value: u32::from_be_bytes([v0, v1, v2, v3]), echo: u32::from_be_bytes([e0, e1, e2, e3]) })
 }
 
-/// The same by searching option by option, in at most 40 bytes.
+/// The timestamps, searched option by option in at most 40 bytes.
 #[cold]
 fn searched(options: &[u8]) -> Option<Stamps> {
     let mut at = 0;

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// The argument that makes this program the counted child.
 pub(crate) const CHILD: &str = "--counted";
-/// The same for the work of [`peer`](crate::peer).
+/// The argument that makes this program the counted child of [`peer`](crate::peer).
 pub(crate) const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 
@@ -30,7 +30,7 @@ pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     })
 }
 
-/// The same for the work of [`peer`](crate::peer).
+/// Instructions per packet of each cell of [`peer`](crate::peer); `None` without Valgrind.
 pub(crate) fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(shape, leaves)| {
         let (count, output) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);

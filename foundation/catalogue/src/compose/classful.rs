@@ -146,8 +146,8 @@ pub struct Class {
     /// The rate that it never exceeds while its burst lasts. Only with `ceiling`, and above it.
     ///
     /// With a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB a class sends at 40
-    /// Mbit/s for 10 s, and then at 20. This needs a prior silence of 10 s. When a run begins, no
-    /// class has been silent.
+    /// Mbit/s for 10 s, and then at 20. This needs a pause of 10 s before. When a run begins, no
+    /// class counts as paused.
     #[parameter(unset = "the rate of the link")]
     pub peak: Option<Quantity<Rate>>,
     /// How far it may fall behind its rate or its ceiling and still catch up; with `peak`, only

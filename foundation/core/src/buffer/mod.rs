@@ -3,7 +3,7 @@
 //!
 //! Every operation is O(1): oldest packet, head and tail of a flow's queue, a uniformly random
 //! packet, a uniformly random backlogged queue, removal of any packet, lengths and totals. All
-//! memory is allocated at construction. An index that no user [needs](Needs) is not maintained.
+//! memory is allocated at construction. Only the indexes that a user [needs](Needs) are maintained.
 //!
 //! "Flow" here is the unit that has a queue: one flow, unless [`Queues`] differs.
 mod arrival;
@@ -56,7 +56,7 @@ const NO_FLOWS: &str = "flows are not indexed: build the buffer with `Needs::FLO
 struct Slot {
     // Not an `Option`: its tag would be a byte within the packet, and copying around it is slower.
     packet: Packet,
-    older: u32, // VACANT where no packet is here
+    older: u32, // VACANT if no packet is here
     newer: u32, // doubles as the free list's link
     dense: u32, // index in `waiting`
     links: Links,

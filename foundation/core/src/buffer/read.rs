@@ -21,8 +21,8 @@ impl Buffer {
     /// The packet that has waited longest.
     ///
     /// # Panics
-    /// When the buffer was built without [`Needs::ORDER`]. So does every other method that uses
-    /// that order.
+    /// When the buffer was built without [`Needs::ORDER`]. Every other method that uses that order
+    /// panics then, too.
     #[inline]
     pub fn oldest(&self) -> Option<Key> {
         self.assert_order();

@@ -18,17 +18,19 @@
 //! An answer is late for two reasons: a queue, or an end that had nothing to send. A program waits
 //! for its user, and a receiver delays the acknowledgement of one small segment until the next (RFC
 //! 9293, section 3.8.6.3). Consider the last packet that the other end sent before the answer. It
-//! left before the segment arrived, or it would have been the answer. Packets stay in order, so the
-//! path without the end took at least until that packet came, and at most until the answer came.
-//! The line is full only if the upper bound exceeds `target` and the lower bound exceeds half of
-//! it. It is free if the upper bound is at most half, or if the lower bound adds nothing to the
-//! base, since a growing queue would show there. In between, the rate neither falls nor grows. In a
-//! bulk transfer both ends send all the time, so the two bounds are nearly equal.
+//! left before the segment arrived, or it would have been the answer. Packets stay in order. So the
+//! arrival of that last packet gives a lower bound of the round trip without the end's own delay,
+//! and the answer gives an upper bound. The line is full only if the upper bound exceeds `target`
+//! and the lower bound exceeds half of `target`. The line is free if the upper bound is at most
+//! half of `target`. It is also free if the lower bound adds nothing to the base, since a growing
+//! queue would show there. In between, the rate neither falls nor grows. In a bulk transfer both
+//! ends send all the time, so the two bounds are nearly equal.
 //!
 //! # Whose round trips count
-//! A queue of the line delays all peers that cross it, so the smallest delays say most. The
-//! algorithm takes the smallest delay that peers with a quarter of the traffic do not exceed. It
-//! decides nothing while the peers that it still awaits carry more than those that it heard.
+//! A queue of the line delays all peers that cross it, so the smallest delays are the best
+//! evidence. The algorithm takes the smallest delay that peers with a quarter of the traffic do not
+//! exceed. It decides nothing while the peers that it still awaits carry more than the peers that
+//! it heard.
 //!
 //! # What is delivered
 //! In front of the line ([`CountingPoint::Before`]) the amount sent says nothing about the line, since the
@@ -39,7 +41,7 @@
 //!
 //! # What it cannot know
 //! - A round trip does not reveal the direction in which it waited. A direction is cut unless the
-//!   other carries much more of its rate.
+//!   other direction uses a much larger fraction of its own rate.
 //! - A path that becomes longer is mistaken for a queue until cuts have not helped for five
 //!   seconds. Then the base is forgotten, and the rate returns to the delivery measured before the
 //!   cuts.

@@ -6,7 +6,7 @@ use fairwire_core::{Duration, RoundTrip, Time};
 const PEERS: usize = 64;
 /// A peer that is not heard for this long yields its place to a new one.
 const SILENT: Duration = Duration::from_secs(5);
-/// How long a peer that carries much is awaited; longer if two of its round trips are.
+/// How long a peer that carries much is awaited, or two of its round trips if these take longer.
 const PATIENCE: Duration = Duration::from_ms(500);
 /// The fraction of a peer's carried bytes that still counts after a step: a mean of a second.
 const FADES: f64 = 0.95;
@@ -22,7 +22,7 @@ pub(super) struct Heard {
     pub left: Time,
     /// The duration of its round trip.
     pub trip: Duration,
-    /// Its excess over the base, if the other end answered at once.
+    /// The excess of that round trip over the base, if the other end answered at once.
     pub added: Duration,
     /// The part of this excess that is certain, whatever the other end did.
     pub certain: Duration,

@@ -38,7 +38,7 @@ enum Beside {
 }
 
 impl Beside {
-    /// The fraction that bulk carries.
+    /// The fraction of all bytes that the bulk transfer carries.
     fn leaves(self) -> f64 {
         if let Beside::Late(part) = self { 1.0 - part } else { 1.0 }
     }
@@ -254,7 +254,8 @@ fn a_path_that_becomes_longer_is_no_queue_after_five_seconds() {
     line.goes_on(5_000, 1.0);
     let lowest = line.mbps();
     assert!(lowest < 5.0, "it is taken for one: {lowest}");
-    // From a tenth by 1 per second: ln 10 = 2.3 s, and half a second of earlier observations.
+    // Growth by 1 per second from a tenth takes ln 10 = 2.3 s, plus half a second of earlier
+    // observations.
     line.goes_on(4_000, 1.0);
     assert!(line.mbps() > 9.0, "{}", line.mbps());
     let (used, worst) = line.use_of(10_000);

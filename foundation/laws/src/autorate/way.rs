@@ -84,11 +84,11 @@ const ANSWERS: usize = 4;
 const DRAIN_S: f64 = 1.0;
 /// A cut leaves at least this fraction of the delivery, however long the queue.
 const LEAST: f64 = 0.5;
-/// A direction is in use from this fraction of its rate; it may grow from [`LOADED`].
+/// A direction is in use from this fraction of its rate on; the rate may grow from [`LOADED`] on.
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
-/// A direction that carries a smaller fraction of its rate does not fill its line. Behind a line
-/// that fraction is also small if the line has become slow.
+/// A direction that carries a smaller fraction of its rate does not fill its line. The limit behind
+/// a line is lower, since a line that has become slow carries little even when full.
 const FILLS_BEFORE: f64 = 0.25;
 const FILLS_BEHIND: f64 = 0.02;
 
@@ -124,7 +124,7 @@ pub(super) struct Way {
     pub(super) bps: f64,
     /// The delivery of the line when it was last full, in bit/s.
     good: Option<f64>,
-    /// The same before the line was full.
+    /// The value of `good` before the line became full.
     good_before: Option<f64>,
     /// Growth above `good`, per second.
     growth: f64,

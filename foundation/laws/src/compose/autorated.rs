@@ -1,6 +1,7 @@
 //! A shaper whose rate follows the line behind it: a [`Shaper`] with an [`Autorate`].
 //!
-//! Rates change when packets enter or leave: a shaper without packets needs no other rate.
+//! The rate changes only when packets enter or leave, since a shaper without packets needs no new
+//! rate.
 
 use super::shaper::Shaper;
 use crate::autorate::{Autorate, Config, CountingPoint};
@@ -76,7 +77,7 @@ impl<D: Discipline> Control for Autorated<D> {
         visit(&mut self.shaper);
     }
 
-    /// With other parameters the rate would have to restart.
+    /// Fails if the parameters of `autorate` differ, since the rate would have to restart.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         let takes = self.config == fresh.config && self.shaper.retune(&fresh.shaper, now);

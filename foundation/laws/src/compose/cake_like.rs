@@ -51,7 +51,7 @@
 //!   keep its only queue empty. Hosts whose queues never run empty get equal shares.
 //! - COBALT's allowance of two packets for each queue covers all backlogged queues, and is the
 //!   default. CAKE's covers bulky queues, and only with the option `ingress`; `allowance =
-//!   "packets"` is CAKE without that option. With it the lone flow above gets 0.30.
+//!   "packets"` is CAKE without that option. With `"packets"` the lone flow above gets 0.30.
 //! - If all eight queues of a set are taken, a flow shares the first; in CAKE it shares the one
 //!   that its hash picks.
 //! - The parts list their own differences.
@@ -113,7 +113,7 @@ pub struct Spec {
     pub cobalt: cobalt::Control,
     /// The backlog that is allowed whatever the target.
     ///
-    /// See `Allowance`. CAKE with `ingress` and without.
+    /// See `Allowance`. CAKE has the first with its `ingress`, and the second without.
     #[parameter(default = Allowance::Round)]
     pub allowance: Option<Allowance>,
     /// The number of queues, a multiple of 8: they form sets of eight.

@@ -21,14 +21,15 @@
 //! # Where we differ
 //! - The buffer is the site's, to compare disciplines under one limit.
 //! - Linux has other rules, which `rules = "linux"` adopts. CoDel compares the backlog of all
-//!   queues with `mtu`. A new queue found empty leaves if no old ones wait. A queue continues to
-//!   signal until it is polled and found empty. Packets dropped by an overflow count as signals.
-//!   With `arithmetic = "linux"` as well, each packet meets the same fate as in the kernel (see
-//!   *Linux as an oracle* in the documentation). After an overflow the kernel's root of the count
-//!   wraps around and is meaningless.
+//!   queues with `mtu`. A new queue found empty is removed from the list if no old ones wait. A
+//!   queue continues to signal until it is polled and found empty. Packets dropped by an overflow
+//!   count as signals. With `arithmetic = "linux"` as well, each packet meets the same fate as in
+//!   the kernel (see *Linux as an oracle* in the documentation). After an overflow the kernel's
+//!   root of the count wraps around and is meaningless.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its
 //!   packets.
-//! - Overflow is settled before the arrival enters, which counts as if it had.
+//! - Overflow is settled before the arrival enters, but the arrival counts as if it were in its
+//!   queue.
 //! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
 //!   one queue. In Linux nearly every queue can be signalled, and on slow links with many flows the
 //!   signals keep a packet or two in each, to no benefit. With 16 bulk TCP flows at 1 Mbit/s, a
@@ -124,8 +125,8 @@ pub struct Spec {
     /// Whether hosts share equally first, and then the flows of each.
     ///
     /// See hosts. Flows then have one queue each; with more flows than queues, the queue that was
-    /// silent longest is reassigned. The longest queue of the fattest host makes room, a packet at
-    /// a time.
+    /// idle longest is reassigned. The longest queue of the fattest host makes room, a packet at a
+    /// time.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
     /// The source of a packet's host, with `hosts`.

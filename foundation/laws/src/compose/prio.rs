@@ -150,7 +150,7 @@ impl Discipline for Prio {
         }
     }
 
-    /// Band by band, the most urgent first.
+    /// Drains band by band, the most urgent first.
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
             self.emptied |= u64::from(!inner.backlog().is_empty()) << at;
@@ -161,7 +161,7 @@ impl Discipline for Prio {
 }
 
 impl Control for Prio {
-    /// The band of the class; all bands if the class does not decide the band.
+    /// Visits the band of the class, or all bands if the class does not decide the band.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
         match class.filter(|_| self.config.by == By::Class) {
             Some(class) => visit(&mut *self.bands[self.band_of(class)].inner),

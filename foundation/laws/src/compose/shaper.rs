@@ -23,7 +23,7 @@ pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) 
 /// Releases packets at a rate. See the [module](self).
 pub struct Shaper<D> {
     pub(super) inner: D,
-    pub(super) paid: Transmitter, // free when all that went is paid
+    pub(super) paid: Transmitter, // free when all sent packets are paid
 }
 
 impl<D: Discipline> Shaper<D> {

@@ -6,7 +6,7 @@
 //! one is dropped per arrival. A packet is never dropped
 //! - if it has SACK blocks, echoes a mark or a retransmission, or counts other marks than the new
 //!   one;
-//! - if it has the number of another queued one: a duplicate, or the packet that it repeats;
+//! - if another queued packet has the same number, so that one of the two is a duplicate;
 //! - in front of one that echoes a mark.
 //!
 //! The caller knows which packets acknowledge what ([`Signals::acknowledges`]): the simulator, and

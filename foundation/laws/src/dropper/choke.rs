@@ -107,7 +107,7 @@ pub struct Spec {
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
     ///
-    /// It is that of RED's test, as for `red`.
+    /// The probability of RED's test, as for `red`.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
     /// The weight of each arrival's queue in the average.

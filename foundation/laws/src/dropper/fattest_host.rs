@@ -2,8 +2,9 @@
 //!
 //! When the buffer is full, the host with the most bytes loses the oldest packet of a queue more
 //! than half as long as its longest. So a flooding host, with one flow or thousands, makes room
-//! only at its own cost, and within a host the flooding flow does. The arrival counts as if it were
-//! already in its host. Among equals the host that has been known longest loses.
+//! only at its own cost, and within a host only at the cost of the flooding flow. The arrival
+//! counts as if it were already in its host. Among equals the host that has been known longest
+//! loses.
 //!
 //! [The tree](super::fattest) that FQ-CoDel has for queues finds the fattest host exactly. The
 //! queues of a host are in bins by length, each twice as wide as the one below, as in [LQD with

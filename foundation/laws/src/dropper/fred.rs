@@ -17,8 +17,8 @@
 //! flows.
 //!
 //! # State and cost
-//! An average and a counter for all flows. A count of strikes (4 bytes) for each flow that may be
-//! backlogged, which are as many as the buffer holds packets. All are allocated at construction.
+//! An average and a counter for all flows. A count of strikes (4 bytes) for each packet that the
+//! buffer has room for, since no more flows can be backlogged. All are allocated at construction.
 //! O(1).
 //!
 //! # Source (section, equation)
@@ -94,7 +94,8 @@ pub struct Spec {
         source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
     )]
     pub min_threshold: Option<Quantity<Level>>,
-    /// Above this average there are too many flows for random drops, more than `min_threshold`.
+    /// Above this average, which exceeds `min_threshold`, there are too many flows for random
+    /// drops.
     #[parameter(unset = "twice `min_threshold`", source = "Lin and Morris.")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a random drop at the upper threshold.
@@ -195,7 +196,7 @@ pub struct Fred {
     count: Option<u64>,
     /// Since when the queue is empty.
     empty_since: Time,
-    /// Backlogged flows, as of the last packet that entered or left.
+    /// The number of backlogged flows after the last packet that entered or left.
     active: u32,
     /// By the flow's place among backlogged flows.
     strikes: Box<[u32]>,
@@ -344,7 +345,7 @@ impl Dropper for Fred {
         }
         let flow = buffer.flow_of(buffer.newest().expect("a packet has just come in"));
         if buffer.flow_backlog(flow).packets == 1 {
-            self.strikes[flow.index()] = 0; // another flow's, that had this place before
+            self.strikes[flow.index()] = 0; // of another flow, which had this place before
         }
         self.active = buffer.backlogged_flows();
         self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);

@@ -1,7 +1,7 @@
 //! A queue that holds half of the free room gets no more: the buffer rule of ns-2's SFQ.
 //!
 //! # What it does
-//! Refuses an arrival whose queue holds at least half of the packets for which there is still room.
+//! Refuses an arrival whose queue holds at least half as many packets as there is still room for.
 //! If fewer places are free than there are [`BUCKETS`], it also refuses an arrival whose queue
 //! holds more than the buffer's share of one bucket.
 //!

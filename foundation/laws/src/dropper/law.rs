@@ -1,4 +1,4 @@
-//! Laws: the control of one queue, alone or one of many.
+//! Laws: the control of one queue, the only one or one of many.
 //!
 //! CoDel, PIE and COBALT use a packet, the backlog of its queue, and the time, whichever queue it
 //! is. So each is a [`Law`], written once. [`OneQueue`] applies it to the entire buffer, and
@@ -23,7 +23,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
         Verdict::Pass
     }
 
-    /// Invoked before each departure if the law has one of many queues, of which `queues` are
+    /// Invoked before each departure if the law controls one of many queues, of which `queues` are
     /// backlogged.
     fn share(_: &mut Self::Common, _queues: u32) {}
 

@@ -33,7 +33,7 @@
 //!
 //! # Where we differ
 //! - The paper defines the rule for an arrival whose own queue holds less than its share. Here the
-//!   rule is the same if it holds its share or more, so that queue may lose the packet.
+//!   rule also applies if that queue holds its share or more, so it may itself lose the packet.
 //! - n counts the queue of the arrival, even if it is still empty.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.

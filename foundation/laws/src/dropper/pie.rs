@@ -74,7 +74,8 @@ pub struct Spec {
     pub delay: Option<Estimate>,
     /// Spread drops so that they neither cluster nor leave long gaps.
     ///
-    /// None before the probabilities since the last one sum to 0.85, certainty from 8.5 on.
+    /// No drop before the probabilities since the last drop sum to 0.85, and a certain drop from
+    /// 8.5 on.
     #[parameter(default = true, source = "RFC 8033, section 5.4.")]
     pub derandomize: Option<bool>,
     /// Add at most 0.02 per update when the probability is 0.1 or more.

@@ -9,9 +9,9 @@
 //! an average above a colour's upper threshold.
 //!
 //! # Why
-//! The edge marks packets in profile. A core router that knows no aggregates keeps that promise,
-//! since it drops packets out of profile first. With thresholds that do not overlap, every "out"
-//! packet is dropped before any "in" packet.
+//! The edge marks the packets that a contract covers (in profile). A core router that knows no
+//! aggregates honours the contracts, since it drops packets out of profile first. With thresholds
+//! that do not overlap, every "out" packet is dropped before any "in" packet.
 //!
 //! # State and cost
 //! An average and four counters per colour. O(1) per packet; a power per colour is computed only
@@ -26,7 +26,7 @@
 //! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
 //!   updates the total and "in" arrivals update the average of "in", as in Clark and Fang. The
 //!   `rio.cc` of ns-2 updates the total on "in" arrivals only, as its comments admit. `out_rule =
-//!   "ns2"` does so too, with two further rules that a trace of its decisions shows. An "out"
+//!   "ns2"` follows ns-2, with two further rules that a trace of its decisions shows. An "out"
 //!   arrival ends the total's idle time, which is then forgotten. An "out" packet dropped, or
 //!   marked, above the upper threshold does not reset the count since the last signal.
 //! - Idle time decays every average at the next arrival of any colour, as if the complete packets
@@ -93,7 +93,7 @@ pub struct Spec {
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
     ///
-    /// ATB has 50, 80 and 0.02, read as of a buffer of 100 packets.
+    /// ATB has 50, 80 and 0.02, read as packets of a buffer of 100.
     #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.

@@ -71,7 +71,7 @@ impl Spec {
     }
 }
 
-/// Refuses what does not fit. See the [module](self).
+/// Refuses packets that do not fit. See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TailDrop;
 

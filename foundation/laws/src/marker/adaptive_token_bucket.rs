@@ -3,8 +3,8 @@
 //! # What it does
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
 //! rate and yellow ("out") above it. Each packet may carry a request of the egress edge for a
-//! higher or a lower target. Every `interval`, the target moves by `delta` of the contract, up or
-//! down as more requests were for. Then the votes are reset.
+//! higher or a lower target. Every `interval`, the target moves by `delta` of the contract, in the
+//! direction of most of the requests. Then the votes are reset.
 //!
 //! # Why
 //! With fixed contracts, all aggregates share the surplus of an under-subscribed link, or the
@@ -212,12 +212,12 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// The number of changes due by `now`, which is not before the next.
+    /// The number of changes due by `now`, when at least one is due.
     fn changes_by(&self, now: Time) -> u64 {
         now.since(self.due).ns() / self.config.given.interval.ns() + 1
     }
 
-    /// The target at `now`, which is not before the next change.
+    /// The target at `now`, when at least one change is due.
     fn target_by(&self, now: Time) -> f64 {
         match self.report {
             None => self.next_target(),

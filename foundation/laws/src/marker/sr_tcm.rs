@@ -17,7 +17,7 @@
 //! RFC 2697, sections 2 and 3.
 //!
 //! # Where we differ
-//! Lengths are on the wire, link-layer overhead included, where the RFC counts IP packets.
+//! Lengths are on the wire, link-layer overhead included, while the RFC counts IP packets.
 //!
 //! # Example
 //! ```toml

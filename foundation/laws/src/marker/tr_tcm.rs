@@ -7,7 +7,7 @@
 //! better colour than it had.
 //!
 //! # Why
-//! For services that promise a committed rate and police a separate peak rate.
+//! It suits services that promise a committed rate and police a separate peak rate.
 //!
 //! # State and cost
 //! Two counts of tokens and two remainders; O(1) per packet.
@@ -16,7 +16,7 @@
 //! RFC 2698, sections 2 and 3.
 //!
 //! # Where we differ
-//! Lengths are on the wire, link-layer overhead included, where the RFC counts IP packets.
+//! Lengths are on the wire, link-layer overhead included, while the RFC counts IP packets.
 //!
 //! # Example
 //! ```toml

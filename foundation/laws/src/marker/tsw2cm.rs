@@ -6,8 +6,7 @@
 //! others are green.
 //!
 //! # Why
-//! Relation rate is spread over packets at random, so no single flow of the aggregate bears all of
-//! it.
+//! The excess is spread over packets at random, so no single flow of the aggregate bears all of it.
 //!
 //! # State and cost
 //! One average and one random stream; O(1) per packet.

@@ -1,13 +1,13 @@
 //! TSW3CM: the time-sliding-window three-colour marker.
 //!
 //! # What it does
-//! Estimates the aggregate's rate over a sliding window. Packets up to the committed target rate
-//! are green. Between it and the peak target rate, the fraction of the estimate above the committed
-//! rate is yellow. Above the peak rate, the fraction above it is red, and the fraction between the
-//! two rates yellow. Packets are picked at random.
+//! Estimates the aggregate's rate over a sliding window. While the estimate is within the committed
+//! target rate, packets are green. Up to the peak target rate, the fraction of the estimate above
+//! the committed rate is yellow. Beyond that, the fraction above the peak rate is red, and the
+//! fraction between the two rates is yellow. Packets are picked at random.
 //!
 //! # Why
-//! As [`tsw2cm`](super::tsw2cm), with a second limit.
+//! It spreads the excess as [`tsw2cm`](super::tsw2cm) does, with a second limit.
 //!
 //! # State and cost
 //! One average and one random stream; O(1) per packet.

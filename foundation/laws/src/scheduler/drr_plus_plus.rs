@@ -3,9 +3,9 @@
 //! # What it does
 //! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New
 //! queues are served before old ones. A queue without credit gets a quantum and moves to the end of
-//! the old queues. A new queue found empty moves there too; an old queue found empty leaves. So a
-//! flow that sends less than a quantum per round never waits for the bulky ones, and cannot get
-//! ahead of them by pausing.
+//! the old queues. A new queue found empty moves there too; an old queue found empty is removed
+//! from its list. So a flow that sends less than a quantum per round never waits for the bulky
+//! ones, and cannot get ahead of them by pausing.
 //!
 //! With hosts, a queue's quantum is divided by the number of its host's bulky queues. Hosts then
 //! get equal shares however many flows each has. If only one host has bulky queues, nothing is
@@ -278,7 +278,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// With gated service: did the packet at the head of `queue` arrive during its turn? If not it
+    /// With gated service: did the packet at the head of `queue` arrive during its turn? If not, it
     /// is sent. If another queue had the turn, this queue's turn begins.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {

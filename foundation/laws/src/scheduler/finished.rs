@@ -34,7 +34,7 @@ const SWEPT: usize = 2;
 pub(super) struct Finished {
     table: FlowTable<Account>,
     by_tag: Heap,
-    /// Places below this may have forgotten flows; none from here on does.
+    /// Only places below this may hold forgotten flows.
     unswept: usize,
 }
 

@@ -68,7 +68,7 @@ impl Fluid {
         takes
     }
 
-    /// Virtual time, as of the latest change.
+    /// Virtual time at the latest change.
     pub(super) fn virtual_time(&self) -> Tag {
         self.virtual_time
     }

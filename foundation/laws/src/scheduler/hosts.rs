@@ -7,8 +7,8 @@
 //! [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is first, with one
 //! quantum of credit. A host without credit gets a quantum and moves to the end of the line. During
 //! a host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host
-//! has the turns of one host, however it divides its packets between flows. A flow that sends
-//! little waits neither for the bulky flows of its own host nor for those of others.
+//! gets no more turns by dividing its packets between flows. A flow that sends little waits neither
+//! for the bulky flows of its own host nor for those of others.
 //!
 //! # Why
 //! CAKE divides a flow's quantum by the number of its host's bulky flows, and counts only flows
@@ -190,8 +190,8 @@ struct Round {
 impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
-    /// Handles a packet's arrival for a member. An idle member is first, with one quantum. So is a
-    /// paused one, with its remaining credit until a round has passed.
+    /// Handles a packet's arrival for a member. An idle member is first, with one quantum. A paused
+    /// one is also first: with its remaining credit, or with a new quantum once a round has passed.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].status {
             Status::New | Status::Old => return,
@@ -333,7 +333,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Serves `queues` queues, each with the same quantum, and so its host.
+    /// Serves `queues` queues; each queue and each host has the same quantum.
     pub fn new(queues: u32, quantum: Quantum, terms: HostTerms) -> Self {
         let count = queues as usize;
         Hosts {

@@ -15,7 +15,7 @@ use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
 use fairwire_parameters::text::{FromValue, Refusal, Value};
 use fairwire_parameters::{Role, parameters, word};
 
-/// The order of service, if it can be any.
+/// The order of service, if the discipline works with any.
 pub const SCHEDULER: Role<Service> = Role::named("scheduler");
 
 /// The unit that has a queue and a weight.
@@ -84,8 +84,8 @@ pub enum Sharing {
     Hash,
     /// A hash picks a set of eight queues; within the set a flow takes an empty one if possible.
     SetAssociative,
-    /// A new flow takes over the queue of the flow that was silent longest. Suter et al. 1998,
-    /// figure 10.
+    /// A new flow takes over the queue of the flow that was idle longest. Suter et al. 1998, figure
+    /// 10.
     LeastRecentlyUsed,
     /// A new flow takes over a random queue. Suter et al. 1998, figure 10.
     RandomReplacement,
@@ -160,7 +160,7 @@ impl Service {
 }
 
 impl Service {
-    /// Does it have queues, which weights can apply to?
+    /// Does it have queues to which weights can apply?
     pub fn has_queues(&self) -> bool {
         self.name != Kind::Fcfs
     }

@@ -306,10 +306,10 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // 12000 offers have two polls for three, and at most 40 packets wait at each of the three
-        // pauses: at most 8120 are sent. Each poll comes right after an offer, so it finds nothing
-        // only if an empty queue refused a packet. AVQ admits fewer and fewer packets of
-        // unresponsive senders: 0.98 of the rate at first, three quarters at the end.
+        // There are two polls for three of the 12000 offers, and at most 40 packets wait at each of
+        // the three pauses: at most 8120 are sent. Each poll comes right after an offer, so it
+        // finds nothing only if an empty queue refused a packet. AVQ admits fewer and fewer packets
+        // of unresponsive senders: 0.98 of the rate at first, three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }

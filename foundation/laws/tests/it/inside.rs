@@ -1,5 +1,5 @@
-//! Each discipline of the catalogue inside each that holds others: it can do there everything that
-//! it can do alone.
+//! Each discipline of the catalogue, inside each discipline that holds others, can do everything
+//! that it can do on its own.
 
 use crate::Typed;
 use crate::conformance::site;

@@ -315,8 +315,7 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
         // The band is from 14 to 16, and whole packets add or subtract up to half a packet. So p is
-        // 0.1 at (13.5
-        // - 10) / 10 to (16.5 - 10) / 10 of max_p, and a step is a tenth of it.
+        // 0.1 at a max_p of 0.1 / 0.65 to 0.1 / 0.35, and a step is a tenth of max_p.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Parameters that cannot be taken over, by discipline. They change the units of the state or the
-/// shape of tables. A larger buffer does so too, for tables alongside it.
+/// shape of tables. A larger buffer also changes the shape of the tables that go with it.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),

@@ -270,7 +270,7 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
     assert!(bad.to_string().contains("allowed: after a `trace`"), "{bad}");
 }
 
-/// A ping every 10 ms in both directions, which take the file's times, ms; `None` is lost.
+/// A ping every 10 ms in both directions takes the file's times, in ms; `None` is a lost one.
 #[test]
 fn a_ping_takes_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
     let round_trip = |row: u64| match row % 500 {

@@ -65,7 +65,7 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
     left.iter().map(|left| (left.packet.frame, left.packet.ecn, left.reaches)).collect()
 }
 
-/// The same for our link.
+/// The arrival of each packet at the far end of our link.
 fn linked(queue: &str, law: usize) -> Vec<(u32, Ecn, Time)> {
     let plain =
         Link::<u32, Time>::new("5 Mbit/s", "10 ms").queue(queue).buffer("30 packets").seed(3).mark_ecn();

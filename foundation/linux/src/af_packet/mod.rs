@@ -43,8 +43,8 @@ pub struct AfPacket {
     queue: Queue,
     health: PortHealth,
     /// Has the interface gone down? If so, [`Port::check`] checks that it still exists. Without a
-    /// ring, the next frame clears the flag; with one it remains, at the cost of a system call per
-    /// check.
+    /// ring, the next frame clears the flag. With a ring the flag stays set, at the cost of a
+    /// system call per check.
     is_down: bool,
     /// Did the kernel report, for a sent frame, that the interface was removed?
     is_gone: bool,

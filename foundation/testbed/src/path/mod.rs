@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The [path](Path) is data: for each direction, a delay per flow and [faults](Faults), which a
-//! [wire](fairwire_core::Wire) applies as in a simulated link. A separate host holds it, so a
-//! gateway under test before it needs no wire. A program that forwards can have the same behind
-//! [its ports](WiredPort). Linux's netem does the same, but many kernels lack it.
+//! [wire](fairwire_core::Wire) applies as in a simulated link. A separate host holds the path, so a
+//! gateway under test in front of it needs no wire. A program that forwards can have the same
+//! faults behind [its ports](WiredPort). Linux's netem does the same, but many kernels lack it.
 //!
 //! Super-packets are split, as by a network card, so frames are held, delayed and lost as on a
 //! wire. The held bytes are bounded; frames that find no room are lost and

@@ -34,7 +34,7 @@ pub struct Record<'a> {
     pub traced_at: Option<u32>,
 }
 
-/// Why a capture cannot be read, or not further.
+/// Why a capture cannot be read, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
@@ -178,15 +178,15 @@ pub struct Offered {
 /// Flows are identified in IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco HDLC
 /// and 802.11 with and without radiotap. Linux's "cooked" captures of both versions and BSD
 /// loopback are also supported. Unidentified packets form one flow, and [`notes`] counts them. A
-/// packet of another link type is an error. The additions of radiotap and of a direction do not
-/// count.
+/// packet of another link type is an error. The bytes of a radiotap header or of a direction octet
+/// do not count.
 ///
 /// A capture that ends within a packet yields the packets before it, and [`notes`] reports this;
 /// one that ends within its first packet is an error.
 ///
 /// A fairwire trace has a packet on arrival at a link, on departure, at the next link, and on
-/// delivery. To count each packet once, a flow's packets count where its first one first appears,
-/// which is where they enter the network.
+/// delivery. To count each packet once, a flow's packets count at the interface where its first
+/// packet first appears, since they enter the network there.
 pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, FlowPacket)> = Vec::new();

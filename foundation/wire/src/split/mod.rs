@@ -1,8 +1,8 @@
 //! Splits super-packets of segmentation offload into the frames that a wire carries.
 //!
-//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. If
-//! queued unchanged, the link would be shared by the burst. [`split`] turns each into the frames
-//! that a network card would have sent, with complete checksums.
+//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. If they
+//! were queued unchanged, bursts rather than packets would share the link. [`split`] turns each
+//! into the frames that a network card would have sent, with complete checksums.
 //!
 //! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload
 //!   length.
@@ -35,7 +35,7 @@ pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 /// options. Smaller ones would only add work.
 pub(crate) const MIN_TCP_GSO_SIZE: u16 = 8;
 
-/// Linux sends no more datagrams in one: `UDP_MAX_SEGMENTS`.
+/// Linux sends no more datagrams in one super-packet: `UDP_MAX_SEGMENTS`.
 const MAX_UDP_SEGMENTS: usize = 128;
 
 const TCP_CHECKSUM: u16 = 16;

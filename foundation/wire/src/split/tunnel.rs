@@ -5,8 +5,8 @@
 //! its transport header. [`find`] walks from the outer header to that location: IP in IP in any mix
 //! of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE, VLAN tags.
 //!
-//! A kernel copies the header of an unknown UDP tunnel onto every segment, and so does this code.
-//! If the walk ends early, it searches for an IP header that ends at `csum_start`. Such a header is
+//! Like a kernel, this code copies the header of an unknown UDP tunnel onto every segment. If the
+//! walk ends early, it searches for an IP header that ends at `csum_start`. Such a header is
 //! accepted only if everything agrees: its length with the packet around it, its checksum, and the
 //! sum of addresses and length in the transport header.
 

@@ -385,7 +385,7 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Over a zero payload the checksum is c; over a payload of c it is c less c.
+    // Over a zero payload the checksum is c; over a payload of c it is c minus c.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);

@@ -1,4 +1,4 @@
-//! A tree replaces another: no class's burst restarts because another's terms changed.
+//! One tree replaces another: a change of one class's terms restarts no other class's burst.
 
 use super::leaf::Inner;
 use super::node::{Node, ROOT};
@@ -77,7 +77,7 @@ impl Classful {
         self.nodes[at].is_used = before.is_used;
         self.nodes[at].tag += self.nodes[above].clocks[self.nodes[at].priority];
         self.tree.set_weight(at - 1, fresh.tree.terms()[of - 1].weight);
-        self.terms = None; // the tree is another than it was built
+        self.terms = None; // the tree is no longer the one that was built
         self.forget_times(at);
         if self.inner(at).is_some_and(|inner| !inner.backlog().is_empty()) {
             self.activate(at);
@@ -103,7 +103,8 @@ impl Classful {
         };
         let Some(Inner::Made(old)) = &mut before.nodes[was].contents.inner else { return };
         let backlog = old.backlog();
-        // A leaf that is built later is built again from its first state.
+        // An idle leaf need not be kept if it can be built later: its next packet builds it in its
+        // first state.
         if is_later && backlog.is_empty() {
             return;
         }

@@ -31,7 +31,7 @@ pub struct Classful {
     /// The terms of the classes and of the tree, if all leaves are built from the start.
     pub(super) terms: Option<(Box<[Terms]>, Option<Shape>)>,
     pub(super) maker: Option<Box<dyn Maker>>,
-    /// Leaves that the maker built and that exist, if their number is limited by `kept`.
+    /// Existing leaves that the maker built, if `kept` limits their number.
     pub(super) made: Vec<usize>,
     kept: usize,
     /// The place among these at which the search for a leaf to release continues.
@@ -94,7 +94,7 @@ impl Classful {
         }
     }
 
-    /// The same, except that `maker` builds the disciplines of [later](Inner::Later) leaves, each
+    /// This tree, except that `maker` builds the disciplines of [later](Inner::Later) leaves, each
     /// with its first packet. This allocates once for each leaf: for trees of thousands of leaves,
     /// of which few are ever busy.
     ///
@@ -105,8 +105,9 @@ impl Classful {
         Classful { maker: Some(maker), terms: None, ..self }
     }
 
-    /// The same, with packets of `class` in the leaves below it: the upper half of the flow hash names a
-    /// packet's host, and so its leaf. Two hosts may share one. Nothing if no leaves alone are below it.
+    /// This tree, with packets of `class` in the leaves below it: the upper half of the flow hash
+    /// names a packet's host, and so its leaf. Two hosts may share a leaf. No effect unless all
+    /// children of the class are leaves.
     #[must_use]
     pub fn by_host(mut self, class: u32) -> Self {
         if let Some(at) = self.tree.place(class).map(|place| place + 1) {
@@ -122,17 +123,18 @@ impl Classful {
         self
     }
 
-    /// The same, with leaves that share `pool`.
+    /// This tree, with leaves that share `pool`.
     #[must_use]
     pub fn with_pool(self, pool: Pool) -> Self {
         Classful { pool: Some(pool), ..self }
     }
 
-    /// The same, keeping only `leaves` (at least 1) of those that its maker built, in addition to
-    /// backlogged ones. Before another is built, a long unused one without backlog is released. Its
-    /// next packet builds it again, in its first state. The clock algorithm picks it: each round
-    /// releases the leaves that had no packet since their last inspection. If all were used it
-    /// takes some steps, so a sixteenth more may exist. The default leaf stays.
+    /// This tree, which keeps only `leaves` (at least 1) of the leaves that its maker built, in
+    /// addition to backlogged ones. Before another leaf is built, a long unused one without backlog
+    /// is released. Its next packet builds it again, in its first state. The clock algorithm picks
+    /// the leaf to release: each round releases the leaves that had no packet since their last
+    /// inspection. If all were used it takes some steps, so a sixteenth more may exist. The default
+    /// leaf stays.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
@@ -454,7 +456,7 @@ impl Discipline for Classful {
         }
     }
 
-    /// Leaf by leaf. O(classes) in addition to the packets returned.
+    /// Drains leaf by leaf; O(classes) in addition to the packets returned.
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         self.emptied.clear();
         for at in 0..self.nodes.len() {
@@ -468,7 +470,7 @@ impl Discipline for Classful {
 }
 
 impl Control for Classful {
-    /// The leaf of the class, or all leaves; those that are not built are skipped.
+    /// Visits the leaf of the class, or all leaves; those that are not built are skipped.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline)) {
         let leaves = class.map_or(0..self.nodes.len(), |class| self.leaves_of(class));
         for node in &mut self.nodes[leaves] {
@@ -500,7 +502,7 @@ impl Control for Classful {
         Ok(before)
     }
 
-    /// If `before` is a tree, too.
+    /// Succeeds `before` if that is a tree too.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,
@@ -525,7 +527,7 @@ impl Control for Classful {
         fresh.is_some_and(|fresh| self.adopt(class, parent, fresh, now))
     }
 
-    /// If the classes and their terms are the same, and no leaf is built later.
+    /// Possible if the classes and their terms are the same, and no leaf is built later.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         // The backlog may be ready at another time.

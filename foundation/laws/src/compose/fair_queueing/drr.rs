@@ -86,8 +86,8 @@ pub struct Spec {
     /// This yields trains of packets, which a gateway joins again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether hosts share equally first, and then the flows of each. Flows then have `queues`, by
-    /// default 8192, of which the one that was silent longest is reassigned.
+    /// Whether hosts share equally first, and then the flows of each. Flows then have `queues`
+    /// queues, by default 8192, and the queue that was idle longest is reassigned.
     ///
     /// See hosts. The longest queue of the fattest host makes room.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]

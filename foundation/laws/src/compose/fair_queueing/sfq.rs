@@ -25,7 +25,7 @@
 //!   With tags from the arrival a flow pays for packets that are pushed out, and one that sends
 //!   more than its share gets nothing at all.
 //! - The memory of idle flows has room for as many as the buffer holds packets, and at least 1024.
-//!   When it is full, the one with the least tag is forgotten, and may start from virtual time
+//!   When it is full, the flow with the least tag is forgotten, and may start from virtual time
 //!   again.
 //! - Equal tags are served first come, first served.
 //! - As names of schedulers, `sfq` and `sfq-start` both mean this one. The discipline is only

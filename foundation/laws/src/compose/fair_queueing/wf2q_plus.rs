@@ -7,16 +7,16 @@
 //! would have given to each.
 //!
 //! # Why
-//! A flow is never more than one packet behind the ideal, as in weighted fair queueing. Unlike
-//! there, it is never more than one packet ahead either. Service is thus as smooth as packets
+//! A flow is never more than one packet behind the ideal, as in weighted fair queueing. In contrast
+//! to that, it is also never more than one packet ahead. Service is thus as smooth as packets
 //! allow, which also smooths further sharing below, in a tree of these schedulers.
 //!
 //! # State and cost
 //! 204 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
 //! the backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
-//! packet, amortised, where n is the number of either. Each remembered flow is forgotten once, and
-//! all at once, in O(1), when the link goes idle. But a packet during which virtual time passes the
-//! tags of k remembered flows pays for all k, as exact virtual time requires.
+//! packet, amortised, with n the larger of the two numbers. Each remembered flow is forgotten once,
+//! and all at once, in O(1), when the link goes idle. But a packet during which virtual time passes
+//! the tags of k remembered flows pays for all k, as exact virtual time requires.
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
@@ -31,7 +31,7 @@
 //!   With tags from the arrival a flow pays for packets that are pushed out, and one that sends
 //!   more than its share gets nothing at all.
 //! - The memory of idle flows has room for as many as the buffer holds packets, and at least 1024.
-//!   When it is full, the one with the least tag is forgotten, and may start from virtual time
+//!   When it is full, the flow with the least tag is forgotten, and may start from virtual time
 //!   again.
 //! - Within a packet, virtual time advances with the clock at the link's rate, and no further than
 //!   the packet's length.

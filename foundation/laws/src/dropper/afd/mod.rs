@@ -7,7 +7,7 @@
 //!
 //! - [`sb`] keeps a sample of arrivals, the shadow buffer, and counts in it.
 //! - [`ft`] keeps only the counts, and removes one at random: biased against fast flows.
-//! - [`nft`] does so too, by a method without that bias.
+//! - [`nft`] also keeps only the counts, and removes one by a method without that bias.
 //! - [`exact`] counts all traffic of fast flows, as deployed switches do.
 //!
 //! The four differ only in their [`Meter`]; [`Afd`] is the dropper.

@@ -48,14 +48,14 @@
 //!   link's queue, a class with a share of 1/7 dealt out its pool seven times too slowly. The pool
 //!   exceeded the height, and `cap` gave the excess away. A flood with ten flows of
 //!   acknowledgements in its class then got a third of its share, and Telnet in figure 18 got 4.0
-//!   of its 5 Mbit/s. They now get 8.4 of 8.3 Mbit/s, and 5.0 with `cap` or without: `fairwire
-//!   reproduce faba.fig19`.
+//!   of its 5 Mbit/s. Now that class gets 8.4 of 8.3 Mbit/s, and Telnet 5.0 with `cap` or without:
+//!   `fairwire reproduce faba.fig19`.
 //! - A class of TCP flows may get less than its share if its tokens barely last for a round trip.
 //!   Windows rise and fall by more than the buckets hold, and other classes take what it cannot
 //!   use. Light classes cause this, since they hold the height of their weight and send little. In
 //!   a simulation, ten CUBIC uploads on 20 Mbit/s compete with a flood and classes of
-//!   acknowledgements. Their tokens last for 27 ms at their rate, and the round trip is 32 ms. They
-//!   get 5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
+//!   acknowledgements. The tokens of the uploads last for 27 ms at their rate, and the round trip
+//!   is 32 ms. The uploads get 5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
 //! - With `cap`, a class with a flood and many light flows loses a part of the link while its
 //!   siblings come and go. Its light buckets hold most of its height, and fill up as it rises. When
 //!   the height falls, the excess moves up a level, although the flood needs it. Take ten light
@@ -124,8 +124,8 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// Let a class and all below it hold no more than its height; the rest moves up a level.
     ///
-    /// When the excess of a class and all below it over its height moves up a level: at the class's
-    /// next turn, rather than once its last flow is at rest.
+    /// With true, the excess moves up at the class's next turn; otherwise, once the class's last
+    /// flow is at rest.
     #[parameter(
         default = true,
         source = "Section 6.3 speaks of \"the overflow of tokens from this subtree\"."
@@ -289,7 +289,7 @@ impl Hfaba {
         if turn.is_none() {
             self.classes.set_turn(class, leaf);
         }
-        // The class pays, so its siblings do so first.
+        // The pool of the class pays, so the flow's siblings make up for it first.
         let height = self.height(class);
         *self.classes.pool_mut(class) -= height;
         *self.leaves.tokens_mut(leaf) = height;

@@ -7,9 +7,9 @@
 //!
 //! Points that the paper leaves open are settled here:
 //! - n counts the queue of the arrival, even if it is still empty. So if packets are counted, some
-//!   queue is always above its share when an arrival finds less than its own.
-//! - The rule is the same if the arrival's queue holds its share or more. Then it may itself lose
-//!   the packet.
+//!   queue is above its share whenever the arrival's queue is below its share.
+//! - The rule also applies if the arrival's queue holds its share or more. Then that queue may
+//!   itself lose the packet.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 
 mod backlogs;

@@ -24,7 +24,7 @@
 //! for Increasing the Robustness of RED's Active Queue Management", 2001, the pseudo-code.
 //!
 //! # Where we differ
-//! - The overflow test is exact: a buffer in bytes never exceeds its limit, where ns-2 lets the
+//! - The overflow test is exact: a buffer in bytes never exceeds its limit, while ns-2 lets the
 //!   last packet overshoot.
 //! - No number is drawn if the probability is 0 or 1.
 //! - A forced drop removes the arrival. For other victims, use another dropper's `victim`.

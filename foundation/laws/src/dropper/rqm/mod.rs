@@ -24,9 +24,9 @@
 //! algorithm", York University Technical Report CSE-2006-09, 2006: section 3, figure 1.
 //!
 //! # Where we differ
-//! - Step 1 of figure 1 measures the growth of the queue, where section 3 means the total sending
-//!   rate. The default adds the capacity to it while the queue is not empty; `estimator =
-//!   "printed"` is the figure.
+//! - Step 1 of figure 1 measures the growth of the queue, although section 3 means the total
+//!   sending rate. The default adds the capacity to the growth while the queue is not empty;
+//!   `estimator = "printed"` is the figure.
 //! - Step 4 names the rate before smoothing, which would make steps 2 and 3 redundant. The smoothed
 //!   rate is used here.
 //! - One sentence prints p without the square; every derivation has it.

@@ -36,7 +36,7 @@
 //!   nanoseconds.
 //! - The second set learns from the traffic that the first admits, as in Linux. So even with a
 //!   warm-up, a flow in the penalty box gains for about a second after a change of the hash.
-//! - After a silence of several `rehash_interval`s only the last two changes are made.
+//! - After several `rehash_interval`s without packets, only the last two changes are applied.
 //! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
@@ -129,7 +129,7 @@ pub struct Spec {
     /// The total rate of all flows at probability 1, in packets per second.
     #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
-    /// How many of their packets may come at once.
+    /// How many packets of these flows may come at once.
     #[parameter(default = 20, min = 1, unit = "packets", source = "Linux.")]
     pub penalty_burst: Option<u32>,
     /// The time between changes of the hash.

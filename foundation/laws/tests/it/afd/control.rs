@@ -14,7 +14,7 @@ fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // 1 - 325/400 and 1 - 325/600. m_fair has four figures, which moves d by up to 2e-4.
+        // 1 - 325/400 and 1 - 325/600. m_fair is given to four figures, so d is exact to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }

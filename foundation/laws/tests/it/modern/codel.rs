@@ -32,7 +32,7 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
 }
 
 /// The next packet, and whether it may be dropped. `beside` is the backlog of the other queues, if
-/// it counts.
+/// that counts.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,

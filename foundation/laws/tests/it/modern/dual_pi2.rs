@@ -195,7 +195,8 @@ fn offer(dual: &mut DualPi2, ecn: Ecn, now: u64, log: &mut Events) {
 
 #[test]
 fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
-    // A classic queue at a constant 30 ms: without the integral part p' stays at beta times that.
+    // A classic queue at a constant 30 ms: without the integral part, p' stays at beta times this
+    // delay.
     for (beta, k) in [(4.0, 2.0), (6.0, 2.0), (4.0, 5.0)] {
         let config = Config { alpha: 0.0, beta, coupling: k, step: Duration::from_secs(1), ..config(1000) };
         let (mut dual, mut log) = (DualPi2::new(config), Events::default());

@@ -48,7 +48,7 @@ fn a_host_with_one_flow_and_a_host_with_ten_share_equally() {
     flows.extend((0..10).map(|flow| (1, flow, 1, 1000)));
     // Hosts stay within a quantum or so of each other, of 9000 packets.
     assert_equal_shares(&shares(&mut cake(200), &flows, 10_000)[..2], 0.02);
-    // Without hosts, flow queueing gives the second nearly ten times as much.
+    // Without hosts, flow queueing gives the second host nearly ten times as much.
     let mut fq = built("fq-codel", "", &site(200));
     let sent = shares(&mut *fq, &flows, 10_000);
     assert!(sent[1] > 9 * sent[0], "{sent:?}");

@@ -56,9 +56,9 @@ fn equally_long_queues_are_equally_likely_victims() {
 
 #[test]
 fn ties_between_different_weights_are_even_too() {
-    // Flows 0 and 2 have weight 1, and flow 1 has weight 2. Flow 9, the arrival, is in class 1 and
-    // has weight
-    // 2. Of 42 packets, weight 1 gets 7. Lengths of 10, 17 and 10 are each 3 above their shares.
+    // Flows 0 and 2 have weight 1. Flow 1, and flow 9 of the arrival, are in class 1 and have
+    // weight 2. Weight 1 gets 7 of 42 packets. Lengths of 10, 17 and 10 are each 3 above their
+    // shares.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed").1;

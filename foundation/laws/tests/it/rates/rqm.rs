@@ -135,7 +135,7 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
     }
 }
 
-/// Figure 1 without the code under test. Where the paper leaves it open, it follows the law's
+/// Figure 1 without the code under test. Points that the paper leaves open follow the law's
 /// documentation.
 struct Reference {
     config: Config,
@@ -300,7 +300,7 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // Simultaneous arrivals are one, and nothing is measured: the rate is 0 and p exactly 3.
+    // Simultaneous arrivals count as one, and nothing is measured: the rate is 0 and p exactly 3.
     let filled = |marks, policy| {
         let mut queue =
             Queue::new(Limit::packets(40), Fcfs, Few { rqm: rqm(marks), spare: 5 }).with_ecn(policy);

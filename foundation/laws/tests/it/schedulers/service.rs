@@ -112,8 +112,8 @@ fn a_flow_that_returns_at_once_gets_exactly_its_share() {
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
     // At most two packets wait. 100 flows of weight 1 send in turn; the packet of another flow, of
-    // weight 0.01, costs a hundred times as much, so one packet in a hundred is its own. After it
-    // is served, it must be remembered while the others send.
+    // weight 0.01, costs a hundred times as much, so one packet in a hundred is its own. After that
+    // packet, its flow must be remembered while the others send.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;

@@ -1,4 +1,4 @@
-//! A flood of packets that each have another flow, next to one TCP flow: the TCP flow gets the rest
+//! A flood of packets, each of a different flow, next to one TCP flow: the TCP flow gets the rest
 //! of the link.
 
 use crate::built;
