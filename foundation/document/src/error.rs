@@ -224,8 +224,8 @@ impl DocumentError {
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// Adds to an unknown key the parts that `owners` returns for it as a parameter. No change for
-    /// more than three parts, or a near spelling.
+    /// Adds to an unknown key the parts that `owners` returns for it as a parameter. Changes
+    /// nothing if there are more than three parts, or if an allowed key is spelt similarly.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };

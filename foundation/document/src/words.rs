@@ -12,7 +12,7 @@ pub fn shortened(text: &str) -> String {
     cut(text, MAX_CHARS)
 }
 
-/// The same for an entire message, which is rarely long.
+/// Shortens an entire message, which is rarely that long, and spells out its control characters.
 pub(crate) fn printable(message: &str) -> String {
     cut(message, 1000)
 }

@@ -78,7 +78,7 @@ impl<T: 'static> Role<T> {
         (self.name == sought).then_some(slot as &dyn Any)
     }
 
-    /// The same, mutable.
+    /// `slot`, mutable, if this is the role called `sought`.
     #[doc(hidden)]
     pub fn found_mut<'a>(self, sought: &str, slot: &'a mut Option<T>) -> Option<&'a mut dyn Any> {
         (self.name == sought).then_some(slot as &mut dyn Any)

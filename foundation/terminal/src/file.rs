@@ -171,7 +171,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     try_write(path, content).map_err(|error| fault(path, &error))
 }
 
-/// The same, if a lack of space is not our fault.
+/// As [`write()`], for callers to whom a lack of space is not our fault.
 pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     try_whole(path, content)?.place().map(drop)
 }

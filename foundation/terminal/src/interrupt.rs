@@ -1,5 +1,5 @@
-//! Ctrl-C: the first requests to stop and report, the second ends the process at once. So does the
-//! first when only writing is left.
+//! Ctrl-C: the first requests to stop and report, the second ends the process at once. When only
+//! writing is left, even the first ends the process at once.
 
 use crate::file;
 use crate::notice::notice;

@@ -84,7 +84,7 @@ fn unknown_argument(given: &str, command: &clap::Command) -> Failure {
     unknown("option", given, &options)
 }
 
-/// A missing value, or not one of a few.
+/// The failure for a value that is missing, or not one of the allowed words.
 fn value(error: &Error) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let values = texts(error, ContextKind::ValidValue);

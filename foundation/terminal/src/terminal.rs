@@ -51,7 +51,7 @@ pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).subsequent_indent(indent))
 }
 
-/// The same, with `indent` also before the first line.
+/// As [`wrapped`], with `indent` also before the first line.
 pub fn indented(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).initial_indent(indent).subsequent_indent(indent))
 }

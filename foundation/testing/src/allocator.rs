@@ -1,4 +1,4 @@
-//! An allocator that counts.
+//! An allocator that counts allocations.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The system's allocator, with a count of allocations and of the bytes in use.
 ///
-/// It counts for the whole process, so the test that uses it must be alone in its file and in one
-/// thread:
+/// It counts for the entire process, so a test that uses it must be the only one in its file, and
+/// use one thread:
 ///
 /// ```
 /// use fairwire_testing::CountingAllocator;
@@ -64,8 +64,8 @@ impl Default for CountingAllocator {
     }
 }
 
-// SAFETY: every call goes to the system's allocator with the arguments unchanged, so its guarantees
-// are ours; the count beside it neither allocates nor unwinds.
+// SAFETY: every call is passed to the system's allocator with unchanged arguments, so its
+// guarantees are ours. Counting neither allocates nor unwinds.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.count(layout.size());

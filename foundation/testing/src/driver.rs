@@ -1,11 +1,11 @@
-//! Does operations to any discipline and checks conservation after each.
+//! Applies operations to any discipline, and checks conservation after each.
 
 use crate::operation::Operation;
 use crate::trace::TraceHash;
 use fairwire_core::{Backlog, Cause, Discipline, Ecn, Packet, Room, Signals, Time};
 use std::collections::HashMap;
 
-/// A discipline under test, beside a model of its content.
+/// A discipline under test, together with a model of its contents.
 ///
 /// After each operation, every packet is in exactly one place: in the discipline, sent, or dropped.
 /// Packets and bytes of the backlog agree with the model. `ready_at` is `None` exactly when the
@@ -34,7 +34,7 @@ pub struct Driver<D> {
     ledger: Ledger,
 }
 
-/// What became of everything offered.
+/// The fates of all packets offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets offered.
@@ -43,13 +43,13 @@ pub struct Outcome {
     pub sent: u64,
     /// Packets dropped, by any cause.
     pub dropped: u64,
-    /// Marks put on.
+    /// Marks given.
     pub marked: u64,
     /// All decisions.
     pub trace: TraceHash,
 }
 
-/// A packet that the discipline holds, as it must come back.
+/// A packet in the discipline, in the form in which the discipline must return it.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     flow: u64,
@@ -58,7 +58,7 @@ struct Held {
     ecn: Ecn,
 }
 
-/// The model: what the discipline must hold, and what became of the rest.
+/// The model: the packets that the discipline must hold, and the fates of all others.
 #[derive(Debug, Default)]
 struct Ledger {
     now: Time,
@@ -93,7 +93,7 @@ impl Signals for Ledger {
     }
 
     fn marked(&mut self, packet: &Packet, cause: Cause) {
-        // On departure a packet is marked while it is on its way out: the discipline still has it.
+        // A packet marked on departure has not left yet: the discipline still has it.
         let held = self.held.get_mut(&packet.frame);
         let held = held.unwrap_or_else(|| panic!("frame {} was marked after it had left", packet.frame));
         assert!(held.ecn.is_capable(), "frame {} was marked, but is not ECN-capable", packet.frame);
@@ -123,7 +123,7 @@ impl<D: Discipline> Driver<D> {
         &self.discipline
     }
 
-    /// What became of everything offered so far.
+    /// The fates of all packets offered so far.
     pub fn outcome(&self) -> Outcome {
         self.ledger.outcome
     }
@@ -133,7 +133,7 @@ impl<D: Discipline> Driver<D> {
         self.ledger.early_drops_of_capable
     }
 
-    /// Does one operation, and checks.
+    /// Applies one operation, and checks the discipline.
     ///
     /// # Panics
     /// When the discipline breaks its contract.
@@ -146,8 +146,8 @@ impl<D: Discipline> Driver<D> {
         self.check();
     }
 
-    /// Offers a packet where there is no room around the discipline, and checks that it holds no
-    /// more than before.
+    /// Offers a packet while the enclosing disciplines have no room, and checks that the backlog
+    /// has not grown.
     ///
     /// # Panics
     /// When the discipline breaks its contract.
@@ -162,7 +162,7 @@ impl<D: Discipline> Driver<D> {
         );
     }
 
-    /// Drains the discipline, and checks that all that waited comes back, unchanged and without a
+    /// Drains the discipline, and checks that every waiting packet returns, unchanged and without a
     /// signal.
     ///
     /// # Panics
@@ -184,8 +184,8 @@ impl<D: Discipline> Driver<D> {
         drained
     }
 
-    /// Gives the discipline the parameters of `fresh`, and checks that what waits stays. Returns
-    /// whether it could take them over.
+    /// Makes the discipline take over the parameters of `fresh`, and checks that waiting packets
+    /// stay. Returns whether it could.
     ///
     /// # Panics
     /// When the discipline breaks its contract.
@@ -208,12 +208,12 @@ impl<D: Discipline> Driver<D> {
         }
     }
 
-    /// The time by now.
+    /// The current time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Does all of `operations`, and [finishes](Driver::finish).
+    /// Applies all of `operations`, and [finishes](Driver::finish).
     ///
     /// # Panics
     /// When the discipline breaks its contract.
@@ -222,7 +222,7 @@ impl<D: Discipline> Driver<D> {
         self.finish()
     }
 
-    /// Takes out what still waits, and checks that nothing was lost.
+    /// Dequeues all waiting packets, and checks that none was lost.
     ///
     /// # Panics
     /// When the discipline breaks its contract.

@@ -1,15 +1,14 @@
-//! Development only: what the tests of several crates share.
+//! The code that tests of several crates share; for development only.
 //!
-//! - [`Operation`]: what can be done to a discipline, random sequences of it, and one fixed
-//!   [`contest`];
-//! - [`Driver`]: does it to any discipline, and checks conservation after each operation;
-//! - [`TraceHash`]: one number for all decisions that a discipline took;
+//! - [`Operation`]: an operation on a discipline, with random sequences and one fixed [`contest`];
+//! - [`Driver`]: applies operations to any discipline, and checks conservation after each;
+//! - [`TraceHash`]: one number for all decisions of a discipline;
 //! - [`CountingAllocator`]: counts allocations, to show that there are none;
 //! - [`program`] and [`messages`]: a program under test, and all messages that users can cause;
 //! - [`lost_inside`]: the capabilities that a discipline loses inside another;
-//! - [`skipped`]: says what this machine could not test.
+//! - [`skipped`]: reports a test that this machine could not run.
 //!
-//! `unsafe` is confined to one file, [`allocator`], because an allocator cannot be written without.
+//! `unsafe` is confined to one file, [`allocator`], because an allocator needs it.
 
 pub mod allocator;
 pub mod driver;

@@ -1,7 +1,8 @@
-//! Messages that users can cause: cases as data, and what a program says of each in one file.
+//! Messages that users can cause: the cases are data, and one file records the message for each.
 //!
-//! A folder has a file `AREA.toml` of cases for each area, and `messages.txt`, which holds what the
-//! program prints on stderr. With `FAIRWIRE_RENEW=1` in the environment that file is written again.
+//! A folder has a file `AREA.toml` with the cases of each area, and `messages.txt`, which records
+//! the output of the program on stderr. With `FAIRWIRE_RENEW=1` in the environment, `messages.txt`
+//! is written again.
 
 use crate::program::{Program, code, stderr, stdout};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -17,21 +18,21 @@ use std::sync::Mutex;
 use std::thread;
 use tempfile::TempDir;
 
-/// At most this number of messages that differ are shown.
+/// The maximum number of differing messages to show.
 const MAX_SHOWN: usize = 5;
 
-/// The command says what is wrong with its input by this code.
+/// The exit code of a command that rejects its input.
 const REFUSED: i32 = 2;
 
 /// A file of cases.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Area {
-    /// What the command line is, unless a case has another.
+    /// The command line, unless a case has another.
     command: String,
-    /// The file that `change`, `add` and `text` are of.
+    /// The file to which `change`, `add` and `text` apply.
     file: String,
-    /// Files that are there in each case: name and text.
+    /// The files that every case has: name and text.
     files: BTreeMap<String, String>,
     case: Vec<Case>,
 }
@@ -43,23 +44,23 @@ struct Case {
     /// The mistake in words, unique in its area.
     name: String,
     command: Option<String>,
-    /// What follows the command line, as a change by `--set`.
+    /// A change by `--set`, appended to the command line.
     set: Option<String>,
-    /// The file that `change`, `add` and `text` are of, if it is another than the area's.
+    /// The file to which `change`, `add` and `text` apply, if it differs from the area's.
     file: Option<String>,
-    /// Texts of the file and what is in their place.
+    /// Texts of the file, each with its replacement.
     #[serde(default)]
     change: BTreeMap<String, String>,
-    /// What is added at the end of the file.
+    /// The text appended to the file.
     add: Option<String>,
-    /// The whole text of the file.
+    /// The entire text of the file.
     text: Option<String>,
-    /// Things of other kinds.
+    /// Objects other than text files, by name.
     #[serde(default)]
     make: BTreeMap<String, Kind>,
 }
 
-/// A thing in a folder that is no file of text.
+/// An object in a folder that is not a text file.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -72,7 +73,7 @@ enum Kind {
     Loop,
     /// An empty file of a gigabyte.
     Gigabyte,
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Bytes,
     /// TOML in Latin-1.
     Latin,
@@ -80,9 +81,9 @@ enum Kind {
     Brackets,
     /// Ten megabytes of comments.
     TenMegabytes,
-    /// Parquet without its end.
+    /// A Parquet file without its end.
     CutParquet,
-    /// A capture whose packet has no length that can be.
+    /// A capture whose packet has an impossible length.
     JunkCapture,
     /// A capture without a packet.
     EmptyCapture,
@@ -130,7 +131,7 @@ fn read(folder: &Path, area: &str) -> Area {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The words of a command line. Single quotes hold blanks.
+/// Splits a command line into words. Blanks within single quotes do not split.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -145,7 +146,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 impl Case {
-    /// The text of the file, and the change in words.
+    /// The changed text of the file, and a description of the change.
     fn edited(&self, file: &str, text: &str) -> (String, String) {
         let (mut edited, mut shown) = (text.to_owned(), String::new());
         if let Some(text) = &self.text {
@@ -167,7 +168,7 @@ impl Case {
         (edited, shown)
     }
 
-    /// Runs it in a folder of its own.
+    /// Runs the case in a separate folder.
     fn run(&self, area: &Area, program: &Program) -> Ran {
         let scratch = TempDir::new().expect("a scratch folder");
         let shown = self.prepare(area, scratch.path());
@@ -192,7 +193,7 @@ impl Case {
         Ran { text: format!("### {}\n$ {} {line}\n{shown}{said}", self.name, program.name), wrong }
     }
 
-    /// Makes the files in `scratch`, with the mistake. Returns that in words.
+    /// Creates the files in `scratch`, with the mistake. Returns a description of the mistake.
     fn prepare(&self, area: &Area, scratch: &Path) -> String {
         let file = self.file.as_ref().unwrap_or(&area.file);
         let mut shown = String::new();
@@ -212,15 +213,15 @@ impl Case {
     }
 }
 
-/// What came of a case.
+/// The result of a case.
 struct Ran {
-    /// What the snapshot has of it.
+    /// Its part of the snapshot.
     text: String,
-    /// What is wrong with it whatever the snapshot has.
+    /// Its fault, if it has one regardless of the snapshot.
     wrong: Option<String>,
 }
 
-/// Lets the scratch folder be removed.
+/// Unlocks the locked files, so that the scratch folder can be removed.
 fn unlock(scratch: &TempDir, made: &BTreeMap<String, Kind>) {
     for (name, kind) in made {
         if let Kind::LockedFolder | Kind::LockedFile = kind {
@@ -259,19 +260,20 @@ fn all_of(area: &Area, program: &Program) -> Vec<Ran> {
     ran.into_inner().expect("every thread has ended").into_values().collect()
 }
 
-/// What this thread starts may not read what is locked, root or not.
+/// Prevents the processes that this thread starts from reading locked files, even as root.
 fn give_up_reading_everything() {
     for capability in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
-        // Refused to those who are not root, and they have neither.
+        // Without root this fails, but then the process has neither capability.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }
 
-/// Runs the cases of all `areas` in `folder`: each ends with code 2, prints nothing on stdout, and says
-/// what `messages.txt` has, without a retired word. `test` is the command that runs this test.
+/// Runs the cases of all `areas` in `folder`. Each must end with code 2, print nothing on stdout,
+/// and print its message from `messages.txt`, without a retired word. `test` is the command that
+/// runs this test.
 ///
 /// # Panics
-/// Something differs.
+/// If any output differs.
 pub fn check(program: &Program, folder: &Path, areas: &[&str], test: &str) {
     let mut all = format!(
         "What `{}` says of each mistake in tests/messages/*.toml, with exit code 2. Written by\n\

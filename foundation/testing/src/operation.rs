@@ -1,10 +1,10 @@
-//! What can be done to a discipline.
+//! Operations on a discipline.
 
 use fairwire_core::Ecn;
 use fairwire_core::rng::mix;
 use proptest::prelude::*;
 
-/// One thing done to a discipline.
+/// One operation on a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A packet is offered.
@@ -22,15 +22,15 @@ pub enum Operation {
     Wait(u64),
 }
 
-/// What random sequences look like.
+/// The bounds of random sequences.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// How many flows there are.
+    /// The number of flows.
     pub flows: u64,
-    /// The longest packet of nine in ten, in bytes on the wire; the shortest of them has 40.
+    /// The maximum size of nine packets in ten, in bytes on the wire; their minimum is 40.
     pub max_packet_bytes: u32,
-    /// The sizes of the others: what is at the ends of what can come. All are between if there is
-    /// none here.
+    /// The sizes of the others, at the ends of the possible range. If empty, no packet is outside
+    /// the usual range.
     pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
     pub max_wait: u64,
@@ -51,8 +51,8 @@ impl Default for Shape {
     }
 }
 
-/// Random sequences of operations. Offers outnumber requests, so buffers fill; waits are short
-/// mostly, and long at times.
+/// Random sequences of operations. Offers outnumber polls, so buffers fill; most waits are short,
+/// and some are long.
 pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     let usual = 40..=shape.max_packet_bytes.max(40);
     let len = match shape.extreme_bytes {
@@ -76,13 +76,13 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 0..=shape.max_operations)
 }
 
-/// A fixed contest at 1.5 times the rate of a link of 10 Mbit/s. It has pauses, so that averages
-/// and buckets go through all their ranges.
+/// A fixed contest at 1.5 times the rate of a link of 10 Mbit/s. It has pauses, so averages and
+/// buckets cover their ranges.
 ///
-/// The flow that sends most changes, and neither offers nor requests have a rhythm. So the longest
-/// queue is not always the oldest, nor the one that was longest just before.
+/// Which flow sends most changes over time, and neither offers nor polls are periodic. So the
+/// longest queue is not always the oldest, nor the previous longest.
 pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
-    // One of each three in a row, now this and now that.
+    // One of each three consecutive numbers, chosen by a hash.
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {
         // One flow sends a third of everything, the others share the rest; at times one sends all.
@@ -97,7 +97,7 @@ pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     let mut operations = Vec::new();
     for i in 0..offers {
         operations.push(enqueue(i));
-        operations.push(Operation::Wait(273_067)); // two thirds of what 512 bytes take at 10 Mbit/s
+        operations.push(Operation::Wait(273_067)); // two thirds of the time that 512 bytes take at 10 Mbit/s
         if !is_picked(i, 0xde) {
             operations.push(Operation::Dequeue);
         }

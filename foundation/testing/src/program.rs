@@ -17,12 +17,13 @@ pub struct Program {
     pub name: &'static str,
     /// Its file.
     pub file: &'static str,
-    /// A folder for what it keeps.
+    /// The folder for its cache.
     pub cache: &'static str,
 }
 
 impl Program {
-    /// The program without a terminal, without colours, and apart from what the user has kept.
+    /// The command that runs the program without a terminal, without colours, and without the
+    /// user's cache.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.file);
         command.env("NO_COLOR", "1").env("CI", "true").env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
@@ -36,7 +37,7 @@ impl Program {
     }
 }
 
-/// The text that was printed.
+/// The text on stdout.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
 }
@@ -52,8 +53,8 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", stderr(output)))
 }
 
-/// The program of `command` at a terminal of its own, whose other end is the first. It belongs to no
-/// session, so no signal says that it is closed.
+/// Starts `command` at a separate terminal; returns the other end of the terminal, and the process.
+/// The terminal belongs to no session, so no signal reports that it was closed.
 pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
@@ -69,8 +70,8 @@ pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
     (master, child.expect("the binary starts"))
 }
 
-/// What is written to the terminal until `part` is there. A terminal program moves the cursor over
-/// spaces, so `part` is one word.
+/// Reads the text written to the terminal until it contains `part`, which must be one word: a
+/// terminal program moves the cursor over spaces.
 pub fn seen(master: &OwnedFd, part: &str) -> String {
     const PATIENCE: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
     let mut master = File::from(master.try_clone().expect("a descriptor"));
@@ -86,7 +87,7 @@ pub fn seen(master: &OwnedFd, part: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Calls again where a signal ended `call`: a process that was stopped and continues gets `EINTR`
+/// Repeats `call` if a signal interrupted it: a process that was stopped and continues gets `EINTR`
 /// from a socket with a timeout (signal(7)).
 pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
@@ -97,7 +98,8 @@ pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// The exit code of `child`, which ends by itself; of a signal as a shell reports it.
+/// Waits until `child` ends, and returns its exit code: after a signal, 128 plus its number, as in
+/// a shell.
 #[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
 pub fn ends(mut child: Child) -> Option<i32> {
     let begun = Instant::now();

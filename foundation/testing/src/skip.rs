@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// Says loudly that something was not tested, and why: past the test runner, which swallows what a
-/// passing test prints. `.ci/test` gathers these lines in its summary.
+/// Reports what was not tested, and why, directly on stderr: the test runner hides the output of a
+/// passing test. `.ci/test` lists these lines in its summary.
 ///
 /// # Panics
-/// With `CI=true`, where everything must be tested.
+/// With `CI=true`, since everything must be tested there.
 pub fn skipped(what_and_why: impl Display) {
     skipped_for_want_of_a_peer(&what_and_why);
     assert!(
@@ -17,7 +17,7 @@ pub fn skipped(what_and_why: impl Display) {
 }
 
 /// As [`skipped`], for a comparison with a third-party program that is not installed. No machine
-/// needs it, so this is no failure with `CI=true` either.
+/// must have that program, so this is not a failure with `CI=true` either.
 pub fn skipped_for_want_of_a_peer(what_and_why: impl Display) {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED: {what_and_why}");
 }

@@ -1,10 +1,10 @@
-//! One number for all decisions that a discipline took.
+//! One number for all decisions of a discipline.
 
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Packet, Time};
 
-/// A hash over decisions: which frame, what became of it, why and when. Equal traces have equal
-/// hashes, on every machine and in every release; different ones almost surely differ.
+/// A hash over decisions: the frame, its fate, the cause and the time of each. Equal traces have
+/// equal hashes, on every machine and in every release; different ones almost surely differ.
 ///
 /// ```
 /// use fairwire_core::{Packet, Time};
@@ -42,7 +42,7 @@ impl TraceHash {
 
     fn decision(&mut self, verdict: u64, packet: &Packet, cause: u64, now: Time) {
         for word in [verdict, u64::from(packet.frame), packet.ecn as u64, cause, now.ns()] {
-            // Mixed after each word, so that neither order nor position is lost.
+            // Mixed after each word, so the hash depends on order and position.
             self.0 = mix(self.0.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ word);
         }
     }

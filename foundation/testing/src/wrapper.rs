@@ -1,19 +1,19 @@
-//! Capabilities of a discipline, compared alone and inside another.
+//! Compares the capabilities of a discipline on its own with those that it has inside another.
 
 use fairwire_core::{
     Cause, Discipline, Duration, Packet, Probe, RateRequest, Room, RoundTrip, Signals, Time, Unit, Weight,
 };
 
 type Boxed = Box<dyn Discipline>;
-/// Holds for a discipline alone and the same one inside another?
+/// Checks a capability, given a discipline and the same one inside another.
 type Holds<'a> = &'a dyn Fn(Boxed, Boxed) -> bool;
 
 /// The class of all packets here.
 const CLASS: u32 = 1;
 
-/// The capabilities that a discipline has alone and loses inside `wrap`: none, where `wrap` hands
-/// on all calls. `alone` makes the discipline, always the same; `wrap` puts it into another that
-/// gives it all packets of class 1.
+/// The capabilities that a discipline has on its own and loses inside `wrap`; none if `wrap` passes
+/// all calls on. `alone` builds the discipline, always the same. `wrap` puts it into another
+/// discipline, which gives it all packets of class 1.
 pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> Vec<&'static str> {
     let checks: [(&str, Holds<'_>); 7] = [
         ("reports", &|alone, inside| reports(alone) == reports(inside)),
@@ -56,13 +56,13 @@ fn after_round_trips(mut discipline: Boxed) -> Vec<(&'static str, f64)> {
     gauges_of(&*discipline)
 }
 
-/// Results of setting a weight for the class, twice, and for one that is not there.
+/// The results of setting a weight twice for the class, and once for an unknown class.
 fn set_weights(discipline: &mut Boxed) -> impl PartialEq + use<> {
     let weight = Weight::new(2.0).expect("allowed");
     [CLASS, CLASS, 77].map(|class| discipline.set_weight(class, weight).map_err(|error| error.to_string()))
 }
 
-/// The frames that go when arrivals find no room around the discipline.
+/// The frames that are dropped when packets arrive while the enclosing disciplines have no room.
 fn pushed_out(mut discipline: Boxed) -> Vec<(u32, Cause)> {
     let mut gone = Gone::default();
     fill(&mut discipline, &mut gone);

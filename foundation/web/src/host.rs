@@ -14,7 +14,7 @@ use std::net::IpAddr;
 pub struct Names {
     /// Further names of this machine.
     pub listed: Vec<String>,
-    /// Is any name accepted? If a token is needed, which no page of another site knows.
+    /// Is any name accepted? Only if a token is required, which no page of another site knows.
     pub are_open: bool,
 }
 
@@ -54,7 +54,7 @@ impl Names {
     /// Checks that the request names this machine, and comes from one of its pages or from no page.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the request is refused.
     pub fn check(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<(), HostError> {
         let mut given = headers.get_all(HOST).iter();
         let header: Option<Authority> = match (given.next(), given.next()) {

@@ -151,10 +151,10 @@ pub trait Writes<T>: Listed {}
 
 /// The parameters of a part of any type. A part with its own type is a [`Part`].
 pub trait Given: Any + Debug + Send + Sync {
-    /// To find its type.
+    /// Itself as `Any`, to find its type.
     fn as_any(&self) -> &dyn Any;
 
-    /// To find its type, and to change it.
+    /// Itself as `Any`, to find its type and to change it.
     fn as_any_mut(&mut self) -> &mut dyn Any;
 
     /// Are all parameters of `other` equal to these?
@@ -163,7 +163,7 @@ pub trait Given: Any + Debug + Send + Sync {
     /// Takes omitted values from `other`, if it has the same type.
     fn fill_from(&mut self, other: &dyn Any);
 
-    /// As JSON.
+    /// The parameters as JSON.
     fn json(&self) -> serde_json::Result<Value>;
 }
 

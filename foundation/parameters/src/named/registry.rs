@@ -10,7 +10,8 @@ use core::fmt::{self, Debug, Display};
 use fairwire_core::spelling;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// All parts of one kind. Those of other crates are added before its first use; then it is fixed.
+/// All parts of one kind. Parts of other crates are added before the first use of the registry;
+/// then it is fixed.
 pub struct Registry<K: Kind> {
     built_in: &'static [Entry<K>],
     registered: Mutex<Vec<Entry<K>>>,
@@ -19,7 +20,7 @@ pub struct Registry<K: Kind> {
 }
 
 impl<K: Kind> Registry<K> {
-    /// With the parts of the own crate.
+    /// A registry with the parts of the own crate.
     pub const fn new(built_in: &'static [Entry<K>]) -> Self {
         let registered = Mutex::new(Vec::new());
         Registry { built_in, registered, all: OnceLock::new(), names: OnceLock::new() }
@@ -98,9 +99,9 @@ pub struct Unknown {
     pub kind: &'static str,
     /// The name given, shortened if it is long.
     pub given: String,
-    /// Why it is unknown, if it is more than a slip.
+    /// Why it is unknown, unless it is merely misspelt.
     pub why: Option<String>,
-    /// The names that were most likely meant, if any come near.
+    /// The names that were most likely meant, if any are similar.
     pub likely: Vec<&'static str>,
     /// All names, for users.
     pub allowed: String,
@@ -130,7 +131,7 @@ impl Display for Unknown {
 /// A part that was not added to those of its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotRegistered {
-    /// Another has the name.
+    /// Another part has the name.
     Taken {
         /// Its kind.
         kind: &'static str,

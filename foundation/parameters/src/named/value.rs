@@ -87,7 +87,7 @@ impl<K: Kind> DerefMut for Named<K> {
 }
 
 impl<K: Listed> Clone for Named<K> {
-    /// A new one has no values, so it takes everything from this one.
+    /// A new part has no values, so it takes all of them from this one.
     fn clone(&self) -> Self {
         let mut copy = Self::at(self.place);
         copy.part.fill_from(self.part.as_any());
@@ -108,7 +108,7 @@ impl<K: Kind> PartialEq for Named<K> {
 }
 
 impl<K: Listed> Default for Named<K> {
-    /// The first of the list.
+    /// The first part in the list.
     fn default() -> Self {
         Self::at(0)
     }

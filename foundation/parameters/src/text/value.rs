@@ -44,7 +44,7 @@ pub(super) enum MadeBy {
 }
 
 impl Value {
-    /// The error for this value instead of the `allowed` one.
+    /// The error that this value was given instead of the `allowed` one.
     pub fn instead_of(&self, allowed: impl Display) -> String {
         let given = match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),
