@@ -119,7 +119,7 @@ impl DelayTrace {
     /// integer from 10¹⁵ on is a time in nanoseconds. The first time is the start, whatever its
     /// value.
     ///
-    /// A round trip of -1, or of 0, is an outage, and so is one that irtt lost. With more than two
+    /// A round trip of -1, or of 0, is an outage, as is one that irtt lost. With more than two
     /// columns the first line names them: `rtt`, and `relative_seconds`, `seconds`, `time`,
     /// `timestamp` or `since`; without such a name the times are in the first column.
     ///

@@ -143,8 +143,8 @@ pub trait Control {
     }
 
     /// Takes over the parameters of `fresh`, which was just built and has seen no packet, and
-    /// returns true. Learnt state stays. So does the backlog, even above a smaller limit, until it
-    /// leaves.
+    /// returns true. Learnt state stays, as does the backlog until it leaves, even above a smaller
+    /// limit.
     ///
     /// Returns false if it cannot: `fresh` is of another type, or its parameters shape tables or
     /// change the unit of the state. Some parameters may have been taken over by then, so the

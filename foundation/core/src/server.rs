@@ -82,7 +82,8 @@ impl Server {
     }
 
     /// Reserves the link for `bytes` sent outside the discipline at `now`, which delays the
-    /// backlog. The current packet ends as scheduled; the transmitter is free again after both.
+    /// backlog. The current packet ends as scheduled; the transmitter is free again after that
+    /// packet and these bytes.
     pub fn charge(&mut self, bytes: u32, now: Time) {
         if self.is_idle {
             self.transmitter.idle_until(now);

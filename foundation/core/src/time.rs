@@ -68,7 +68,7 @@ impl Duration {
         Duration(ms * 1_000_000)
     }
 
-    /// `s` whole seconds.
+    /// `s` seconds.
     pub const fn from_secs(s: u64) -> Self {
         Duration(s * 1_000_000_000)
     }

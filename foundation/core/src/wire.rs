@@ -118,7 +118,7 @@ pub struct WireLaw {
     pub loss: Option<Loss>,
     /// The additional time of each packet.
     pub jitter: Option<Arc<dyn Jitter>>,
-    /// May a packet with a shorter time arrive before one that was sent earlier? Otherwise both
+    /// May a packet with a shorter time arrive before one that was sent earlier? Otherwise the two
     /// arrive together.
     pub overtakes: bool,
     /// The fraction of packets held back, and for how long; later packets overtake them.

@@ -16,7 +16,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-/// Why a document is not a `T`, and where.
+/// Why a document is not a `T`, and the location.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     kind: Kind,

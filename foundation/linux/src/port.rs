@@ -68,8 +68,8 @@ pub trait Port {
         Late::default()
     }
 
-    /// The place in the ring where another process continues with this port's descriptor; `None` if
-    /// none can.
+    /// The place in the ring at which another process continues with this port's descriptor; `None`
+    /// if none can.
     fn place(&self) -> Option<u32> {
         None
     }

@@ -25,7 +25,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a folder with the prefix `prefix`, where temporary files are. The program must pass
+    /// Creates a folder with the prefix `prefix`, among the temporary files. The program must pass
     /// [`AGENT_COMMAND`](crate::message::AGENT_COMMAND) to [`agent::main`](crate::agent::main).
     ///
     /// # Errors

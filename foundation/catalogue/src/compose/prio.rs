@@ -1,4 +1,4 @@
-//! Strict priority: bands, each a discipline, where an earlier band is always first.
+//! Strict priority: bands, each a discipline; an earlier band is always served first.
 //!
 //! # What it does
 //! Puts each arrival into a band, by its class, its differentiated-services codepoint or its

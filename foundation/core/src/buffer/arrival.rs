@@ -1,4 +1,4 @@
-//! All packets in order of arrival, even where that order is not maintained.
+//! All packets in order of arrival, even in a buffer that does not maintain that order.
 
 use super::{Buffer, Key, NONE, some};
 

@@ -18,8 +18,8 @@ struct Labelled {
 /// Colours arrivals, and offers them to the inner discipline. See the [module](self).
 pub struct Conditioner {
     markers: Box<[Labelled]>,
-    /// For each class its place in `markers`, where 0 is the shared one; higher classes share that
-    /// too.
+    /// For each class, the index of its marker in `markers`; 0 is the shared one. Higher classes
+    /// share that too.
     of_class: Box<[u32]>,
     inner: Box<dyn Discipline>,
 }

@@ -1,4 +1,4 @@
-//! Strict priority: bands, each a discipline, where an earlier band is always first.
+//! Strict priority: bands, each a discipline; an earlier band is always served first.
 //!
 //! Each arrival enters a band, by its class, its differentiated-services codepoint or its colour,
 //! and the first band with a packet to send sends. RFC 3290, section 7.1.2.

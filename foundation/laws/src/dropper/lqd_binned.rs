@@ -94,8 +94,8 @@ impl Spec {
     }
 }
 
-/// Weights reach 10^6, so a queue of one packet may count as little as 2^-20. That is bin 1, where
-/// the numbering starts.
+/// Weights reach 10^6, so a queue of one packet may count as little as 2^-20. That is bin 1, the
+/// first number.
 const LOWEST: i32 = -21;
 /// Buffers reach 2^39 bytes at weights down to 10^-6: lengths below 2^60. Includes bin 0, which is
 /// never used.

@@ -22,7 +22,7 @@
 //! # Where we differ
 //! - `ecn = "mark"` has no effect: an ECN-capable packet without tokens is dropped too. A policer
 //!   that let it pass with a mark would let a sender that ignores marks exceed the rate.
-//! - A `rate` without a `bucket` is refused, and so is a bucket that holds no typical packet. Lines
+//! - A `rate` without a `bucket` is refused, as is a bucket too small for a typical packet. Lines
 //!   sold at one rate differ by their buckets.
 //!
 //! # Example

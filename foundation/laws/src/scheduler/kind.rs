@@ -94,7 +94,7 @@ impl Kind {
         }
     }
 
-    /// Bytes of its tables with room for `packets`, where flows share `queues`. An estimate.
+    /// Estimated bytes of its tables with room for `packets`, if flows share `queues`.
     pub fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
         let order = match self {
             Kind::Fcfs => 0,

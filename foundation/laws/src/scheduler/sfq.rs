@@ -2,7 +2,7 @@
 //!
 //! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
 //! least start tag is next, and virtual time is the start tag of the packet being sent. An idle
-//! flow starts from virtual time, or from where it left off if that is later.
+//! flow starts from virtual time, or from its last finish tag if that is later.
 //!
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
 //! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.

@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// Applies `before`, drains, hands the packets to an heir, and applies `after` to both.
+/// Applies `before`, drains, hands the packets to an heir, and applies `after` to both disciplines.
 fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[Operation]) {
     let (mut driver, mut heir) = (driven(typed, buffer), driven(typed, buffer));
     before.iter().for_each(|&operation| driver.apply(operation));

@@ -180,7 +180,7 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1e-6), min: least, max: 1e6 }));
     assert_eq!(drr.set_weight(1, weight(2.0)), Ok(weight(1.0)));
 
-    // 2^14 buckets of at most 2^49 parts each, where those of weight 1 have 2^39.
+    // 2^14 buckets of at most 2^49 parts each; those of weight 1 have 2^39.
     let mut faba = discipline("faba", "max_flows = 16384\nweights = { 1 = 1.0 }");
     let refused = faba.set_weight(1, weight(1025.0));
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1025.0), min: 1e-6, max: 1024.0 }));

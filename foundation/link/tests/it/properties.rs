@@ -32,8 +32,7 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all packets, numbered; receives only where `looks` is set. Then waits until no more
-/// arrive.
+/// Sends all packets, numbered; receives only if `looks` is set. Then waits until no more arrive.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],

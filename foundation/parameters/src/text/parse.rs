@@ -15,7 +15,7 @@ const MAX_DEPTH: u32 = 16;
 const BARE: &str = "a key of letters, digits, - and _, or one in quotes";
 
 impl Table {
-    /// Reads a whole text.
+    /// Reads an entire text.
     ///
     /// # Errors
     /// If it is longer than 64 KiB, or outside the supported part of TOML.

@@ -3,7 +3,7 @@
 //! # What it does
 //! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
 //! least start tag is next, and virtual time is the start tag of the packet being sent. An idle
-//! flow starts from virtual time, or from where it left off if that is later.
+//! flow starts from virtual time, or from its last finish tag if that is later.
 //!
 //! # Why
 //! It is as fair as self-clocked fair queueing (`scfq`), which orders packets by their finish tags.

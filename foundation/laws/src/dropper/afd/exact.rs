@@ -15,7 +15,7 @@
 //! # State and cost
 //! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`, all allocated at construction;
 //! 32 in total with the default. O(1): one look-up per arrival, and one step of a hand that circles
-//! the table and removes silent flows.
+//! the table and removes idle flows.
 //!
 //! # Source (section, equation)
 //! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate
@@ -86,7 +86,7 @@ pub struct Spec {
     pub measure: Option<Measure>,
     /// The period in which rates are measured.
     ///
-    /// A silent flow is forgotten after a period. The vendor's profiles have 20 us, 50 us and 100
+    /// An idle flow is forgotten after a period. The vendor's profiles have 20 us, 50 us and 100
     /// us, on links of 10 Gbit/s and more.
     #[parameter(
         unset = "what the link takes to send 1000 typical packets",

@@ -68,8 +68,8 @@ fn slow_senders_are_forgotten_and_fast_senders_are_kept() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // All flows are silent. Then single packets arrive; every few of them, the hand completes a
-    // circle and removes the silent flows.
+    // All flows are idle. Then single packets arrive; every few of them, the hand completes a
+    // circle and removes the idle flows.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
     }
@@ -141,7 +141,7 @@ proptest! {
     fn elephants_rates_agree_with_a_plain_list(
         packets in prop::collection::vec((0..6u64, 50..200u32, 0..40u64), 1..300)
     ) {
-        // No flow is forgotten for sending little. Only entire silent periods matter, and the list
+        // No flow is forgotten for sending little. Only entire idle periods matter, and the list
         // has these too.
         let mut trap = Elephants::new(Trap { age_threshold: 0.0, elephant_threshold: 1.0, ..TRAP });
         let (mut rng, mut now, mut sent) = (Seed(1).stream("exact"), 0, HashMap::<(u64, u64), u32>::new());

@@ -165,8 +165,8 @@ impl Control for Succeeded {
     }
 }
 
-/// The fates of the packets of classes 1 and 3. Class 2 is silent and gets another plan after each
-/// `every` arrivals.
+/// The fates of the packets of classes 1 and 3. Class 2 sends nothing and gets another plan after
+/// each `every` arrivals.
 fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
     let tree = Succeeded::tree(name, 1000, is_later);
     let mut driver = Driver::new(Succeeded { tree, name, is_later, every, arrivals: 0 });

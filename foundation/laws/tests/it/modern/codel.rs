@@ -56,8 +56,8 @@ fn dodequeue(
     (Some(p), now >= s.first_above_time)
 }
 
-/// RFC 8289, section 5.5, with marks where Linux has them. Under the rules of Linux a poll that
-/// finds nothing only stops signalling.
+/// RFC 8289, section 5.5, with the marks of Linux. Under the rules of Linux a poll that finds
+/// nothing only stops signalling.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,

@@ -287,7 +287,7 @@ fn drops_begin_only_after_the_burst_allowance() {
 
 #[test]
 fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
-    // Steps have no effect: the probability stays where one large step put it.
+    // Steps have no effect: the probability keeps the value that one large step gave it.
     let max_burst = Duration::ZERO;
     let step = CheckedControl { alpha: 0.0, beta: 2048.0, max_burst, ..CheckedControl::default() };
     for derandomize in [true, false] {

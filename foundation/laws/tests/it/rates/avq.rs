@@ -1,4 +1,4 @@
-//! AVQ against its pseudo-code, and where its virtual capacity comes to rest.
+//! AVQ against its pseudo-code, and the values at which its virtual capacity comes to rest.
 
 use super::site;
 use crate::beside::{Event, Line, Offer, Reading, Traffic, assert_near, compare};

@@ -242,8 +242,7 @@ fn recipe(
     )
 }
 
-/// Bytes from a multiplicative sequence: drawing 60 KiB one by one is slow, and so is shrinking
-/// them.
+/// Bytes from a multiplicative sequence: drawing or shrinking 60 KiB one by one is slow.
 fn payload(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Vec<u8>> {
     (length, any::<u64>()).prop_map(|(length, seed)| {
         (0..length as u64).map(|i| (seed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]).collect()
