@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn nonsensical_changes_are_refused() {
         for (text, place, why) in [
-            ("{ at = \"0 s\", down = \"1 s\" }", "link.changes.0.at", "at the start"),
+            ("{ at = \"0 s\", down = \"1 s\" }", "link.changes.0.at", "sets the start"),
             ("{ at = \"1 s\" }", "link.changes.0", "nothing changes"),
             ("{ at = \"1 s\", down = \"0 s\" }", "link.changes.0.down", "no time"),
             ("{ at = \"1 s\", down = { for = \"0 s\" } }", "link.changes.0.down.for", "no time"),
