@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The sources of this crate between a run and its result on disk.
+/// The sources of this crate that turn a run into its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
 /// The files that computed exhibits read, besides using their seed.
@@ -26,7 +26,8 @@ fn main() -> io::Result<()> {
     computed.extend(COMPUTED_READS.map(|file| root.join(file)));
     println!("cargo::rerun-if-changed=src/computed");
     println!("cargo::rustc-env=FAIRWIRE_COMPUTED={}", hash(computed, &root)?);
-    // A link to the folder of the repository, and in the package the folder itself.
+    // In the repository this is a link to the folder of studies, and in the package the folder
+    // itself.
     studies(&root.join("studies"))
 }
 

@@ -1,4 +1,4 @@
-//! Runs without Python's lock that Ctrl-C can stop.
+//! Runs that release Python's lock, and that Ctrl-C can stop.
 
 use crate::error::Trouble;
 use crate::own::{Classes, Observed, Stop};

@@ -72,8 +72,8 @@ impl Discipline {
         what(&mut self.inside(py))
     }
 
-    /// Releases Python's lock while waiting, so another thread that holds it can continue in a
-    /// Python class.
+    /// Releases Python's lock while waiting, so another thread that holds the discipline can
+    /// continue in a Python class.
     fn inside(&self, py: Python<'_>) -> MutexGuard<'_, Inside> {
         self.inside.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }

@@ -77,7 +77,7 @@ impl Observer for Recorder {
     fn sample(&mut self, view: &View<'_>) {
         self.take(view);
     }
-    /// The last step is shorter if steps do not divide the run.
+    /// The last step is shorter if the run is not a multiple of the step.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.now < seconds(view.now()) {

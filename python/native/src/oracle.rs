@@ -51,8 +51,8 @@ pub(crate) fn jain(rates: Vec<f64>) -> f64 {
     fairwire_metrics::jain::jain(&rates)
 }
 
-/// The mean of independent runs, and half of its 95 % interval (Student's t), in the unit of both;
-/// the latter is None for one run.
+/// The mean of independent runs, and half of its 95 % interval (Student's t), in the unit of the
+/// runs. The half interval is None for one run.
 ///
 /// Source: Law, Simulation Modeling and Analysis, 5th edition, 2015, section 4.5.
 #[pyfunction]

@@ -155,7 +155,7 @@ impl Reproduction {
     /// `name`: one of `exhibits`, such as "faba.table1". `depth`: "quick" uses few seeds and only
     /// some points of a long sweep, and takes seconds. "full" uses all seeds that a verdict needs,
     /// and takes up to hours. `jobs` and `progress` are those of `Scenario.run`. Ctrl-C stops it;
-    /// finished runs are kept, and the same call continues.
+    /// finished runs are kept, and a repeated call continues from them.
     #[pyo3(signature = (name, depth="quick", *, jobs=0, progress=None))]
     fn run(
         &self,

@@ -305,11 +305,11 @@ impl Scenario {
     /// discipline (Linux; root, or a kernel that lets users make namespaces). `lab` runs in real
     /// time. Each table then has a column `stage`. `result.agreement` compares the others with the
     /// first, and `result.verdicts` judges the comparison. A stage that cannot run the scenario, or
-    /// not here, raises StageError.
+    /// cannot run on this machine, raises StageError.
     ///
     /// Recording more than some 2 GB is refused, with a suggestion, unless `yes` is True.
     ///
-    /// Other Python threads run meanwhile. Ctrl-C stops it within 100 ms and raises
+    /// Other Python threads run meanwhile. Ctrl-C stops the call within 100 ms and raises
     /// KeyboardInterrupt.
     #[pyo3(signature = (
         disciplines=None, seeds=None, *, jobs=None, progress=None, every=None, flows=false, delays=false,
@@ -397,7 +397,7 @@ impl Scenario {
         slf
     }
 
-    /// The same text with the same changes, without regard to its file, and the same classes.
+    /// Equal texts, changes and classes; the file does not matter.
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(other) = other.cast::<Scenario>() else { return Ok(false) };
         let (py, other) = (other.py(), other.get());

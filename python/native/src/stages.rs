@@ -71,7 +71,8 @@ impl On {
         fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
 
-    /// Runs `scenario` on each, as far as it can. `note` is called with the fraction done.
+    /// Runs `scenario` on each stage, as far as the stage can run it. `note` is called with the
+    /// fraction done.
     pub(crate) fn run(
         &self,
         scenario: &Scenario,

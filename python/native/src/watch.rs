@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The maximum of flows with one-way delays; each histogram takes 60 kB.
+/// The maximum number of flows with one-way delays; each histogram takes 60 kB.
 const MAX_ONE_WAY: usize = 10_000;
 
 /// The data to record.

@@ -27,8 +27,8 @@ pub(crate) fn open(title: &str) -> String {
     )
 }
 
-/// A search among the page's `items`, and filters for them. The script shows both, because they
-/// need it.
+/// A search among the page's `items`, and filters for them. The script shows both, because both
+/// need the script.
 pub(crate) fn filter(out: &mut String, items: &str, choices: &[Choice]) {
     *out += &format!(
         "<form class=\"filter\" role=\"search\" data-items=\"{items}\" hidden>\n\

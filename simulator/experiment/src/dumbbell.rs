@@ -92,7 +92,7 @@ impl Sender {
 const UDP_HEADERS: u32 = 28;
 /// IPv4 and TCP headers without options.
 const TCP_HEADERS: u32 = 40;
-/// IPv4 and TCP headers with the maximum of options.
+/// IPv4 and TCP headers with the most options possible.
 const MAX_TCP_HEADERS: u32 = 80;
 /// The smallest TCP segment that a kernel accepts.
 const MIN_SEGMENT: u32 = 48;
@@ -182,7 +182,7 @@ impl Shared {
 /// Checks that access links have no faults.
 ///
 /// # Errors
-/// If any has.
+/// If an access link has faults.
 pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
     match plan.scenario.spec().flow.iter().find(|flow| flow.access.impair.is_some()) {
         Some(flow) => {
@@ -217,7 +217,7 @@ pub fn steps(law: &RateLaw, duration: Duration) -> Result<Cow<'_, [Step]>, Canno
     }
 }
 
-/// The maximum of rates in an unrolled pattern: one per 10 ms for 100 s.
+/// The maximum number of rates in an unrolled pattern: one per 10 ms for 100 s.
 const MAX_STEPS: usize = 10_000;
 
 /// The rates of `law` in a run of this `duration`, with their start times, for a stage whose link
@@ -249,7 +249,7 @@ pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
 /// queues.
 ///
 /// # Errors
-/// If it has one.
+/// If the link has a device.
 pub fn check_device(plan: &Plan<'_>, stage: &str) -> Result<(), CannotRun> {
     match plan.scenario.spec().shared_link().and_then(|link| link.device) {
         None => Ok(()),
@@ -261,7 +261,7 @@ pub fn check_device(plan: &Plan<'_>, stage: &str) -> Result<(), CannotRun> {
 }
 
 impl Dumbbell {
-    /// The same dumbbell with this congestion control, named as in the kernel, for every TCP flow.
+    /// This dumbbell with the given congestion control, named as in the kernel, for every TCP flow.
     #[must_use]
     pub(crate) fn with_congestion_control(mut self, control: &str) -> Self {
         for sender in &mut self.senders {

@@ -58,8 +58,8 @@ pub struct Unjudged<'a> {
 pub enum Because<'a> {
     /// Omitted by the stage, or by the one with which it is compared.
     LeftOut(&'a LeftOut),
-    /// One of the two lacks the measure, or it cannot differ: neither stage delivered anything, or
-    /// it is the fraction of a single group.
+    /// One of the two stages lacks the measure, or the measure cannot differ: neither stage
+    /// delivered anything, or it is the fraction of a single group.
     NotMeasured,
 }
 

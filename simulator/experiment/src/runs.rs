@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 /// Follows the runs of a scenario on a stage. Concurrent runs have one thread each.
 pub trait WatchRuns: Sync {
     /// Called when a run starts, on its thread; returns the watcher of this run. `which` is as in
-    /// the simulator, so runs have the same places on all stages.
+    /// the simulator, so a run has the same index on all stages.
     fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a>;
 
     /// Called several times a second with the fraction of all runs that is done.

@@ -90,7 +90,7 @@ impl Rhythm {
     }
 }
 
-/// The maximum of samples, all of which stay in memory until the end of the run.
+/// The maximum number of samples, all of which stay in memory until the end of the run.
 const MAX_SAMPLES: f64 = 2e6;
 
 /// Checks the number of samples of a run's flows.

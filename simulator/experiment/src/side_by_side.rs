@@ -33,7 +33,7 @@ pub struct SideBySide {
 pub type RunOn<'a> = dyn FnMut(&dyn Stage, &[usize], usize) -> Result<Vec<RunRecord>, Failed> + 'a;
 
 impl<'a> Stages<'a> {
-    /// Their names in results; none if results do not name them.
+    /// The names of the stages in results; none if results do not name them.
     pub fn names(self) -> impl Iterator<Item = &'static str> + 'a {
         self.all.iter().filter(move |_| self.are_named).map(|stage| stage.name())
     }
@@ -43,8 +43,8 @@ impl<'a> Stages<'a> {
         if self.are_named { stage.name() } else { "" }
     }
 
-    /// Calls `run` for `scenario` on each stage, with the disciplines that it can run there. None
-    /// starts after `stop` became true.
+    /// Calls `run` for `scenario` on each stage, with the disciplines that it can run there. No
+    /// stage starts after `stop` became true.
     pub fn run(self, scenario: &Scenario, stop: &AtomicBool, run: &mut RunOn<'_>) -> SideBySide {
         let mut left: Vec<LeftOut> = self.all.iter().flat_map(|stage| left_out(*stage, scenario)).collect();
         let able: Vec<Vec<usize>> = self.all.iter().map(|stage| able(scenario, *stage, &left)).collect();

@@ -13,12 +13,12 @@ pub struct LinkView {
     pub sent_bps: f64,
     /// Packets in the queue at the end.
     pub backlog_packets: u64,
-    /// Their bytes.
+    /// Bytes in the queue at the end.
     pub backlog_bytes: u64,
     /// The median wait, in seconds, of the packets that left, up to the start of transmission; on a
     /// real link, over the last second.
     pub wait_p50_s: f64,
-    /// Their 99th percentile.
+    /// The 99th percentile of these waits.
     pub wait_p99_s: f64,
     /// Packets that its queue dropped, since the start.
     pub dropped: u64,

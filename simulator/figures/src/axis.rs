@@ -26,7 +26,7 @@ pub(super) fn can_show(axis: &Axis, value: f64) -> bool {
 }
 
 /// The span of `axis` for `values`; those that cannot be drawn are skipped. It covers the paper's
-/// range, and extends beyond it where values do.
+/// range, and extends beyond that range if values do.
 pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientation) -> Span {
     let of_paper = axis.range.into_iter().flatten();
     let shown = values.chain(of_paper).filter(|value| can_show(axis, *value)).map(tame);

@@ -151,7 +151,7 @@ fn short(svg: &str) -> String {
 const TITLE_LETTER: f64 = 10.6;
 const TITLE_LINE: f64 = 25.0;
 const DETAIL_LINE: f64 = 18.0;
-/// The maximum of lines for the title and for the detail. Longer text is cut; the picture's
+/// The maximum number of lines for the title and for the detail. Longer text is cut; the picture's
 /// description has the complete text.
 const MAX_LINES: usize = 2;
 

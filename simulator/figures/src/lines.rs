@@ -13,7 +13,7 @@ const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
 /// The number of marks in a line from which they are small and their intervals have no caps.
 const MANY: usize = 40;
-/// The maximum of points of a curve in a page, which has many curves. Neighbours are averaged,
+/// The maximum number of points of a curve in a page, which has many curves. Neighbours are averaged,
 /// because a screen shows no more.
 const MAX_IN_PAGE: usize = 300;
 const MAX_ALONE: usize = 600;
@@ -71,7 +71,7 @@ fn is_drawn(panel: &Panel, mark: &Mark) -> bool {
     can_show(&panel.y, mark.y) && can_show(&panel.x, mark.x)
 }
 
-/// The place of `mark`, if it is drawn.
+/// The position of `mark`, if it is drawn.
 fn placed(panel: &Panel, mark: &Mark, plot: &Plot) -> Option<Place> {
     is_drawn(panel, mark).then(|| plot.place(mark))
 }

@@ -48,7 +48,7 @@ pub(super) fn rhombus(at: Place, r: f64) -> [Place; 4] {
     [at.by(0.0, -r), at.by(r, 0.0), at.by(0.0, r), at.by(-r, 0.0)]
 }
 
-/// The corners of a triangle, which points up, or down where `up` is negative.
+/// The corners of a triangle, which points up, or down if `up` is negative.
 pub(super) fn triangle(at: Place, r: f64, up: f64) -> [Place; 3] {
     [at.by(0.0, -1.25 * up), at.by(1.15 * r, 0.8 * up), at.by(-1.15 * r, 0.8 * up)]
 }

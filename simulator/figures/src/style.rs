@@ -5,7 +5,7 @@ pub(super) const MARGIN: f64 = 24.0;
 /// The width of a letter in the detail below the title, and along the axes.
 pub(super) const DETAIL_LETTER: f64 = 7.2;
 
-/// Does a picture include its style, or the page?
+/// Is the style in the picture, or in its page?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// A separate file.

@@ -59,7 +59,7 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
     letters.into_iter().map(|letters| letters as f64 * LETTER + GAP).collect()
 }
 
-/// Draws it, with wider columns if the picture is wider than needed.
+/// Draws the table, with wider columns if the picture is wider than needed.
 pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     let mut end = MARGIN + name_width(panel);
     let columns = column_widths(panel).into_iter().map(|width| {
@@ -100,7 +100,7 @@ pub(super) fn draw(out: &mut String, panel: &Panel, bounds: &Bounds) {
     }
 }
 
-/// A caption that explains the cells. That of a grid follows its scale.
+/// A caption that explains the cells. The caption of a grid follows its colour scale.
 fn caption(panel: &Panel) -> Option<String> {
     let shades = (panel.kind == Kind::Grid).then(|| {
         let what = if panel.y.label.is_empty() { "the number" } else { &panel.y.label };

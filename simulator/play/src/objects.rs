@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The maximum of objects at a time.
+/// The maximum number of objects at a time.
 const MAX_OBJECTS: usize = 1024;
-/// The maximum of packets in one answer.
+/// The maximum number of packets in one answer.
 const MAX_PACKETS: usize = 4096;
 
 /// The objects of a page.

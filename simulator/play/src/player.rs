@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The time between two samples.
 pub const SAMPLE: Duration = Duration::from_ms(10);
-/// The maximum of flows; each is a line in a picture.
+/// The maximum number of flows; each is a line in a picture.
 pub const MAX_FLOWS: usize = 300;
-/// The maximum of disciplines side by side.
+/// The maximum number of disciplines side by side.
 const MAX_SIDES: usize = 2;
 
 /// The requested runs.
@@ -154,8 +154,8 @@ impl Player {
     /// # Errors
     /// A mistake in a value, or a change that needs a new run. Nothing has changed then.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
-        // All sides share one scenario. What the last accepts, whose discipline must still be in
-        // the list, the others accept.
+        // All sides share one scenario. Only the last side also needs its discipline to stay in the
+        // list, so the others accept every change that it accepts.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }
@@ -166,8 +166,8 @@ impl Player {
         Ok(())
     }
 
-    /// Makes one more complete run to check the current scenario's expectations: a change during a
-    /// run counts from its start. See [`answer`](crate::answer).
+    /// Makes one more complete run to check the current scenario's expectations. In such runs, an
+    /// earlier change applies from the start. See [`answer`](crate::answer).
     ///
     /// # Errors
     /// If the run fails.

@@ -70,7 +70,7 @@ impl Observer for Recorder {
     fn packet(&mut self, event: &PacketEvent) {
         self.seen().packet(event);
     }
-    /// The last interval is shorter if intervals do not divide the run.
+    /// The last interval is shorter if the run is not a multiple of the interval.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen();
         if seen.now < view.now() {
@@ -185,7 +185,7 @@ fn waits(view: &View<'_>) -> [f64; 3] {
         return [f64::NAN; 3];
     }
     waits.sort_unstable();
-    // The smallest value that this share of them does not exceed.
+    // The smallest wait that this share of the waits does not exceed.
     let at = |part: f64| waits[((waits.len() as f64 * part).ceil() as usize).clamp(1, waits.len()) - 1];
     let sum: f64 = waits.iter().map(|wait| wait.secs()).sum();
     [sum / waits.len() as f64, at(0.5).secs(), at(0.99).secs()]

@@ -16,7 +16,7 @@ pub struct AgreeSpec {
     pub measure: String,
     /// The maximum distance of its mean from that on the first stage, in the unit of the measure.
     pub tolerance: Option<f64>,
-    /// The same, relative to the measurement on the first stage.
+    /// The maximum distance, relative to the mean on the first stage.
     pub relative: Option<f64>,
     /// The number of standard errors of the difference allowed in addition; the mean then decides,
     /// not an interval. Default: none.

@@ -4,7 +4,7 @@ use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered,
 use fairwire_tcp::congestion::{About, ControllerSpec};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// The kind.
+/// The kind of parts that are controllers.
 pub struct Controllers;
 
 /// A registered controller.

@@ -15,7 +15,7 @@ pub enum Delays {
     Fixed(Duration),
     /// Each flow draws its own from this range.
     Drawn(Duration, Duration),
-    /// The first flow has the first, and so on; after the last they start again.
+    /// The first flow has the first delay, and so on; after the last delay they start again.
     InTurn(Vec<Duration>),
 }
 

@@ -25,8 +25,8 @@ const MAX_TRANSFERS: f64 = 2e7;
 const MAX_RECORDS: f64 = 1e7;
 /// TCP timers that expire in a run, each at its longest.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// The same for flows whose packets may wait at their host's own link without a bound; each takes
-/// about 100 bytes there.
+/// The maximum for flows whose packets may wait at their host's own link without a bound; each
+/// packet takes about 100 bytes there.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// Memory of all concurrent runs, bytes: a reasonable share of a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
@@ -110,7 +110,7 @@ impl Memory {
         Estimate::of(scenario).memory()
     }
 
-    /// The larger of two.
+    /// The larger of two estimates.
     #[must_use]
     pub fn max(self, other: Memory) -> Memory {
         if other.run > self.run { other } else { self }

@@ -37,7 +37,7 @@ pub struct Comparison {
     pub side: Relation,
     /// By at least this margin.
     pub margin: f64,
-    /// The first minus the other, over the seeds of both; `None` where no seed has both.
+    /// The first minus the other, over the seeds of both; `None` if no seed has both.
     pub difference: Option<Estimate>,
 }
 
@@ -151,7 +151,7 @@ impl Judging<'_> {
         expect.discipline.as_ref().is_none_or(is_it)
     }
 
-    /// `None` if the other was not run, or is the same.
+    /// `None` if the other discipline was not run, or is the same.
     fn comparison(&self, first: &Judgement, side: Relation, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
         let measure = other.measure.as_ref().unwrap_or(&first.measure);

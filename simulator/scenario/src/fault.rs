@@ -33,7 +33,7 @@ pub(crate) fn missing(path: impl Into<String>, key: &str, note: &str) -> Fault {
     Fault { path, problem }
 }
 
-/// There is no `what` as `given` at `path`.
+/// The value `given` at `path` names no existing `what`.
 pub(crate) fn unknown(
     path: impl Into<String>,
     what: &'static str,

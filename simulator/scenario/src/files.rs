@@ -48,7 +48,7 @@ impl NamedFile {
         &self.sha256
     }
 
-    /// Is `bytes` the content of the file when the scenario was read?
+    /// Is `bytes` the content that the file had when the scenario was read?
     pub fn holds(&self, bytes: &[u8]) -> bool {
         Sha256::digest(bytes)[..] == self.sha256
     }
@@ -130,7 +130,8 @@ impl Files {
         Arc::clone(&self.delays[name])
     }
 
-    /// The hash of a scenario whose own text has `sha256`: other files make it another scenario.
+    /// The hash of a scenario whose own text has `sha256`: with other files, it is another
+    /// scenario.
     pub(crate) fn hashed(&self, sha256: String) -> String {
         if self.hashes.is_empty() {
             return sha256;

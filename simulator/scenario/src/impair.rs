@@ -26,7 +26,7 @@ pub struct ImpairSpec {
     ///
     /// With it, losses come in bursts. The wire begins good; a packet is lost with the probability
     /// of the state, and then the state changes. It is bad for 1/`to_good` packets at a time, and
-    /// `to_bad`/(`to_bad` + `to_good`) of all packets meet it bad.
+    /// `to_bad`/(`to_bad` + `to_good`) of all packets find it bad.
     #[parameter(
         unset = "it stays good",
         above = 0.0,
@@ -48,13 +48,14 @@ pub struct ImpairSpec {
     /// jitter.
     ///
     /// The law is an autoregressive process of first order: mean and deviation stay as given, and
-    /// packets k apart have the k-th power. (That of netem makes the deviation smaller.)
+    /// the correlation of packets k apart is its k-th power. (The law of netem makes the deviation
+    /// smaller.)
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub jitter_correlation: Option<f64>,
     /// Whether a packet that takes less time may arrive before one sent earlier.
     ///
-    /// Otherwise the order is kept: it arrives together with the earlier one, so packets take
-    /// longer than the law specifies.
+    /// Otherwise the order is kept: the packet arrives together with the earlier one, so packets
+    /// take longer than the law specifies.
     #[parameter(default = false)]
     pub overtakes: Option<bool>,
     /// The probability that a packet is held back for `reorder_by`; packets behind it overtake it.

@@ -25,13 +25,13 @@ pub struct LawSpec<Q> {
     pub pareto: Option<ParetoSpec<Q>>,
     /// Lognormal.
     pub lognormal: Option<LogNormalSpec<Q>>,
-    /// Normal, and 0 if it would be below; only for `jitter`.
+    /// Normal, with negative values raised to 0; only for `jitter`.
     pub normal: Option<LogNormalSpec<Q>>,
-    /// A value below it is drawn again. Default: 0.
+    /// A value below this is drawn again. Default: 0.
     pub min: Option<Quantity<Q>>,
-    /// A value above it is drawn again. Default: no bound.
+    /// A value above this is drawn again. Default: no bound.
     pub max: Option<Quantity<Q>>,
-    /// A value above it becomes this. Default: no bound.
+    /// A value above this is cut to it. Default: no bound.
     pub cut: Option<Quantity<Q>>,
     /// Subtracted from each value, after all bounds; never below 0. Default: nothing.
     pub less: Option<Quantity<Q>>,

@@ -82,8 +82,8 @@ impl Live {
         Ok(Live { scenario: scenario.clone(), discipline, seed: Seed(seed), steps })
     }
 
-    /// Proceeds to the next sample, or to the end, which may have one too. Does the run continue
-    /// after it?
+    /// Proceeds to the next sample or to the end, which may also be sampled. Returns whether the
+    /// run continues.
     pub fn advance(&mut self) -> bool {
         self.steps.advance()
     }

@@ -27,7 +27,7 @@ pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
         .collect()
 }
 
-/// Notes groups whose packets need more time than the run has.
+/// A note on groups whose packets need more time than the run has.
 fn far(spec: &Spec, topology: &Topology) -> Option<String> {
     let is_far = |(flow, routes): &(&FlowSpec, &Vec<Route>)| {
         let Some(route) = routes.first() else { return false };
@@ -47,7 +47,7 @@ fn far(spec: &Spec, topology: &Topology) -> Option<String> {
     (!far.is_empty()).then(note)
 }
 
-/// Notes groups that end before measuring begins.
+/// A note on groups that end before measuring begins.
 fn early(spec: &Spec) -> Option<String> {
     let is_early = |flow: &&FlowSpec| flow.on_times().last().is_some_and(|on| on.until <= spec.warm_up.0);
     let early: Vec<&str> = spec.flow.iter().filter(is_early).map(|flow| &*flow.group).collect();
@@ -61,8 +61,8 @@ fn early(spec: &Spec) -> Option<String> {
     (!early.is_empty()).then(note)
 }
 
-/// Notes flows that begin late in the measured time, and stops after the end of the run. Shares are
-/// then over the time in which each flow is on.
+/// Notes on flows that begin late in the measured time, and on stops after the end of the run.
+/// Shares are then over the time in which each flow is on.
 fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     let is_late = |flow: &&FlowSpec| flow.on_times().is_empty() && !spec.on_times(flow).is_empty();
     let late: Vec<&str> = spec.flow.iter().filter(is_late).map(|flow| &*flow.group).collect();
@@ -78,9 +78,9 @@ fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     (!late.is_empty()).then_some(note).into_iter().chain(beyond)
 }
 
-/// Notes that shares may depend on round trips modulo a packet's transmission time on the link.
-/// This needs several flows of unlimited data, hosts that take no time, and a discipline that drops
-/// by position.
+/// A note if shares may depend on round trips modulo a packet's transmission time on the link. This
+/// needs several flows of unlimited data, hosts that take no time, and a discipline that drops by
+/// position.
 fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     let takes_no_time =
         |source: &Source| matches!(source, Source::Bulk { tcp } if tcp.processing == Processing::None);
@@ -116,7 +116,7 @@ fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = Strin
     })
 }
 
-/// Notes ECN-capable senders at disciplines that by default drop packets they could mark.
+/// A note on ECN-capable senders at disciplines that by default drop packets they could mark.
 fn unmarked(spec: &Spec) -> Option<String> {
     let is_capable = |flow: &&FlowSpec| {
         flow.source.about().is_tcp && flow.tcp.as_ref().is_some_and(|tcp| tcp.effective_ecn() != "off")
@@ -145,8 +145,8 @@ fn unmarked(spec: &Spec) -> Option<String> {
     })
 }
 
-/// Notes groups with TCPs of different profiles: the simulated TCPs of an era differ by more than
-/// most disciplines and controllers do.
+/// A note on groups with TCPs of different profiles: the simulated TCPs of two eras differ by more
+/// than most disciplines and controllers do.
 fn profiles(spec: &Spec) -> Option<String> {
     let mut all: Vec<(&'static str, Vec<&str>)> = Vec::new();
     for flow in spec.flow.iter().filter(|flow| flow.source.about().is_tcp) {

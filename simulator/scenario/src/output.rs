@@ -44,8 +44,8 @@ macro_rules! outputs {
         }
 
         /// Outputs in addition to the report. Each key is also an option of `fairwire run`, which
-        /// takes precedence. It changes no result. Paths are from the current folder, as on the
-        /// command line.
+        /// takes precedence. No output changes a result. Paths are from the current folder, as on
+        /// the command line.
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct OutputSpec {

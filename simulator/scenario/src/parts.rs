@@ -185,7 +185,8 @@ fn of_impairments() -> Page {
     page
 }
 
-/// The page of a parameter: the description by each part that has it, once for equal ones.
+/// The page of a parameter: its description by each part that has it; equal descriptions appear
+/// once.
 fn of_parameter(name: &str) -> Option<Page> {
     let mut declared: Vec<(&'static Field, Vec<&'static str>)> = Vec::new();
     for part in all() {

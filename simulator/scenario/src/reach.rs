@@ -45,7 +45,8 @@ impl Reach<'_> {
         }
     }
 
-    /// The mean round-trip time without queueing, likewise.
+    /// The mean round-trip time of the flows without queueing, if the rest of their path takes
+    /// `way`.
     fn round_trip(self, way: Duration) -> Duration {
         match self {
             Reach::Access(delay) => way + delay.mean() * 4,

@@ -297,7 +297,7 @@ pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Netw
     Ok(network.expect("nothing stops it"))
 }
 
-/// As [`network`], unless `watch` breaks.
+/// As [`network`], unless `watch` stops the set-up.
 fn set_up(
     scenario: &Scenario,
     compared: &Compared,
@@ -388,7 +388,7 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
 }
 
 /// The fairness among the `flows`, over the queues on the route of each, and the changes when some
-/// came and went. Writes its max-min share into each.
+/// came and went. Writes each flow's max-min share into its record.
 pub fn fairness(
     scenario: &Scenario,
     flows: &mut [FlowRecord],

@@ -143,7 +143,7 @@ pub struct FlowSpec {
     /// The node where it enters the network; only with `[[link]]` or `network`, and required there
     /// unless there is a `pattern`.
     pub from: Option<String>,
-    /// The node where it leaves; likewise.
+    /// The node where it leaves the network; required as `from` is.
     pub to: Option<String>,
     /// The nodes that it passes, in this order; its ACKs pass them in reverse. Between them the
     /// path is the shortest. Default: none.
@@ -161,8 +161,8 @@ pub struct FlowSpec {
     pub start: Option<Start>,
     /// When each flow stops: from then on it sends nothing new, but TCP repairs what was sent. A
     /// time after the run's end means its end. If any group has this or `on`, the rates of each
-    /// flow, shares and Jain's index are over the time in which it is on. Default: at the end of
-    /// the run.
+    /// flow, shares and Jain's index are over the time in which the flow is on. Default: at the end
+    /// of the run.
     pub stop: Option<Quantity<Duration>>,
     /// The times in which each flow is on, instead of `start` and `stop`, in order: `[["0 s", "10
     /// s"], ["20 s", "30 s"]]`. Each begins with new connections, as if it were the first.

@@ -19,7 +19,7 @@ pub struct TcpSpec {
     pub segment: Option<Quantity<Size>>,
     /// Headers of a data segment.
     pub header: Option<Quantity<Size>>,
-    /// An ACK, and a SYN. Default: `header` where it is given, or 40 B.
+    /// Size of an ACK, and of a SYN. Default: `header` if it is given, else 40 B.
     pub ack: Option<Quantity<Size>>,
     /// Receiver window in segments. Default: no limit.
     pub window: Option<u32>,
@@ -75,9 +75,9 @@ pub struct TcpSpec {
     /// s".
     pub processing: Option<ProcessingSpec>,
     /// How much of a flow's output may wait at the access link of its host, at that link's rate.
-    /// The rest waits with the sender, whose window does not grow meanwhile. Two segments always
-    /// may. Source: Linux's TCP small queues, which let 1 ms wait at a pacing rate of up to twice
-    /// the flow's. Default: "2 ms" with "modern", otherwise no bound.
+    /// The rest waits with the sender, whose window does not grow meanwhile. Two segments may
+    /// always wait there. Source: Linux's TCP small queues, which let 1 ms wait at a pacing rate of
+    /// up to twice the flow's. Default: "2 ms" with "modern", otherwise no bound.
     pub host_queue: Option<Quantity<Duration>>,
     /// Peculiarities of simulators.
     pub quirks: Option<QuirksSpec>,
@@ -116,7 +116,8 @@ pub enum RecoverySpec {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// The same by time, with tail probes and undo (RFC 8985, RFC 5682, RFC 4015).
+    /// Fast recovery with selective acknowledgements and loss detection by time, with tail probes
+    /// and undo (RFC 8985, RFC 5682, RFC 4015).
     Rack,
 }
 
@@ -130,7 +131,7 @@ pub enum ProcessingSpec {
     Time(Quantity<Duration>),
 }
 
-/// The same as a word.
+/// The longest processing time, as a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 pub enum ProcessingWord {
@@ -146,8 +147,8 @@ pub struct DelayedAckSpec {
     pub segments: Option<u32>,
     /// The maximum delay of an ACK after the first segment. Default: "40 ms".
     pub timeout: Option<Quantity<Duration>>,
-    /// The number of ACKs that leave at once at the beginning, after a pause and after a segment
-    /// that came before, at most 255; Linux has 16. Default: 0.
+    /// The number of ACKs that leave at once at the beginning, after a pause and after a repeated
+    /// segment, at most 255; Linux has 16. Default: 0.
     pub quick_acks: Option<u32>,
 }
 

@@ -49,7 +49,7 @@ pub struct OutageSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DownPackets {
-    /// It sends nothing. Waiting packets stay, and so does the rest of a packet being sent; packets
+    /// It sends nothing. Waiting packets stay, and also the rest of a packet being sent; packets
     /// already sent arrive.
     #[default]
     Held,
@@ -71,7 +71,7 @@ impl DownSpec {
         }
     }
 
-    /// The path of the time, if this is at `path`.
+    /// The path of the duration, if this value is at `path`.
     pub(crate) fn path(self, path: &str) -> String {
         match self {
             DownSpec::Time(_) => path.to_owned(),
@@ -113,7 +113,8 @@ pub struct PartSpec {
     /// The duration; above 0.
     #[serde(rename = "for")]
     pub length: Option<Quantity<Duration>>,
-    /// How long it sends nothing, instead of both; above 0. Waiting packets stay.
+    /// How long it sends nothing, instead of a rate and its duration; above 0. Waiting packets
+    /// stay.
     pub down: Option<Quantity<Duration>>,
 }
 

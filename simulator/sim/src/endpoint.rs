@@ -33,8 +33,8 @@ pub trait Endpoint: Send {
     /// `None`, and must be later than that call; otherwise the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// Has it finished? If so, it is not called again. The time until the first end of a flow
-    /// finished is a transfer of its group.
+    /// Has it finished? If so, it is not called again. The time until a flow's first end has
+    /// finished is recorded as a transfer of its group.
     fn finished(&self) -> bool {
         false
     }
@@ -69,8 +69,8 @@ impl Packet {
         Packet { ecn, ..self }
     }
 
-    /// Adds a payload, such as its bytes or the headers that the other end reads. It takes no room
-    /// on the wire; `bytes` does.
+    /// Adds a payload, such as its bytes or the headers that the other end reads. Only `bytes`
+    /// determines its size on the wire.
     #[must_use]
     pub fn carrying<P: Any + Send>(self, payload: P) -> Self {
         Packet { payload: Some(Box::new(payload)), ..self }
@@ -104,8 +104,8 @@ pub struct Endpoints {
 type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
-    /// Endpoints named `name` in records. Most packets of the first end have `packet_bytes` on the
-    /// wire, or 0 if sizes differ; a fixed size's transit time is computed once. `starting` creates
+    /// Endpoints named `name` in records. `packet_bytes` is the size on the wire of most packets of
+    /// the first end, whose transit time is computed once; 0 if sizes differ. `starting` creates
     /// both ends of each flow. Only the first end's packets are counted; the second's take the path
     /// of acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(

@@ -22,7 +22,8 @@ const SIZES: RangeInclusive<u32> = 1..=65_535;
 /// of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
-/// An end with more consecutive timeouts within [`IDLE`], without a packet, is assumed to loop.
+/// An end with more consecutive timeouts than this within [`IDLE`], without a packet, is assumed to
+/// loop.
 const MAX_IDLE: u32 = 1 << 16;
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -52,7 +53,7 @@ struct End {
 }
 
 impl Ends {
-    /// Both are due at once.
+    /// Both ends, due at once.
     pub(crate) fn new(endpoints: &Endpoints, start: Start) -> Self {
         let (name, number) = (endpoints.name(), start.number);
         let end =

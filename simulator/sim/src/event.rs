@@ -105,10 +105,10 @@ pub(crate) struct Leaving {
 /// results as one total order: by time, then by [`Ties`](crate::ties::Ties), then by when they were
 /// scheduled.
 pub(crate) trait Events: Send + 'static {
-    /// A new lane for events at hosts, as long as there are few.
+    /// A new lane for events at hosts; [`Lane::NONE`] if there are too many.
     fn lane_at_hosts(&mut self) -> Lane;
 
-    /// A new lane for events at links, as long as there are few.
+    /// A new lane for events at links; [`Lane::NONE`] if there are too many.
     fn lane_at_links(&mut self) -> Lane;
 
     /// Hosts take processing time, so their packets arrive at links slightly out of order.

@@ -1,4 +1,4 @@
-//! A wire with faults behind a queued link, and counts of them.
+//! A wire with faults behind a queued link, and counts of the faults.
 
 use fairwire_core::{Duration, Fate, Time, Wire};
 use fairwire_metrics::record::WireRecord;

@@ -34,7 +34,7 @@ pub(crate) struct Frame {
     flag: bool,
     /// The epoch of a segment, or the epoch that an acknowledgement echoes.
     epoch: bool,
-    /// For a segment, as it was sent or as it arrived.
+    /// The codepoint of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
     /// The bits that edges wrote on it.
     pub(crate) tag: Tag,
@@ -244,12 +244,12 @@ impl Frames {
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, echo: epoch, sack }
     }
 
-    /// The blocks of the acknowledgement in `slot`; none if it has none, or is no acknowledgement.
+    /// The blocks of the acknowledgement in `slot`; empty without blocks, or for any other packet.
     pub(crate) fn blocks(&self, slot: u32) -> Sack {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
     }
 
-    /// The acknowledgement in `slot`, as a discipline sees it; `None` if it is none.
+    /// The acknowledgement in `slot`, as disciplines see it; `None` for any other packet.
     pub(crate) fn acknowledges(&self, slot: u32) -> Option<Acknowledgement> {
         let Frame { seq, marks, is_ack, is_syn, is_special, flag, .. } = self.at(slot);
         let is_plain = !(is_syn || is_special || flag);
@@ -279,7 +279,7 @@ impl Frames {
         self.left[slot as usize] = left;
     }
 
-    /// Takes out the departure of the packet in `slot` from such a link.
+    /// Takes out the departure of the packet in `slot` from a link that uses round trips.
     pub(crate) fn take_left(&mut self, slot: u32) -> Option<Left> {
         self.left.get_mut(slot as usize)?.take()
     }

@@ -95,7 +95,8 @@ impl Empty {
 #[derive(Debug)]
 enum Work {
     UpTo(Duration),
-    /// By the links of the path. Each applies until the next; the first applies from the start.
+    /// By the links of the path. Each spell applies until the next; the first applies from the
+    /// start.
     Packet(Vec<Spell>),
 }
 
@@ -114,9 +115,8 @@ struct Spell {
 /// of the scenarios.
 const PACKETS: u64 = 2;
 
-/// The longest processing time is at most a round trip over this, if no time is given. The choice
-/// is ours: if a packet takes longer than that, few are in flight, and a host must not be the
-/// limit.
+/// The longest processing time is at most a round trip divided by this, if no time is given. The
+/// divisor is ours. Without this bound, hosts would limit flows with few packets in flight.
 const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
 impl Work {

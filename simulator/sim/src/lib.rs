@@ -67,7 +67,7 @@ use tuning::Tuning;
 /// `watch` is called regularly with the simulated time, even while the network is set up.
 ///
 /// # Errors
-/// When `watch` returns `Break`: what the stopped run leaves to be freed.
+/// When `watch` returns `Break`. The error is the rest of the stopped run, still to be freed.
 ///
 /// # Panics
 /// When the plan violates a bound that its fields state: a run no longer than its warm-up, a dither

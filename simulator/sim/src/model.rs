@@ -62,7 +62,8 @@ pub(crate) struct Model<T, E> {
     pub(crate) watched: u64,
     /// Events until the watcher is called again.
     pub(crate) left: u64,
-    /// The number of stale timers and ends of transmissions among them; depends on `Events`.
+    /// The number of stale timers and ends of transmissions among the handled events; depends on
+    /// `Events`.
     pub(crate) meaningless: u64,
 }
 
@@ -113,7 +114,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         true
     }
 
-    #[inline(never)] // separate, as the next two: events of one type come in succession
+    #[inline(never)] // separate, as the next two are: events of one type come in succession
     fn go_at_hosts(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while let Some((now, event)) = self.events.next_at_hosts(&self.store).event() {
             self.handle(event, now);

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 /// Observes a run. All callbacks do nothing by default.
 pub trait Observer: Send {
-    /// Samples are taken at every multiple of this; none without it, or if it is zero.
+    /// Samples are taken at every multiple of this interval; none if it is absent or zero.
     fn interval(&self) -> Option<Duration> {
         None
     }

@@ -29,12 +29,12 @@ pub struct SetUp<'a> {
 const LOOK_EVERY: u32 = 1 << 10;
 
 impl<'a> SetUp<'a> {
-    /// A set-up that calls `watch` regularly, at time zero of the run; `watch` may break it.
+    /// A set-up that calls `watch` regularly, at time zero of the run; `watch` may stop it.
     pub fn new(watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>) -> Self {
         SetUp { watch, made: 0 }
     }
 
-    /// Counts a link or a flow that was set up; `None` when the watcher broke.
+    /// Counts a link or a flow that was set up; `None` when the watcher stopped the set-up.
     #[inline]
     pub fn made(&mut self) -> Option<()> {
         self.made += 1;
@@ -46,8 +46,8 @@ impl<'a> SetUp<'a> {
     }
 }
 
-/// The remains of a stopped run. Freeing a million flows takes a while, which another thread may
-/// spend.
+/// The remains of a stopped run. Freeing a million flows takes a while, so another thread may do
+/// it.
 pub struct Rest(#[expect(dead_code, reason = "it is dropped")] Box<dyn Send>);
 
 impl fmt::Debug for Rest {
@@ -57,7 +57,7 @@ impl fmt::Debug for Rest {
 }
 
 impl<T: Tap> Model<T, Sides> {
-    /// The existing parts of a run when `watch` breaks.
+    /// The parts of a run that exist when `watch` stops it.
     pub(crate) fn new(
         mut plan: Network,
         settings: &Settings,

@@ -51,8 +51,8 @@ impl Steps {
         Steps { model, now: Time::ZERO, is_over: false }
     }
 
-    /// Proceeds to the next sample, or to the end, which may have one too. Does the run continue
-    /// after it?
+    /// Proceeds to the next sample or to the end, which may also be sampled. Returns whether the
+    /// run continues.
     ///
     /// # Panics
     /// As [`run`](crate::run).
@@ -87,7 +87,7 @@ impl Steps {
     }
 
     /// Gives a link, by its index in the plan, another rate from now on. A packet being sent ends
-    /// as scheduled. If a schedule changes the link's rate, this is the one before the first
+    /// as scheduled. If a schedule changes the link's rate, this is its rate before the first
     /// change. A link that follows a trace ignores the rate.
     ///
     /// # Panics

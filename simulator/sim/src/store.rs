@@ -39,7 +39,7 @@ impl<T> Memory for Store<T> {
             Event::Sink(slot) => of_frame(slot).fetch_sink(),
             Event::Wake(flow) => {
                 let flow = &self.flows[flow as usize];
-                flow.fetch_sink(); // its group is there
+                flow.fetch_sink(); // which has the flow's group
                 flow.fetch_source();
             }
             _ => {}

@@ -264,8 +264,8 @@ fn a_dithered_source_keeps_its_mean_rate() {
         *dither = 0.5;
     }
     let got = throughput(vec![udp], 1000)[0];
-    // 24 414 gaps, each with a standard deviation of 0.5/sqrt(3) of itself: the mean is within 0.6
-    // % at 3.3 sd.
+    // 24 414 gaps, each with a standard deviation of 0.5/sqrt(3) of the mean gap: the rate is
+    // within 0.6 % at 3.3 sd.
     assert!((got / 5e6 - 1.0).abs() < 0.006, "{got}");
 }
 

@@ -1,9 +1,9 @@
 //! The order of simultaneous events.
 //!
-//! Under the random rule each event draws, by a function of the seed, the instant and the event: an
-//! arrival of this packet, a timer of that flow. So the draw depends neither on when the event was
-//! scheduled nor on anything else in the run. Draws are made only when two events meet, and are not
-//! kept.
+//! Under the random rule, each event's draw is a function of the seed, the instant and the event's
+//! identity. An identity is the arrival of one packet, or a timer of one flow. So the draw depends
+//! neither on when the event was scheduled nor on anything else in the run. Draws are made only
+//! when two events meet, and are not kept.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;
@@ -12,7 +12,7 @@ use fairwire_core::{Seed, Time};
 /// Distinguishes simultaneous events.
 #[derive(Debug)]
 pub(crate) struct Ties {
-    /// Events scheduled so far, modulo 2^32, if that is needed.
+    /// Number of events scheduled so far, modulo 2^32, if the rule needs it.
     scheduled: u32,
     salt: Option<u64>, // none: in the order scheduled
 }

@@ -1,4 +1,4 @@
-//! Users of TCP at run time: their actions on their connections, and the reports of these.
+//! Users of TCP at run time: their actions on their connections, and the connections' reports.
 
 use crate::app::load::{Cause, Step};
 use crate::app::session::{Request, Timed};

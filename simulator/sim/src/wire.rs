@@ -2,7 +2,7 @@
 //! reordered, or twice.
 //!
 //! The time when a packet reaches the end of a faulty wire is known when it begins to leave the
-//! link, as on any other. But other packets may arrive before it, so its delivery is an event
+//! link, as on any other wire. But other packets may arrive before it, so its delivery is an event
 //! instead of being computed at once.
 
 use crate::event::{Event, Events, Lane, Leaving};

@@ -144,7 +144,8 @@ impl Source for OfComputed<'_> {
     }
 }
 
-/// The numbers that the paper prints for this exhibit. One without a measure belongs to the first.
+/// The numbers that the paper prints for this exhibit. A number without a measure belongs to the
+/// first measure.
 fn published(plan: &Plan<'_>, numbers: &[Number]) -> Vec<Published> {
     let first = plan.measures.first().map_or("", |measure| measure.id.as_str());
     let of_this = plan.study.reference.iter().filter(|number| number.exhibit == plan.spec().id);
@@ -441,7 +442,8 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                // Only the requested range is shown: an axis that includes the rest would hide it.
+                // Only the requested range is shown: it would be too small on an axis that includes
+                // the rest.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });

@@ -33,7 +33,7 @@ const MAGIC: &[u8] = b"fairwire result\n";
 /// The ending of results; files with other names are not ours, and stay.
 const ENDING: &str = "result";
 const HALF: &str = "half";
-/// An incomplete result that is older was left by a terminated command.
+/// An incomplete result older than this was left by a terminated command.
 const STALE: Duration = Duration::from_secs(24 * 3600);
 /// A fast level, within a tenth of the best: most of a result is digits.
 const LEVEL: u8 = 4;
@@ -65,7 +65,7 @@ pub struct Cache {
     max_bytes: u64,
     /// The time of day, which determines what was used last.
     clock: fn() -> SystemTime,
-    /// Total bytes of all files, once counted. Other processes may write concurrently, so it is
+    /// Total bytes of all files, once counted. Other processes may write concurrently, so they are
     /// counted again when it matters.
     taken: Mutex<Option<u64>>,
     /// Why the first rejected result could not be kept.
@@ -109,7 +109,7 @@ impl Cache {
         Cache { is_fresh, ..self }
     }
 
-    /// Why results are no longer kept, if so.
+    /// Why results are no longer kept, if they are not.
     pub fn problem(&self) -> Option<&str> {
         self.refused.get().map(String::as_str)
     }
@@ -135,7 +135,7 @@ impl Cache {
         }
         let body = decompress_to_vec_with_limit(packed, MAX_BYTES).ok()?;
         let result = serde_json::from_slice(&body).ok()?;
-        // It was used now; if that cannot be noted, it is only removed sooner.
+        // Marks the result as used now. If this fails, the result is only removed sooner.
         let _ = file.set_modified((self.clock)());
         Some(result)
     }
@@ -202,7 +202,7 @@ pub fn clean(folder: &Path) -> io::Result<Held> {
                 gone.results += usize::from(!file.is_half);
                 gone.bytes += file.bytes;
             }
-            // Another command was faster.
+            // Another command has already removed it.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }

@@ -92,7 +92,7 @@ pub struct Executed {
     pub found: usize,
 }
 
-/// Makes every run that `plans` need, or finds it.
+/// Makes every run that `plans` need, or loads it from disk.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
     // The longest first, so no thread has a long one left at the end. For hours of work, however,
@@ -250,7 +250,7 @@ struct Pool<'a> {
     work: &'a Work<'a>,
     next: AtomicUsize,
     meter: Meter<'a>,
-    /// Did one fail? If so, the others end too.
+    /// Did a task fail? If so, the others end too.
     is_over: AtomicBool,
     state: Mutex<State>,
 }

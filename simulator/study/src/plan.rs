@@ -44,7 +44,7 @@ pub struct Plan<'a> {
     pub computed: Option<&'static computed::Entry>,
 }
 
-/// One discipline of one scenario: all its seeds yield a number.
+/// One discipline of one scenario: its runs under all seeds yield one number per measure.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The index of its point.
@@ -305,7 +305,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Checks that the runs have every name in measures and curves.
+    /// Checks that the runs supply every name in measures and curves.
     fn check_names(&self, plan: &Plan<'_>) -> Result<(), ScenarioError> {
         let mut seen: Vec<&Arc<Scenario>> = Vec::new();
         for cell in &plan.cells {

@@ -201,7 +201,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Does it fail, or leave its interval that open?
+    /// Does it fail, or is it unclear?
     pub fn is_missed(&self) -> bool {
         self.verdict.strict() == Verdict::Fails
     }

@@ -17,7 +17,7 @@ pub struct Study {
     pub folder: Folder,
     /// Its contents.
     pub spec: StudySpec,
-    /// The locations of these in `study.toml`.
+    /// The locations of the contents in `study.toml`.
     pub locations: Locations,
     /// The paper's printed numbers.
     pub reference: Vec<NumberSpec>,

@@ -60,9 +60,9 @@ impl Sampling {
 /// The samples of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
-    /// The time between two, in seconds.
+    /// The time between two samples, in seconds.
     every_s: f64,
-    /// Their number.
+    /// The number of samples.
     number: usize,
     /// By name: a value for each sample, if there was one.
     series: BTreeMap<String, Vec<Option<f64>>>,

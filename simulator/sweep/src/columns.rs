@@ -98,7 +98,7 @@ impl Table {
     /// Adds the rows of `other`, whose columns have the same names and types, in any order.
     ///
     /// # Panics
-    /// If they do not.
+    /// If names or types differ.
     pub(crate) fn append(&mut self, other: &Table) {
         for column in &mut self.columns {
             column.cells.append(other.column(&column.name).expect("a column of this name"));
@@ -212,7 +212,7 @@ impl Texts {
         &self.distinct
     }
 
-    /// For each row, the index of its text among those.
+    /// For each row, the index of its text in [`distinct`](Self::distinct).
     pub fn places(&self) -> &[Option<u32>] {
         &self.rows
     }

@@ -29,7 +29,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// All of the sweep.
+    /// The entire sweep.
     pub const ALL: Share = Share { index: 1, of: 1 };
 
     /// Does this process make this run? That does not depend on the missing runs. With a precision,
@@ -54,7 +54,7 @@ pub struct Cost {
     pub pilot: usize,
     /// The approximate seconds of one core for the missing runs.
     pub seconds: f64,
-    /// Their approximate bytes on disk.
+    /// The approximate bytes on disk of the missing runs.
     pub bytes: u64,
 }
 
@@ -76,7 +76,7 @@ pub struct Local<'a> {
 struct Queue<'a> {
     plan: &'a Plan,
     todo: &'a [Run],
-    /// Their weight.
+    /// The weight of these runs.
     left: f64,
     ran: Ran,
     /// The work done so far, by weight.
@@ -117,7 +117,7 @@ impl Plan {
     /// enough seeds.
     ///
     /// # Errors
-    /// The first of a shard; what the others finished is stored.
+    /// The first error of a shard; results that other shards finished are stored.
     pub fn run(&self, local: &Local<'_>) -> Result<Ran, SweepError> {
         let stores = Stores::new(local.folder);
         let mut all = Ran::default();

@@ -11,7 +11,7 @@ const MAX_NAMED: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     cells: usize,
-    /// For each note: the first cell that has it, and their number.
+    /// For each note: the first cell that has it, and the number of such cells.
     notes: BTreeMap<String, (usize, usize)>,
     /// The values of each constant of a group's TCP that has its own default.
     constants: BTreeMap<(String, &'static str), BTreeSet<&'static str>>,
@@ -35,7 +35,7 @@ impl Notes {
         }
     }
 
-    /// A line for each, in the order of the plan.
+    /// A line for each note, in the order of the plan.
     pub(crate) fn lines(self, axes: &[Axis]) -> Vec<String> {
         let Notes { cells, notes, constants } = self;
         let mut notes: Vec<(usize, String)> = notes

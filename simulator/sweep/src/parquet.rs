@@ -27,7 +27,7 @@ pub fn write(out: impl io::Write + Send, table: &Table) -> io::Result<()> {
     write_about(out, table, &[]).map_err(io::Error::other)
 }
 
-/// The same with these pairs in the metadata of the file.
+/// Writes `table` to `out`, with these pairs in the metadata of the file.
 pub(crate) fn write_about(
     out: impl io::Write + Send,
     table: &Table,
@@ -217,7 +217,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// neither numbers nor texts.
 ///
 /// # Errors
-/// If it cannot be read, or is none.
+/// If it cannot be read, or is not a Parquet file.
 pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
     let reader = Reader::new(open(path)?).map_err(io::Error::other)?;
     let done = reader.read::<ParquetError>(None, |table| {

@@ -76,7 +76,8 @@ pub struct Plan {
     pub title: String,
     /// The varied keys besides the discipline.
     pub axes: Vec<Axis>,
-    /// Every combination. The last axis varies fastest, and the discipline faster.
+    /// Every combination. The last axis varies faster than the others, and the discipline faster
+    /// still.
     pub cells: Vec<Cell>,
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
@@ -261,7 +262,7 @@ impl Stores {
     /// Creates the folders that `plan` needs and verifies that they are writable.
     ///
     /// # Errors
-    /// If they cannot.
+    /// If one cannot be created or written.
     pub fn prepare(&self, flows: bool) -> Result<(), StoreError> {
         self.runs.prepare()?;
         if flows { self.flows.prepare() } else { Ok(()) }

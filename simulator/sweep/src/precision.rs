@@ -5,9 +5,10 @@ use fairwire_metrics::interval::estimate;
 /// The number of seeds run before an interval is trusted.
 const FIRST: usize = 8;
 
-/// The number of seeds for a cell, of at most `max`: those after which its intervals are narrow, or
-/// which are not all known yet. Intervals are examined after 8 seeds and then after each increase
-/// by half, and never in between. So the number does not depend on the order of the runs.
+/// The number of seeds for a cell, of at most `max`: the first number at which its intervals are
+/// narrow, or at which not all results are known yet. Intervals are examined after 8 seeds and then
+/// after each increase by half, and never in between. So the number does not depend on the order of
+/// the runs.
 pub(crate) fn seeds(
     max: usize,
     is_known: impl Fn(usize) -> bool,

@@ -61,7 +61,7 @@ enum Step {
 const BLOCK: usize = 4096;
 
 /// A table with a row per record. A map in a record, such as drops by cause, gives a column for
-/// each key that any of them has.
+/// each key that any record has.
 ///
 /// # Panics
 /// If a record is not JSON: a map in it has a key that is not text.

@@ -177,10 +177,10 @@ impl Shard {
 struct Kept<'a> {
     shard: &'a Shard,
     stores: &'a Stores,
-    /// The number of their runs.
+    /// The number of runs in `parts`.
     of: usize,
     parts: Vec<PathBuf>,
-    /// When that was examined, in seconds.
+    /// The time from which [`KEEP_SECONDS`] are counted, in seconds.
     since: f64,
 }
 

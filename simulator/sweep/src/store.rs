@@ -365,7 +365,7 @@ impl Batch {
         self.rows.len()
     }
 
-    /// Has it none?
+    /// Has it no rows?
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -11,7 +11,7 @@ pub struct Config {
     pub segment_bytes: u32,
     /// Headers of a data segment, bytes.
     pub header_bytes: u32,
-    /// An acknowledgement, and a SYN, bytes.
+    /// Size of an acknowledgement, and of a SYN, bytes.
     pub ack_bytes: u32,
     /// Receiver window, segments; `None` for no limit.
     pub window: Option<u32>,
@@ -60,8 +60,9 @@ pub struct Config {
     /// The time for which the host processes a segment before sending it.
     pub processing: Processing,
     /// The maximum output that may wait at the host's own link, as its transmission time there; two
-    /// segments always may. `None` is no limit. Linux's TCP small queues (`tcp_small_queue_check`)
-    /// allow 1 ms at the pacing rate, which is up to twice the flow's rate.
+    /// segments may always wait. `None` is no limit. Linux's TCP small queues
+    /// (`tcp_small_queue_check`) allow 1 ms at the pacing rate, which is up to twice the flow's
+    /// rate.
     pub host_queue: Option<Duration>,
     /// Peculiarities of simulators.
     pub quirks: Quirks,
@@ -113,7 +114,8 @@ pub struct DelayedAck {
     /// The number of unacknowledged segments after which it acknowledges at the latest, at least 1;
     /// RFC 5681 recommends 2.
     pub segments: u32,
-    /// The maximum delay of an acknowledgement after the first of them; RFC 5681 allows 500 ms.
+    /// The maximum delay of an acknowledgement after the first unacknowledged segment; RFC 5681
+    /// allows 500 ms.
     pub timeout: Duration,
     /// The number of acknowledgements that leave at once at the beginning, at most 255: the window
     /// then grows sooner, and the first round-trip times contain no delay. The same number leaves
@@ -160,8 +162,9 @@ pub struct Quirks {
     /// RFC 6298, section 5, allows it.
     pub forgets_rtt: bool,
     /// A round-trip time is the number of ticks between sending and acknowledgement, instead of
-    /// being rounded to ticks. It, its variation and the timeout are rounded down to ticks at each
-    /// division. In ns-2 each flow's ticks have a random phase; here they have the clock's.
+    /// being rounded to ticks. The smoothed time, its variation and the timeout are rounded down to
+    /// ticks at each division. In ns-2 each flow's ticks have a random phase; here they have the
+    /// clock's.
     pub counts_ticks: bool,
     /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it
     /// only leaves a window of one segment.
@@ -177,7 +180,7 @@ pub enum Profile {
     /// ns-2 in 2002: SYN, initial window 2, 10 ms tick, shortest timeout 1 s, limited transmit.
     #[default]
     Ns2In2002,
-    /// ns-2 in 2006: the same, with a shortest timeout of 0.2 s.
+    /// ns-2 in 2006: as in 2002, with a shortest timeout of 0.2 s.
     Ns2In2006,
     /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a
     /// timeout of the round-trip time and at least 0.2 s, CUBIC. Windows grow by the segments

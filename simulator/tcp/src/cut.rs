@@ -7,8 +7,8 @@
 //! and the window in use is reduced; the RFC uses the number in flight (RecoverFS).
 //!
 //! # Why
-//! If a window falls at once from ten to seven, its sender is silent until three segments have left
-//! the network. If more were lost, it sends a burst. When spread over the round trip, seven
+//! If a window falls at once from ten to seven, its sender sends nothing until three segments have
+//! left the network. If more were lost, it sends a burst. When spread over the round trip, seven
 //! segments leave for each ten delivered.
 
 /// A cut in progress; none while `until` is zero.

@@ -7,7 +7,7 @@
 //! # Source
 //! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is the amount delivered between
 //! the sending of a segment and its acknowledgement, divided by a time. That time is the longer of
-//! the time to send it and the time until it was acknowledged.
+//! the time to send the amount and the time until it was acknowledged.
 
 use crate::congestion::RateSample;
 use crate::rack::Latest;

@@ -2,14 +2,14 @@
 //! RACK-TLP (RFC 8985), of its tail loss probe, and of an undo by Eifel (RFC 3522, RFC 4015) or
 //! DSACK (RFC 3708).
 //!
-//! A segment is lost if one sent later has arrived and it has not, although a round trip and a
-//! reordering window have passed since it was sent. Unlike a count of duplicates, time
+//! A missing segment is lost if one sent later has arrived, and a round trip and a reordering
+//! window have passed since the missing one was sent. Unlike a count of duplicates, time
 //! distinguishes reordering from loss and finds lost retransmissions.
 //!
 //! # Where we differ
-//! To match a kernel's results, as in Linux: DSACK widens the window only after reordering was
-//! observed. A segment reordered by more than three lets the window grow while acknowledgements
-//! arrive out of order.
+//! Two rules are Linux's, to match a kernel's results. DSACK widens the window only after
+//! reordering was observed. A segment reordered by more than three lets the window grow while
+//! acknowledgements arrive out of order.
 
 use fairwire_core::{Duration, Time};
 
@@ -103,8 +103,8 @@ pub(crate) struct Undo {
     pub(crate) from: u64,
     /// Retransmissions not yet reported as unnecessary by DSACK; `None` before the first.
     pub(crate) unexplained: Option<u32>,
-    /// The window and the threshold before it, segments; `None` if a mark was also echoed, whose
-    /// reduction is never undone.
+    /// The window and the threshold before the reduction, segments; `None` if a mark was also
+    /// echoed, whose reduction is never undone.
     pub(crate) before: Option<[f64; 2]>,
 }
 
@@ -224,7 +224,8 @@ mod tests {
         let mut variation = Variation::default();
         variation.begin(Duration::from_ms(40), least);
         assert_eq!(variation.held_ns_x4, ms(200));
-        // A hundred of 2 s, after 40 ms: the smoothed round trip converges long before the last.
+        // A hundred measurements of 2 s, after one of 40 ms: the smoothed round trip converges long
+        // before the last.
         let mut smoothed = ms(40);
         let mut most = 0;
         for _ in 0..100 {

@@ -60,7 +60,7 @@ impl Quick {
         Quick { left: most, most, opened, last, pause: Duration::MAX, has_ect: false }
     }
 
-    /// Handles a data segment; `is_again`: it came before.
+    /// Handles a data segment; `is_again`: did it come before?
     fn comes(&mut self, segment: Segment, is_again: bool, was_echoing: bool, now: Time) {
         if self.last == Time::ZERO {
             let rtt = now.since(self.opened);
@@ -190,8 +190,8 @@ impl Receiver {
         self.take_in(segment, now).map(|ack| Ack { sack: self.blocks(), ..ack })
     }
 
-    /// The same without the [`blocks`](Receiver::blocks), whose memory costs a cache miss even if
-    /// there are none.
+    /// As [`on_segment`](Receiver::on_segment), without the [`blocks`](Receiver::blocks), whose
+    /// memory costs a cache miss even if there are none.
     #[inline(always)] // copying one returned through memory would stall
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
@@ -708,7 +708,7 @@ mod tests {
             |receiver: &mut Receiver, seq| receiver.on_segment(Segment::data(seq), NOW).map(|ack| ack.next);
         assert_eq!(next(&mut receiver, 0), None);
         assert_eq!(next(&mut receiver, 2), Some(1));
-        assert_eq!(receiver.deadline(), None); // it took the delayed one with it
+        assert_eq!(receiver.deadline(), None); // it covers the delayed one too
         assert_eq!(next(&mut receiver, 4), Some(1));
         assert_eq!(next(&mut receiver, 1), Some(3)); // one hole filled, one left
         assert_eq!(next(&mut receiver, 3), Some(5));

@@ -103,7 +103,8 @@ fn counted(ns: u64, config: &Config) -> u64 {
     }
 }
 
-/// Rounds to the nearest tick, at least one; without a tick exact, at least a nanosecond.
+/// Rounds to the nearest tick, at least one. Without ticks the time stays exact, at least a
+/// nanosecond.
 fn in_ticks(ns: u64, tick: u64) -> u64 {
     match tick {
         0 => ns.max(1),

@@ -10,8 +10,8 @@
 //! retransmissions in their own time order. So each is examined once.
 //!
 //! # Where we differ
-//! Without it, a retransmission counts as lost when a segment first sent after it is selectively
-//! acknowledged, in the spirit of RFC 8985. RFC 6675 would wait for the timer.
+//! Under other recoveries, a retransmission counts as lost when a segment first sent after it is
+//! selectively acknowledged, in the spirit of RFC 8985. RFC 6675 would wait for the timer.
 
 use crate::cut::Cut;
 use crate::journal::Journal;

@@ -67,9 +67,9 @@ impl Ack {
     }
 }
 
-/// Up to three blocks of segments that have arrived out of order (RFC 2018), with the latest
-/// arrival's first. An empty block ends the list. A segment that has arrived twice replaces the
-/// first block (DSACK, RFC 2883).
+/// Up to three blocks of segments that have arrived out of order (RFC 2018), the block of the
+/// latest arrival first. An empty block ends the list. A segment that has arrived twice replaces
+/// the first block (DSACK, RFC 2883).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sack {
     /// The blocks.
@@ -98,8 +98,8 @@ impl Sack {
         self.blocks[0].len == 0
     }
 
-    /// The same, after reporting that segment `seq` has arrived twice. `next` is the next segment
-    /// expected.
+    /// These blocks, after a report that segment `seq` has arrived twice. `next` is the next
+    /// segment expected.
     pub(crate) fn after_duplicate(self, seq: u64, next: u64) -> Self {
         let [first, second, _] = self.blocks;
         let duplicate = Block { offset: seq.wrapping_sub(next) as u32, len: Block::DUPLICATE };

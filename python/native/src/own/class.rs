@@ -112,7 +112,7 @@ impl Classes {
         listed.into_iter().map(class).collect::<PyResult<_>>().map(Classes)
     }
 
-    /// Has it none?
+    /// Are there no classes?
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -60,7 +60,7 @@ impl Ack {
         self.acked.newly
     }
 
-    /// How many of those the window may grow by: not those that arrived during loss recovery (RFC
+    /// Segments by which the window may grow: without those that arrived during loss recovery (RFC
     /// 5681, section 3.2).
     #[getter]
     fn growth(&self) -> u32 {

@@ -17,7 +17,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// A new object, with the attributes of its place set before `__init__`.
+    /// A new object, with the attributes of its link or flow set before `__init__`.
     pub(super) fn new(
         py: Python<'_>,
         class: &Class,
@@ -60,7 +60,7 @@ impl Own {
     }
 }
 
-/// The attributes of an object's place, set before its `__init__`.
+/// The attributes of an object's queue, set before its `__init__`.
 pub(super) fn place<'py>(
     py: Python<'py>,
     name: &str,

@@ -53,7 +53,7 @@ pub(crate) struct Run {
 pub(crate) struct Failure {
     /// The exception, with its traceback.
     pub(crate) error: PyErr,
-    /// The simulated time of it.
+    /// The simulated time of the exception.
     pub(crate) at: Time,
 }
 

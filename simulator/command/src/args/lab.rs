@@ -77,7 +77,7 @@ pub(crate) struct ShellArgs {
     /// seconds and Mbit/s, or the name of a built-in trace such as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// The same, for the rate from the command.
+    /// A trace of the rate from the command, in the same forms.
     #[arg(long, value_name = "FILE")]
     pub up_trace: Option<PathBuf>,
     /// Change a value of the scenario by its dotted path; repeatable.
@@ -103,7 +103,7 @@ pub(crate) struct ShellArgs {
 /// What is on the far side of a shell's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Outside {
-    /// This machine where that is permitted, otherwise a relay.
+    /// This machine if that is permitted, otherwise a relay.
     Any,
     /// This machine's network, through an interface and a NAT rule that are removed with the
     /// command.

@@ -213,7 +213,7 @@ fn prose(markdown: &str, columns: usize) -> String {
 /// Consecutive lines of one paragraph or item.
 struct Block {
     text: String,
-    /// Must the line stay as it is, such as code?
+    /// Must the lines stay unchanged, as in code?
     is_set: bool,
 }
 

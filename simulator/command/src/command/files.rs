@@ -237,7 +237,7 @@ struct Reason<'a> {
     cells: usize,
 }
 
-/// The maximum of files named in a reason; the others are counted.
+/// The maximum number of files named in a reason; the others are counted.
 const NAMED: usize = 3;
 
 /// One line per reason.

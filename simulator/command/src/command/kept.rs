@@ -23,8 +23,8 @@ const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
 /// The outputs of a scenario's runs, and the kept runs.
 ///
-/// A kept run is used if its record is enough, or its samples, from which series and pictures are
-/// made. An output that needs more, such as a trace, requires a new run.
+/// A kept run is used if its record suffices, or its record and its samples, from which series and
+/// pictures are made. An output that needs more, such as a trace, requires a new run.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,

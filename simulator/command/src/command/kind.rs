@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The maximum of bytes read from a file.
+/// The maximum number of bytes read from a file.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The type of a file.

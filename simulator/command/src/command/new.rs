@@ -133,7 +133,7 @@ impl Answers {
         }
     }
 
-    /// Why the scenario cannot run, if so.
+    /// Why the scenario cannot run; `None` if it can.
     fn refusal(&self) -> Option<String> {
         let error = parse("scenario", &scenario(self, "scenario"), &Overrides::default()).err()?;
         let advice = error.problem.advice().map_or_else(String::new, |advice| format!("; {advice}"));
@@ -157,7 +157,7 @@ enum Kind {
     Source { name: &'static str, example: &'static str, is_tcp: bool, has_rate: bool },
 }
 
-/// The maximum of flows of one type.
+/// The maximum number of flows of one type.
 const MAX_COUNT: u32 = 1000;
 
 fn senders(text: &str) -> Result<Vec<Sender>, String> {

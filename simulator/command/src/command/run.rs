@@ -68,7 +68,7 @@ pub(crate) struct RunOptions<'a> {
     pub stages: &'a [&'a dyn Stage],
     /// Is the cache neither read nor written?
     pub is_uncached: bool,
-    /// The title of a contest shown in the terminal while it runs, if it is.
+    /// The title of a contest that the terminal shows while it runs; `None` if it is not shown.
     pub watched: Option<String>,
     /// The lines above the table, if not derived from the scenario.
     pub headline: Option<Headline>,

@@ -4,7 +4,7 @@ use super::table::Table;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
 use std::collections::BTreeMap;
 
-/// The maximum of points in a curve; a picture cannot show more.
+/// The maximum number of points in a curve; a picture cannot show more.
 const MAX_POINTS: usize = 1000;
 /// The ratio of the ends from which the axis is logarithmic.
 const LOG_RATIO: f64 = 30.0;

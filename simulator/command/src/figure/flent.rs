@@ -12,7 +12,7 @@ use std::io;
 /// The supported version, which flent has written since 1.0.
 const VERSION: u64 = 4;
 
-/// The maximum of values drawn; in a table they take 2.5 GB.
+/// The maximum number of values drawn; in a table they take 2.5 GB.
 const MAX_VALUES: usize = 5_000_000;
 
 /// The fields read from a file.

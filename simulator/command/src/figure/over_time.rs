@@ -74,7 +74,7 @@ impl Over<'_> {
     }
 }
 
-/// The maximum of parts; more would hide the totals.
+/// The maximum number of parts; more would hide the totals.
 const MAX_PARTS: usize = 8;
 
 /// The samples of a link, a group, a flow or a part of a link's discipline.

@@ -22,7 +22,7 @@ pub(super) const HISTOGRAMS: [(&str, Histograms); 1] = [("csv", formats::csv::hi
 /// The formats of percentiles, by their extensions.
 pub(super) const PERCENTILES: [(&str, Percentiles); 1] = [("csv", formats::csv::percentiles)];
 
-/// The maximum of flows with one-way delays; each histogram takes 60 kB.
+/// The maximum number of flows with one-way delays; each histogram takes 60 kB.
 const MAX_ONE_WAY: u32 = 10_000;
 
 pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {

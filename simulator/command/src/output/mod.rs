@@ -262,7 +262,7 @@ struct Watcher<'a> {
     rows: Option<SampledRows>,
 }
 
-/// The maximum of rows, or series, that are kept; they take some 24 MB during a run.
+/// The maximum number of rows, or series, that are kept; they take some 24 MB during a run.
 const MAX_ROWS: usize = 1_000_000;
 const MAX_SERIES: usize = 1000;
 

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub(super) const FORMS: [(&str, Form); 2] =
     [("pcapng", formats::pcapng::packets), ("ndjson", formats::ndjson::packets)];
 
-/// The maximum of traces listed by name.
+/// The maximum number of traces listed by name.
 const MAX_NAMED: usize = 4;
 
 /// Creates the writer of one run's packets.

@@ -14,7 +14,7 @@ use std::{fs, io};
 /// The files that are always written. The first marks a folder of results.
 const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];
 
-/// Written only where the report has differences.
+/// Written only if the report has differences.
 const DIFFERENCES: &str = "differences.csv";
 
 /// The files that may be in a folder of results.

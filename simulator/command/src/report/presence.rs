@@ -5,7 +5,7 @@ use comfy_table::{Attribute, Cell};
 use fairwire_metrics::interval::estimate;
 use fairwire_metrics::record::{ChangeRecord, Report, RunRecord, Summary};
 
-/// The maximum of rows; beyond it, a file is clearer.
+/// The maximum number of rows; beyond it, a file is clearer.
 const MAX_ROWS: usize = 20;
 const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: "" };
 

@@ -44,7 +44,7 @@ pub(super) fn figure(out: &mut String, panel: &Panel) {
     }
 }
 
-/// One row per line, one column per place.
+/// One row per line, one column per position.
 fn plain(out: &mut String, panel: &Panel) {
     *out += &format!("<tr><th>{}</th>", escaped(&panel.x.label));
     panel.categories.iter().for_each(|name| head(out, name));
@@ -58,7 +58,7 @@ fn plain(out: &mut String, panel: &Panel) {
     }
 }
 
-/// One row per place; the series are side by side, each with its measures.
+/// One row per position; the series are side by side, each with its measures.
 fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
     let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
     let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();

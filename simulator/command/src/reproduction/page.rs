@@ -13,7 +13,7 @@ use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
 /// Up to this number, the list of exhibits is open.
 const SHORT: usize = 12;
-/// The maximum of numbers in a table; the CSV has larger ones.
+/// The maximum number of numbers in a table; the CSV has larger ones.
 const MAX_NUMBERS: usize = 36;
 /// The heading of the page on the built-in studies.
 const PAPERS: &str = "The papers, reproduced";
@@ -23,7 +23,7 @@ const CHECKS: &str = " Checks are made on means over seeds with their 95 % inter
 const OTHERS: &str = "Not counted as the papers': checks at points that a paper does not print, claims of ours, and arithmetic, \
      which cannot fail.";
 
-/// The maximum of exhibits of several papers on one page.
+/// The maximum number of exhibits of several papers on one page.
 const MAX_TOGETHER: usize = 40;
 
 /// The location of the exhibits of a page.

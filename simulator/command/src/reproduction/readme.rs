@@ -22,7 +22,7 @@ const BLOCK: Kind = Kind {
 /// One number.
 const ONE: Kind =
     Kind { open: "<!-- = ", end: "<!-- / -->", words: 3..=4, form: "EXHIBIT MEASURE SERIES [AT]" };
-/// The maximum of significant digits of one number.
+/// The maximum number of significant digits of one number.
 const MAX_DIGITS: i32 = 4;
 
 /// Checks the markers of `text`, the README at `path` of `study`, as far as possible without runs.

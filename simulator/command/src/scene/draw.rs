@@ -14,7 +14,7 @@ const SIDE_BY_SIDE: u16 = 100;
 const HEAD_LINES: u16 = 3;
 /// The lines of a small picture, including its title.
 const PICTURE_LINES: u16 = 4;
-/// The maximum of lines for a message.
+/// The maximum number of lines for a message.
 const MAX_TROUBLE_LINES: usize = 5;
 /// The minimum of lines for a useful view of a link.
 const MIN_LINES: u16 = HEAD_LINES + 2;

@@ -131,8 +131,8 @@ fn out_writes_every_file_completely() {
     );
 }
 
-/// A scenario that runs for minutes. A failed write has another exit code before the run than after
-/// it, which is 1.
+/// A scenario that runs for minutes. A write that fails before the run has another exit code than
+/// one that fails after it, which has 1.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -380,7 +380,7 @@ fn new_of(file: &std::path::Path, answers: &str) -> Output {
     child.args(["new", &file.display().to_string()]);
     child.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = child.spawn().unwrap();
-    // It may have refused the file before reading.
+    // `fairwire new` may have refused the file before it read the input.
     let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), answers.as_bytes());
     child.wait_with_output().unwrap()
 }

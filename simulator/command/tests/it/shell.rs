@@ -57,7 +57,7 @@ fn the_exit_code_is_the_commands_own() {
         let Some(output) = shell(args) else { return };
         assert_eq!(code(&output), expected, "{args:?}: {}", stderr(&output));
     }
-    // A shell with empty input exits immediately, and so does `fairwire`.
+    // A shell with empty input exits immediately, and `fairwire` with it.
     let mut command = fairwire();
     command.args(["lab", "shell", "--outside", "relay"]).env("SHELL", "/bin/sh").stdin(Stdio::null());
     assert_eq!(code(&command.output().expect("the binary starts")), 0);
@@ -70,8 +70,8 @@ fn a_service_of_this_machine_is_reached_at_most_at_the_rate_of_the_link() {
     let args = ["--rate", "2 Mbit/s", "--delay", "20 ms", "--", "bash", "-c", &fetch(port)];
     let Some(output) = shell(&args) else { return };
     assert_eq!(stdout(&output).trim(), "300000", "{}", stderr(&output));
-    // 300 000 B and the headers of 208 segments at 2 Mbit/s, and two round trips: 1.31 s. That it
-    // takes no longer is measured (docs/lab-shell.md), but not tested.
+    // 300 000 B and the headers of 208 segments at 2 Mbit/s, and two round trips: 1.31 s. An upper
+    // bound is measured (docs/lab-shell.md), but not tested.
     assert!(begun.elapsed() >= Duration::from_millis(1240), "{:?}", begun.elapsed());
 }
 

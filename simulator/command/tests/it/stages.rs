@@ -126,7 +126,7 @@ fn flows_start_and_stop_alike_in_the_laboratory_and_the_simulator() {
         let reached = changes[2]["reached_s"].as_f64();
         assert!(reached.is_some_and(|s| s <= 1.0), "{presence}");
         for group in ["tcp", "udp"] {
-            // Starts and stops take a few round trips of each flow's seconds on.
+            // Each start and stop costs a flow a few round trips of its on-time.
             let share = run["fairness"]["group_share"][group].as_f64().expect("a share");
             assert!((share - 1.0).abs() < 0.1, "{group}: {share}, {run}");
         }

@@ -133,7 +133,7 @@ fn a_signal_at_any_time_leaves_nothing_half_done() {
             thread::sleep(Duration::from_millis((random >> 13) % 30));
         }
         let ended = child.wait().expect("it ends").code();
-        // It takes at most 0.3 s on an idle machine; tests share one.
+        // It takes at most 0.3 s on an idle machine; tests share the machine.
         assert!(sent.elapsed() < Duration::from_secs(5), "round {round}: {:?}", sent.elapsed());
         let names: Vec<String> = all(&folder).into_keys().collect();
         let is_hidden = |name: &String| name.split('/').any(|part| part.starts_with('.'));

@@ -18,7 +18,7 @@ pub(super) struct Left {
     relayed: usize,
 }
 
-/// How long there may be no progress before the rest is given up.
+/// The time without progress after which the remaining data is given up.
 const PATIENCE: Duration = Duration::from_ms(10_000);
 
 impl Left {
@@ -80,7 +80,7 @@ mod tests {
         let mut progress = Progress::default();
         assert!(!progress.is_over(Left::NOTHING, at(0)));
         assert!(progress.is_over(Left::NOTHING, at(20)));
-        // It continues for any length of time while bytes are acknowledged.
+        // Waiting continues for any length of time while bytes are acknowledged.
         let mut progress = Progress::default();
         for step in 0..100 {
             assert!(!progress.is_over(some(1000 - step), at(9_999 * step)), "{step}");

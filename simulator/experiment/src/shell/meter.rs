@@ -28,7 +28,7 @@ pub(super) struct Metered<'a> {
     pub(super) lost: u64,
 }
 
-/// The maximum of flows in a view.
+/// The maximum number of flows in a view.
 const MAX_FLOWS: usize = 16;
 
 impl Meter {

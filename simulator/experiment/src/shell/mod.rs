@@ -79,7 +79,7 @@ const LOOK: Duration = Duration::from_ms(20);
 /// sent has arrived. `say` receives notes for the user before the start and after the end.
 ///
 /// This process must have only one thread. Ctrl-C is left to the command; SIGTERM and SIGHUP end
-/// both. After the command has ended, any of them ends the rest immediately.
+/// both. After the command has ended, any of these signals ends the rest immediately.
 pub fn run(order: &ShellCommand, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, ShellError> {
     let signals = Signals::listen().map_err(|source| system("listening to signals", source))?;
     let enclosure = Enclosure::new(order.way)?;

@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Watched(Arc<Mutex<Vec<UnixStream>>>);
 
-/// The maximum of watchers.
+/// The maximum number of watchers.
 const MAX_VIEWERS: usize = 16;
 /// The name before the number of the watched process.
 const NAME: &str = "fairwire-lab-shell-";
@@ -51,7 +51,7 @@ impl Watched {
         !self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty()
     }
 
-    /// Sends them `view`.
+    /// Sends `view` to the watchers.
     pub(super) fn show(&self, view: View) {
         let line = serde_json::to_string(&view).expect("a view is plain data") + "\n";
         let mut viewers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

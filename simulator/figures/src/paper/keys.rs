@@ -47,7 +47,7 @@ pub(super) fn height(ruler: &Ruler, panel: &Panel, room: f64) -> f64 {
     places(ruler, panel, room).last().map_or(0.0, |(_, row)| (row + 1) as f64 * LINE)
 }
 
-/// Draws them from `at`, in rows of width `room`, and returns their height.
+/// Draws the keys from `at`, in rows of width `room`, and returns their height.
 pub(super) fn draw(page: &mut Page, panel: &Panel, at: Place, room: f64) -> f64 {
     let height = height(&page.ruler, panel, room);
     if height == 0.0 {

@@ -12,7 +12,8 @@ use fairwire_sim::app::{Replay, Traffic};
 const MAX_ON_TIMES: u64 = 1000;
 
 impl Check<'_> {
-    /// Each on-time of `flow` has a length, begins within the run, and follows the previous one.
+    /// Checks that each on-time of `flow` has a length, begins within the run, and follows the
+    /// previous one.
     pub(super) fn on_times(&self, path: &str, flow: &FlowSpec) -> Checked {
         if let Some(stop) = flow.stop
             && stop.0 <= flow.starts().latest
@@ -57,7 +58,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// A capture that does not repeat is not on after its end.
+    /// Checks that a capture that does not repeat is not on after its end.
     pub(super) fn lasts(&self, path: &str, flow: &FlowSpec, sends: &Sends) -> Checked {
         let Source::Datagrams { traffic: Traffic::Replay(Replay { packets, speed, repeats: false }), .. } =
             &sends.source

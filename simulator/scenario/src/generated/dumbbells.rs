@@ -24,8 +24,8 @@ pub struct DumbbellsSpec {
     pub branches: Option<u32>,
     /// The hosts at each switch.
     ///
-    /// The first half of all hosts is on the left. The host half the total number further is the
-    /// counterpart on the right.
+    /// The first half of all hosts is on the left. Each has a counterpart on the right, half the
+    /// number of hosts further.
     #[parameter(required, min = 1, max = 10000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.

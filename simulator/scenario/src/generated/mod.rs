@@ -100,7 +100,7 @@ pub struct About {
     pub example: &'static str,
 }
 
-/// The kind.
+/// The kind of parts that are networks.
 pub struct Networks;
 
 /// A network as entered: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100

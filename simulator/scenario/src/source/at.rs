@@ -19,9 +19,9 @@ pub(crate) const PACKET: u32 = 512;
 const HEADER: u32 = 28;
 /// A shorter time between packets (a million a second) indicates a wrong unit.
 pub(super) const MIN_GAP: Duration = Duration::from_us(1);
-/// No packet would come in a run.
+/// With a longer time between packets, none would come in a run.
 const MAX_GAP: Duration = Duration::from_secs(1_000_000);
-/// A browser has six, and each needs the memory of a flow.
+/// A browser has six connections, and each needs the memory of a flow.
 const MAX_CONNECTIONS: u16 = 1024;
 
 /// The properties of a source.

@@ -50,8 +50,8 @@ pub struct CallSpec {
     /// direction.
     #[parameter(default = 0.1, min = 0.0, max = 0.9, unit = "1")]
     pub variation: Option<f64>,
-    /// Size of a key frame relative to others. The first frame is one, and so is the next one after
-    /// a loss.
+    /// Size of a key frame relative to others. The first frame is a key frame, and also the next
+    /// one after a loss.
     #[parameter(default = 3.0, min = 1.0, max = 100.0, unit = "1")]
     pub key_size: Option<f64>,
     /// Time between key frames, in addition to requested ones.

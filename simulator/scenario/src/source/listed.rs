@@ -7,7 +7,7 @@ use fairwire_parameters::{
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-/// The kind.
+/// The kind of parts that are sources.
 pub struct Sources;
 
 /// A registered source.

@@ -26,11 +26,11 @@ pub struct TransfersSpec {
     /// `mean_gap`.
     #[parameter(unset = "none, with `mean_gap`", unit = "law of times")]
     pub think: Option<LawSpec<Duration>>,
-    /// They begin at random times, by a Poisson process with this mean gap, whatever happens to
-    /// those before.
+    /// Transfers begin at random times, by a Poisson process with this mean gap, whatever happens
+    /// to earlier ones.
     #[parameter(unset = "none, with `think`")]
     pub mean_gap: Option<Quantity<Duration>>,
-    /// Maximum at once; further ones wait. Only with `mean_gap`.
+    /// Maximum number of simultaneous transfers; further ones wait. Only with `mean_gap`.
     #[parameter(unset = "32", unit = "connections")]
     pub connections: Option<u16>,
 }

@@ -27,7 +27,7 @@ pub struct VideoSpec {
     /// Bytes of an I-frame, without packet headers.
     #[parameter(unset = "lognormal, mean 45 455 B, deviation 30 % of it", unit = "law of sizes")]
     pub i_frame: Option<LawSpec<Size>>,
-    /// Bytes of other frames, likewise.
+    /// Bytes of other frames, without packet headers.
     #[parameter(unset = "lognormal, mean 11 364 B, deviation 30 % of it", unit = "law of sizes")]
     pub p_frame: Option<LawSpec<Size>>,
     /// Bytes on the wire of a full packet.

@@ -21,21 +21,21 @@ pub struct WebSpec {
         source = "3GPP2 C.R1002; NGMN Alliance, 2008."
     )]
     pub first: Option<LawSpec<Size>>,
-    /// Time from the first object's arrival to the requests for those in it.
+    /// Time from the first object's arrival to the requests for its embedded objects.
     #[parameter(
         unset = "exponential, 0.13 s",
         unit = "law of times",
         source = "3GPP2 C.R1002; NGMN Alliance, 2008."
     )]
     pub parsing: Option<LawSpec<Duration>>,
-    /// The number of objects in it.
+    /// The number of objects embedded in the first.
     #[parameter(
         unset = "Pareto, mean 22, shape 1.1, cut at 55, less 2",
         unit = "law of objects",
         source = "3GPP2 C.R1002; NGMN Alliance, 2008."
     )]
     pub objects: Option<LawSpec<Objects>>,
-    /// Bytes of each of them.
+    /// Bytes of each embedded object.
     #[parameter(
         unset = "lognormal, mean 7758 B, deviation 126 168 B, from 50 B to 2 MB",
         unit = "law of sizes",

@@ -30,7 +30,7 @@ pub(crate) struct Topology {
     pub(crate) passing: Vec<Passing>,
     /// Per group of flows, in file order: its paths, at least one, whose flows follow each other.
     pub(crate) routes: Vec<Vec<Route>>,
-    /// The packets of each group, likewise.
+    /// The packets of each group, in file order.
     pub(crate) sends: Vec<Sends>,
 }
 

@@ -15,7 +15,7 @@ use fairwire_sim::Hop;
 pub(super) fn laid(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Result<Laid, Fault> {
     let mut laid = Layout { graph: Graph::new(&spec.nodes), queues: Vec::new(), files };
     let is_marked = links.iter().any(|link| link.bottleneck);
-    // Marked ones come first, since results call the first queue the bottleneck.
+    // Links marked as the bottleneck come first, since results call the first queue the bottleneck.
     let (marked, others): (Vec<_>, Vec<_>) = links.iter().enumerate().partition(|(_, link)| link.bottleneck);
     for (at, link) in marked.into_iter().chain(others) {
         laid.add(at, link, is_marked)?;

@@ -51,7 +51,7 @@ impl QueuePlan {
         self.rate != UNCONTENDED
     }
 
-    /// The excess of packets over its delay on its wire: the mean of jitter, and the maximum of
+    /// The time of packets on its wire beyond its delay: the mean of jitter, and the maximum of
     /// changing delays.
     pub(crate) fn longer_by(&self) -> Duration {
         const DRAWS: u64 = 16;

@@ -86,7 +86,7 @@ fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
 
 #[test]
 fn a_tcp_flow_against_nine_unresponsive_loses_only_its_idle_time() {
-    // 0.483. Without other flows on a link of 5 Mbit/s it leaves 7 % idle.
+    // 0.483. Without other flows, the single flow leaves 7 % of a link of 5 Mbit/s idle.
     let part = part_of_one(Sends::Tcp, Sends::Constant(2));
     assert!((0.46..0.495).contains(&part), "{part}");
 }

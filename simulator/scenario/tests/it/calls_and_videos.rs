@@ -41,8 +41,8 @@ fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
         let run = run(120, &format!("rate = \"{rate} Mbit/s\""), &flow);
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
-        // RFC 8698, equation (5): 10 ms x 100 Mbit/s over the rate. It takes the minimum of 15
-        // packets, which is some packets less than their mean.
+        // RFC 8698, equation (5): 10 ms x 100 Mbit/s over the rate. NADA takes the minimum of 15
+        // packets, which is the time of some packets less than their mean.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
     }
@@ -74,7 +74,7 @@ fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
     assert!((measure(&run, "play_part.video") - 1.0).abs() < 1e-9);
-    // The buffer rises from 9 to 21.6 s at 1 Mbit/s, and returns at 3.
+    // The buffer rises from 9 to 21.6 s at 1 Mbit/s, and falls back at 3.
     let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
     let switches = measure(&run, "switches.video");
     assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
@@ -85,7 +85,7 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let video = video("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
     let link =
         |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
-    // It has between 18 and 20 s, as the next chunk is requested when there is room for it.
+    // The buffer holds 18 to 20 s, as the next chunk is requested when there is room for it.
     let short = run(300, &link("15 s"), &video);
     assert_eq!(measure(&short, "stalls.video"), 0.0);
     let long = run(300, &link("60 s"), &video);

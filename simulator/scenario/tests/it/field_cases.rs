@@ -80,7 +80,7 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
 }
 
 /// A flood of twice the link under this law, with this codepoint. Returns the share dropped, the
-/// share of the others that was marked, and the median wait in ms.
+/// share of the remaining packets that was marked, and the median wait in ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
         "disciplines = [\"{law}\"]\n[discipline.codel]\necn = \"mark\"\n[discipline.pie]\necn = \"mark\""

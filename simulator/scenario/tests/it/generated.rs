@@ -23,7 +23,7 @@ fn whole() -> String {
     FAT_TREE.replace("count = 8 #", "#")
 }
 
-/// The same with data only; each host sends as much as its link carries.
+/// The fat-tree with datagrams only; each host sends as much as its link carries.
 fn datagrams() -> String {
     let cbr = "source = { cbr = { rate = \"10 Mbit/s\", packet = \"1000 B\" } }";
     whole().replace("tcp = { profile = \"modern\" }\n", "").replace("source = \"bulk\"", cbr)
@@ -145,8 +145,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // The hosts are in one pod, so the path has an aggregation switch. The forward path takes that
-    // at the second port, and the return path that at the first.
+    // The hosts are in one pod, so the path has an aggregation switch. The forward path takes the
+    // switch at the second port, and the return path the one at the first.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 
@@ -162,7 +162,8 @@ fn a_pattern_needs_a_generated_network() {
     );
 }
 
-/// Every packet crosses six links: each host sends to the host half of all hosts further on.
+/// Every packet crosses six links: each host sends to the one that is half the number of hosts
+/// further on.
 #[test]
 fn each_wire_of_a_generated_network_loses_its_share() {
     let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];
@@ -195,7 +196,8 @@ fn an_incast_queues_at_its_receiver_whose_link_comes_first_in_results() {
         // 12 x 64 kB and headers take 6.31 ms of 20 ms.
         assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
     }
-    // By the destination, all traffic to one host meets earlier, at one core link.
+    // With paths chosen by the destination, all traffic to one host meets earlier, at one core
+    // link.
     let old = run(&read(INCAST, &["network.fat-tree.route=destination"])).runs;
     let name = |run: &fairwire_metrics::record::RunRecord| {
         run.links.iter().max_by_key(|link| link.backlog.max_packets).map(|link| link.name.clone())

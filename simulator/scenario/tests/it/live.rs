@@ -35,7 +35,7 @@ fn scenario(discipline: &str) -> Scenario {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same with a slower link, whose queue is full throughout.
+/// The scenario with a slower link, whose queue is full throughout.
 fn flooded(discipline: &str) -> Scenario {
     scenario(discipline).changed(&["link.rate=1 Mbit/s".into()]).expect("it is right")
 }
@@ -47,7 +47,7 @@ struct Seen {
     dropped: u64,
     left_bytes: u64,
     delivered: Vec<u64>,
-    /// Of the discipline, by name.
+    /// Gauges of the discipline, by name.
     gauges: Vec<(String, f64)>,
 }
 

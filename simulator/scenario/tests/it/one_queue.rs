@@ -42,8 +42,8 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
     // all wait equally.
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
-    // If windows grow until a loss, it gets half, less what is lost when one of four windows is
-    // reduced. Measured: 0.47.
+    // If windows grow until a loss, the single download gets half, less what is lost when one of
+    // four windows is reduced. Measured: 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");

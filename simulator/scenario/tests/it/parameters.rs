@@ -82,7 +82,7 @@ fn every_out_of_bounds_parameter_is_refused_at_its_location() {
             let (within, beyond) = bounds(field);
             for value in &within {
                 let (message, _, text) = read(value);
-                // At its bound it may contradict another parameter, or the scenario.
+                // At its bound a parameter may contradict another one, or the scenario.
                 let is_in_range = message.as_ref().is_none_or(|message| !message.contains(&allowed));
                 assert!(is_in_range, "{}: {message:?}\n{text}", part.name);
             }

@@ -168,7 +168,7 @@ fn unreasonable_sizes_are_refused_before_allocation() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
-    // The discipline's own buffer has the same bound. So does the buffer that it derives from the
+    // The discipline's own buffer has the same bound, and also the buffer that it derives from the
     // link by time.
     for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
         let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];

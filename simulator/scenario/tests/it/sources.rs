@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 const SECONDS: f64 = 60.0;
 
-/// One flow on a link wide enough for all of these.
+/// One flow on a link wide enough for every source here.
 fn text(flow: &str) -> String {
     format!(
         "format = 2\nname = \"one\"\nduration = \"{SECONDS} s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
@@ -346,7 +346,7 @@ fn too_short_packets_are_omitted_and_truncated_captures_are_noted() {
 
 const BULK: &str = "source = \"bulk\"";
 
-/// With more keys of the link.
+/// A scenario with more keys of the link.
 fn on_link(keys: &str) -> String {
     text(BULK).replace("buffer = \"200 packets\"", &format!("buffer = \"200 packets\"\n{keys}"))
 }

@@ -46,7 +46,7 @@ pub enum Law {
         /// Largest.
         max: f64,
     },
-    /// Less a constant, and at least 0.
+    /// A law's draws minus a constant, and at least 0.
     Less {
         /// Of this law.
         law: Box<Law>,

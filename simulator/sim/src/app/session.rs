@@ -130,7 +130,7 @@ impl Session {
         self.owed + self.given
     }
 
-    /// Notes that a connection is opened or given data, if `step` does so.
+    /// Records the segments that `step` gives to a connection; `None` if it gives none.
     pub(crate) fn request(&mut self, step: Step) -> Option<Request> {
         let (place, segments, timed_from, is_new) = match step {
             Step::Open { place, segments, timed_from } => (place, segments, timed_from, true),
@@ -157,8 +157,8 @@ impl Session {
         std::mem::take(&mut self.page)
     }
 
-    /// The receiver of `flow` has `segments`. Returns when the transfer was requested and its
-    /// segments, if they complete it.
+    /// The receiver of `flow` now has `segments`. If they complete a timed transfer, returns the
+    /// time of its request and its number of segments.
     pub(crate) fn arrived(&mut self, flow: u32, segments: u64) -> Option<(Time, u64)> {
         let connection = &mut self.connections[(flow - self.first) as usize];
         if segments < connection.given {

@@ -6,11 +6,11 @@
 //!
 //! Requests of the edges travel with the packets. The edge where an aggregate leaves writes its
 //! request into every packet. A receiver copies it into the resulting acknowledgement, and a sender
-//! copies it from the latest acknowledgement into its packets. The edge where they enter reads it,
-//! clears it and passes it to the marker.
+//! copies it from the latest acknowledgement into its packets. The edge where the packets enter
+//! reads the request, clears it and passes it to the marker.
 //!
 //! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
-//! header, which it also needs for ECN itself; here they are separate bits, [`Tag`].
+//! header for requests, although ECN itself needs them. Here requests have separate bits, [`Tag`].
 
 use crate::plan::{AggregateCount, AggregatePlan};
 use fairwire_core::{Ecn, Marker, Packet, RateRequest, Time};
@@ -184,7 +184,7 @@ impl Aggregate {
         Aggregate { plan, estimator, counts: Counts::default() }
     }
 
-    /// The estimate of the egress edge, if it makes one.
+    /// The estimate of the egress edge, if it has an estimator.
     pub(crate) fn estimate(&self) -> Option<f64> {
         self.estimator.as_ref().map(Estimator::estimate)
     }

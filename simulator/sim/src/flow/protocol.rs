@@ -9,8 +9,8 @@ use crate::plan::Source;
 use fairwire_core::Rng;
 use fairwire_tcp::{LossCounts, Sender};
 
-/// The protocol of a flow. Nearly all flows are TCP, and a boxed sender is another cache miss per
-/// packet.
+/// The protocol of a flow. The TCP sender is not boxed: nearly all flows are TCP, and a box would
+/// cost another cache miss per packet.
 pub(super) enum Protocol {
     Tcp(Sender),
     Datagrams(Box<Datagrams>),
@@ -85,7 +85,7 @@ impl Protocol {
         }
     }
 
-    /// The same, mutable, for counting.
+    /// The byte counts of its datagrams, to be changed, if it sends any.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut Bytes> {
         match self {
             Protocol::Tcp(_) => None,

@@ -99,12 +99,13 @@ pub(crate) struct Lanes {
     /// For arrivals of packets at the first queue: one lane for packets that did not wait on the
     /// flow's own link, one for those that waited for one packet.
     pub(crate) out: [Lane; 2],
-    /// For arrivals of acknowledgements at the sender: the same, by their wait on the downlink.
+    /// For arrivals of acknowledgements at the sender: two lanes by their wait on the downlink, as
+    /// in `out`.
     pub(crate) home: [Lane; 2],
     pub(crate) wake: Lane,
 }
 
-/// A flow's membership in its group: the input for building it, with the group's plan.
+/// A flow's membership in its group: with the group's plan, the input for building the flow.
 #[derive(Clone, Copy)]
 pub(crate) struct Membership {
     pub(crate) group: u32,

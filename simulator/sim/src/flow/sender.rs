@@ -111,7 +111,7 @@ impl Flow {
         self.wake_at(at, stage.index, stage.events);
     }
 
-    /// Schedules a wake of the flow with this `index`, replacing the one that may be pending.
+    /// Schedules a wake of the flow with this `index`, which replaces a pending one.
     #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut impl Events) {
         self.source.wakes_at = at;
@@ -120,7 +120,7 @@ impl Flow {
 }
 
 impl Datagrams {
-    /// Sends what is due now. Returns how many bytes that is, and when to wake next, if ever.
+    /// Sends what is due now. Returns the number of bytes sent, and when to wake next, if ever.
     #[inline(always)] // called separately
     fn emit(&mut self, outlet: &mut Outlet<'_, '_, impl Events>) -> (u32, Option<Time>) {
         let now = outlet.stage.now;

@@ -52,7 +52,8 @@ impl Flow {
         Delivery { at, packets, datagram_bytes: 0, ack }
     }
 
-    /// Returns `ack` and the receiver's blocks from the sink at `at`, in the frame kept in `slot`.
+    /// Sends `ack` and the receiver's blocks back from the sink at `at`, in the frame kept in
+    /// `slot`.
     #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));

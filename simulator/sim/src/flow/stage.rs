@@ -61,7 +61,7 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        // The host starts to process packets released at one instant at once, and they leave back
+        // The host processes packets that are released at one instant together, so they leave back
         // to back.
         let (mut worked_on, mut ready) = (*now, *now);
         if group.takes_time {

@@ -86,7 +86,7 @@ pub(crate) struct First(u64);
 pub(crate) struct Horizon(u64);
 
 impl Horizon {
-    /// The horizon `time`: entries due then or later are beyond it, and so is a missing entry.
+    /// The horizon `time`: entries due then or later, and missing ones, are beyond it.
     pub(crate) fn at(time: Time) -> Self {
         Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
@@ -122,7 +122,7 @@ impl Lanes {
         }
     }
 
-    /// A new lane, as long as there are few.
+    /// A new lane; `None` if there are [`MAX_LANES`].
     pub(crate) fn add(&mut self, ties: &Ties) -> Option<usize> {
         if self.count == MAX_LANES {
             return None;

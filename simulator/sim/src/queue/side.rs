@@ -2,9 +2,9 @@
 //!
 //! Most events come in ordered streams: packets after the same constant delay, timers of the same
 //! length. Each stream has a lane, a simple queue; the next event is the first of all lanes'
-//! fronts. An event earlier than the last of its lane enters a spare lane. Hosts that take a few
-//! microseconds mix their packets, and two sorted streams hold most of these. All other events wait
-//! in the calendar.
+//! fronts. An event earlier than the last of its lane enters a spare lane. If hosts take a few
+//! microseconds per packet, their packets mix, and two sorted streams hold most of them. All other
+//! events wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -18,8 +18,8 @@ use fairwire_core::{Duration, Time};
 #[derive(Debug)]
 pub(super) struct EventLane {
     lanes: Lanes,
-    /// The first of the lanes is next unless it is beyond this: the calendar may have an earlier
-    /// event, or it is after the end.
+    /// The first event of the lanes is next unless it is beyond this horizon. Beyond it, the
+    /// calendar may have an earlier event, or the run ends first.
     horizon: Horizon,
     now: Time,
     ties: Ties,
@@ -48,7 +48,7 @@ impl EventLane {
         }
     }
 
-    /// A new lane, as long as there are few.
+    /// A new lane; [`Lane::NONE`] if there are too many.
     pub(super) fn lane(&mut self) -> Lane {
         self.lanes.add(&self.ties).map_or(Lane::NONE, |lane| Lane(lane as u8))
     }
@@ -181,8 +181,8 @@ impl EventLane {
         if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
     }
 
-    /// Sometimes, right after an event was taken, prefetches memory for the next events. Many then wait
-    /// for theirs together. An event's frame is mostly prefetched long before its flow.
+    /// Sometimes, right after an event was taken, prefetches memory for the next events. The waits
+    /// for their memory then overlap. An event's frame is mostly prefetched long before its flow.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {

@@ -7,7 +7,7 @@
 //! simulation", IEEE TSE 5(5), 1979), here on one processor. Events of one type come in succession,
 //! which the processor predicts better than a mixture, and fewer lanes compete on each side.
 //! Packets that leave their last queue come up last, all together: they affect only their hosts,
-//! and those are behind by then.
+//! which have not reached that time yet.
 //!
 //! The outcome is bit-identical to that with one side. Simultaneous events on one side are
 //! distinguished by their identity, not by when they were scheduled ([`Ties`](crate::ties::Ties)).

@@ -11,8 +11,8 @@ use std::cmp::Ordering;
 pub(crate) struct Entry {
     pub(crate) time: Time,
     pub(crate) number: u32,
-    /// Counts the events put into the calendar, modulo 2^32. Of two events with one time and one
-    /// number, the one with the lower serial comes first.
+    /// Its number among the events put into the calendar, modulo 2^32. Of two events with one time
+    /// and one number, the one with the lower serial comes first.
     pub(crate) serial: u32,
     pub(crate) event: Event,
 }

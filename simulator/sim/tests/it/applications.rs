@@ -111,7 +111,7 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
         |ms: u64| (0..).flat_map(|k| [7 * k + 1, 7 * k + 4, 7 * k + 7]).take_while(|at| *at < ms).count();
     let opportunities = count(20_000) - count(2_000);
     let bytes = opportunities as f64 * 1504.0;
-    // A packet counts when it begins: one is in flight at either end.
+    // A packet counts when its transmission begins: one is in flight at either end.
     assert!((link.packets_out as f64 * 700.0 - bytes).abs() <= 2.0 * 700.0, "{link:?}");
     assert!((link.rate_bps - bytes * 8.0 / 18.0).abs() <= 0.5, "{link:?}");
     assert!(link.utilization > 1.0 - 2.0 * 700.0 / bytes, "{link:?}");
@@ -274,7 +274,7 @@ fn a_user_who_waits_for_data_gets_only_the_requested_data() {
     let requested = free.offered_bps.expect("it requests a burst at a time");
     // 900 s; at either end one burst may be in flight.
     assert!((free.throughput_bps / requested - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
-    // On a link where it always waits, it requests at most one burst more than it gets.
+    // A source that always waits for the link requests at most one burst more than it gets.
     let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
     let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
     let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);

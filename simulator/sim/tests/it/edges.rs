@@ -115,8 +115,8 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().expect("one thread").clone()
 }
 
-/// Requests a higher target, but a lower one for five packets after a mark. The halved window keeps
-/// the first acknowledgements from releasing packets, so those carry no request to the edge.
+/// Requests a higher target, but a lower one for five packets after a mark. After the window is
+/// halved, the first acknowledgements release no packets, so their requests do not reach the edge.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 
@@ -159,7 +159,7 @@ fn only_marks_of_packets_in_profile_request_less() {
     }
 }
 
-/// Everything is out of profile.
+/// Colours every packet as out of profile, and records the requests.
 struct AllOut(Log<(Time, RateRequest)>);
 
 impl Marker for AllOut {

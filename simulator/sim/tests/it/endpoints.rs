@@ -17,7 +17,7 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// Signals each arrival that finds this number of packets waiting.
+/// Signals congestion for each arrival that finds this number of packets waiting.
 struct Signalling(u32);
 
 impl Dropper for Signalling {

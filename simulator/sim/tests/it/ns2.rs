@@ -72,7 +72,7 @@ fn one_flow_has_the_losses_and_goodput_of_ns2() {
         let (throughput_bps, drops) = simulated(&case);
         let Case { buffer, window, .. } = case;
         assert_eq!(drops, case.drops, "buffer {buffer}, window {window:?}");
-        // In 80 s a shift of 40 packets, half a bandwidth-delay product, at the edge of a window:
+        // 40 packets, half a bandwidth-delay product, more or less at either end of the 80 s are
         // 2208 bit/s.
         let difference = (throughput_bps - case.throughput_bps).abs();
         assert!(difference <= 2208.0, "buffer {buffer}, window {window:?}: {throughput_bps}");

@@ -59,7 +59,7 @@ fn measured(source: Source, law: WireLaw, seconds: u64) -> Measured {
 
 const SEED: Seed = Seed(1);
 
-/// The same over this wire, or one without faults.
+/// As [`measured`], over this wire or over one without faults.
 fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
     let network = network(source, wire, Duration::from_ms(18));
     let run = fairwire_sim::run(network, &settings(seconds), &mut |_| ControlFlow::Continue(()));
@@ -115,7 +115,7 @@ fn bursts_come_to_the_stationary_loss() {
     let law = WireLaw { loss: Some(model.into()), ..WireLaw::default() };
     let measured = measured(datagrams(), law, 50);
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
-    // 1/21 of 500 000 packets meet the wire bad. For independent losses the variance of the
+    // 1/21 of 500 000 packets find the wire bad. For independent losses the variance of the
     // fraction is 7.5e-8. Correlated neighbours add 2 x 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500
     // 000.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();

@@ -53,7 +53,7 @@ pub struct Distance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
-    /// With the study's choice, and the seeds of a draw.
+    /// Does it hold with the study's choice, under the seeds of a draw?
     pub chosen: bool,
     /// In the best draw.
     pub best: bool,

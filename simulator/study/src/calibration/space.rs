@@ -199,7 +199,8 @@ impl SettingSpec {
                 let digits = 3 - libm::floor(libm::log10(x.abs().max(1e-9))) as i32;
                 let x =
                     libm::round(x * libm::pow(10.0, f64::from(digits))) / libm::pow(10.0, f64::from(digits));
-                // A text with a wrong formula stays unchanged, and `check` tries it like that.
+                // A text with a wrong formula stays unchanged, and `check` tries the unchanged
+                // text.
                 let set = self.set.iter().map(|text| sweep::filled(text, x).unwrap_or_else(|_| text.clone()));
                 Drawn { is: x.to_string(), set: set.collect() }
             }

@@ -1,5 +1,5 @@
-//! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples it
-//! takes from it there.
+//! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples the
+//! flow loses there.
 //!
 //! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6 and is
 //! observed at each replacement.

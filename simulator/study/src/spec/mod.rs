@@ -296,7 +296,7 @@ pub struct LineSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Along {
-    /// The points that `vary` has.
+    /// The points of `vary`.
     #[default]
     Points,
     /// The series, that is, the disciplines.

@@ -109,7 +109,7 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// The maximum number of findings printed; of more, only the worst is. The numbers include all.
+/// The maximum number of findings printed for a verdict; of more, only the worst and their number.
 const MAX_FINDINGS: usize = 3;
 
 /// The measurements, those against the claim first.

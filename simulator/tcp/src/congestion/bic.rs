@@ -73,7 +73,7 @@ pub struct BicSpec {
     /// that close to the maximum.
     #[parameter(default = 20.0, min = 1.0, max = 1e6, unit = "round trips", source = "Linux.")]
     pub smoothing: Option<f64>,
-    /// Up to this window it behaves as Reno.
+    /// Up to this window, BIC behaves as Reno.
     #[parameter(
         default = 14,
         min = 0,
@@ -106,7 +106,7 @@ pub struct Bic {
 
 /// The minimum window, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// Without a maximum it grows by a segment for at most this number: Linux.
+/// Without a maximum, the window grows by a segment for at most this number of segments: Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
 /// The initial estimate of segments per acknowledgement outside of repairs, as in Linux, and the
 /// weight of each sample.

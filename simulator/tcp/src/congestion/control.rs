@@ -63,11 +63,12 @@ pub struct Acked {
     pub now: Time,
     /// Segments that it newly acknowledges, cumulatively or selectively; at least 1.
     pub newly: u32,
-    /// The number of those by which the window may grow: those that this acknowledgement reports in
-    /// time. Segments that arrived during the repair of a loss or the echo of a mark are reported
-    /// late, and must not grow it (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
+    /// How many of the newly acknowledged segments may grow the window: those that this
+    /// acknowledgement reports in time. Segments that arrived during the repair of a loss or the
+    /// echo of a mark are reported late, and must not grow it (RFC 5681, section 3.2; RFC 3168,
+    /// section 6.1.2).
     pub growth: u32,
-    /// How many of those were marked, as counted by the receiver.
+    /// How many of the newly acknowledged segments were marked, as counted by the receiver.
     pub marked: u32,
     /// Segments newly considered lost with it, as selective acknowledgements show, including
     /// retransmissions.
@@ -97,7 +98,7 @@ pub struct RateSample {
     pub is_limited_by_application: bool,
     /// Segments delivered so far, wrapping; includes selectively acknowledged ones.
     pub delivered: u32,
-    /// That count when the sampled segment was sent.
+    /// The value of `delivered` when the sampled segment was sent.
     pub delivered_before: u32,
 }
 

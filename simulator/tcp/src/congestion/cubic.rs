@@ -102,7 +102,8 @@ pub struct Cubic {
 enum Stage {
     /// The first slow start, watched.
     Watched(HyStart),
-    /// Slow start, after which the curve begins at its plateau, since no plateau is known: K = 0.
+    /// Slow start, after which the curve begins at its plateau, since no earlier plateau is known:
+    /// K = 0.
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,

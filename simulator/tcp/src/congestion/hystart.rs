@@ -71,7 +71,7 @@ impl HyStart {
 
     fn begin_round(&mut self) {
         (self.previous, self.least, self.samples) = (self.least, Duration::MAX, 0);
-        // The round in which it began also counts, though it was incomplete.
+        // The round in which conservative slow start began also counts, though it was incomplete.
         self.conservative_rounds += u8::from(self.is_conservative);
     }
 

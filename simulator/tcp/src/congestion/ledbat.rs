@@ -71,7 +71,7 @@ pub struct Ledbat {
     /// The minimum delays of the last minutes, the current one last, in microseconds; [`NONE`] if
     /// there is none.
     base_us: [u32; BASE_HISTORY],
-    /// The last delays, in microseconds, in no order.
+    /// The last delays, in microseconds, in no particular order.
     recent_us: [u32; CURRENT_FILTER],
     minute: u32,
     next: u8,

@@ -22,8 +22,8 @@
 //!
 //! # Source (section, equation)
 //! L. Brakmo and L. Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet",
-//! IEEE JSAC 13(8), 1995, section III.B (avoidance) and section III.C (slow start). Its names
-//! `alpha`, `beta` and `gamma`; the values are Linux's.
+//! IEEE JSAC 13(8), 1995, section III.B (avoidance) and section III.C (slow start). The names
+//! `alpha`, `beta` and `gamma` are the paper's; the values are Linux's.
 //!
 //! # Where we differ
 //! - The actual rate uses the minimum round-trip time of a round, as in Linux, instead of a

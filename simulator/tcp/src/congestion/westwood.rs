@@ -3,11 +3,11 @@
 //! # What it does
 //! Measures, once per round trip, how fast data is acknowledged, and smooths it. After a loss, the
 //! window becomes that rate times the minimum round-trip time: the capacity of the path without its
-//! queue. This never increases it.
+//! queue. This never increases the window.
 //!
 //! # Why
-//! Reno halves, whatever the reason. On a path with losses before it is full, such as radio, half
-//! is too little; with a long queue it is too much.
+//! Reno halves, whatever the reason. On a path that loses packets before it is full, such as radio,
+//! half is too little; with a long queue it is too much.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
@@ -75,7 +75,7 @@ pub struct Westwood {
     /// Segments acknowledged since.
     acked: f64,
     arithmetic: Arithmetic,
-    /// Does a loss halve, as in Linux?
+    /// Does a loss halve the window, as in Linux?
     halves: bool,
     /// Is the window halved, and not yet replaced by the path's capacity?
     is_halved: bool,

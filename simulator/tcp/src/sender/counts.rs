@@ -7,7 +7,7 @@ use std::ops::Add;
 ///
 /// Losses are counted by episodes. An episode begins when a loss is found, and ends when everything
 /// sent by then is acknowledged. A repair by duplicates and the timeout that ends it are one
-/// episode; so are a timeout and those that follow during its back-off.
+/// episode. A timeout and the further ones during its back-off are also one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
     /// How often the retransmission timer ran out, including for a SYN, which is in no episode.
@@ -55,7 +55,7 @@ impl Sender {
     }
 
     /// Counts the beginning of a repair after duplicates, or SACK blocks, have found a loss. Within
-    /// an episode none is counted, unless a mark was echoed in it.
+    /// an episode no further repair is counted, unless a mark was echoed in it.
     pub(super) fn count_repair(&mut self) {
         self.counts.repaired += 1;
     }
@@ -71,7 +71,8 @@ impl Sender {
             return;
         }
         if is_under_way && self.reaction == Reaction::Duplicates {
-            // The repair became a timeout. If the counts were reset since, it is not included.
+            // The repair became a timeout. If the counts were reset since, they do not include the
+            // repair.
             self.counts.repaired = self.counts.repaired.saturating_sub(1);
         }
         self.counts.timed_out += 1;

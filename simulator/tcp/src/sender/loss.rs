@@ -4,8 +4,8 @@
 //! Tahoe: only fast retransmit (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno:
 //! RFC 6582. Choices that the RFCs leave open follow ns-2's agents of these names. The window after
 //! recovery is half of that before, unrounded. NewReno's timer restarts only on the first partial
-//! acknowledgement ("impatient"), and no partial one measures a round trip. Duplicates after a
-//! timeout repair nothing (ns-2's `bugFix_`).
+//! acknowledgement ("impatient"), and no partial acknowledgement measures a round trip. Duplicates
+//! after a timeout repair nothing (ns-2's `bugFix_`).
 
 use super::{DUPLICATES, Output, Phase, Reaction, Sender};
 use crate::config::Recovery;

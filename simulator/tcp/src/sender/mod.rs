@@ -27,7 +27,7 @@ pub trait Output {
     /// Sends `segment`.
     fn send(&mut self, segment: Segment);
 
-    /// When its host accepts another segment; in the past if it does now.
+    /// When the sender's host accepts another segment; in the past if it accepts one now.
     #[inline(always)]
     fn room_from(&self) -> Time {
         Time::ZERO
@@ -56,7 +56,7 @@ pub struct Sender {
     highest: u64,        // first segment never sent
     end: u64,            // written by the application so far; MAX for no end
     timed_seq: u64,      // the timed segment, or NONE
-    timed_at: Time,      // when it, or the SYN, was sent
+    timed_at: Time,      // when that segment, or the SYN, was sent
     retransmit_at: Time, // when `timer` is due; MAX for never
     release_at: Time,    // when pacing, its host, or a mark at a window of 1 releases the next segment
     control: Controller,
@@ -132,7 +132,7 @@ enum Reaction {
 }
 
 impl Sender {
-    /// A sender with unlimited data that has not started.
+    /// A sender that has unlimited data and has not started.
     pub fn new(config: &Arc<Config>) -> Self {
         let control = Controller::new(config);
         let feedback = control.feedback();
@@ -430,7 +430,7 @@ impl Sender {
         }
     }
 
-    /// Takes in a round-trip time. It ends a back-off that marks did not cause.
+    /// Takes in a round-trip time, which ends a back-off unless marks caused it.
     #[inline]
     fn sample(&mut self, rtt: Duration) {
         let before = self.rtt.smoothed();

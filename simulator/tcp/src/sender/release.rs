@@ -58,7 +58,8 @@ impl Sender {
         self.note_starved(window_end);
     }
 
-    /// Notes whether the application has written less than the window up to before `window_end`.
+    /// Records whether the application has written less than the window allows, which ends before
+    /// `window_end`.
     #[inline]
     pub(super) fn note_starved(&mut self, window_end: u64) {
         self.is_starved = self.next == self.end && self.next < window_end;

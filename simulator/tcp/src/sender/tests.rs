@@ -278,7 +278,7 @@ fn the_receiver_window_is_never_overrun() {
 
 #[test]
 fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
-    // Segment 0 is lost, and so is the first segment sent after its repair has begun, where the
+    // Segment 0 is lost, and also the first segment sent after its repair began, with which the
     // repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
@@ -310,8 +310,8 @@ fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
 
 #[test]
 fn a_hole_filled_by_the_previous_repair_is_not_filled_twice() {
-    // Of 0..16, segment 0 is lost. So are two segments sent during its repair, the second of which
-    // is found and retransmitted before the first repair ends.
+    // Segment 0 of 0..16 is lost, and also two segments sent during its repair. The loss of the
+    // second is found and repaired before the first repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {

@@ -2,8 +2,8 @@
 //!
 //! # Source
 //! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
-//! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK).
-//! Where the RFCs leave a choice, it follows Linux: the order of an acknowledgement's effects, the
+//! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK). If
+//! the RFCs leave a choice, this file follows Linux: the order of an acknowledgement's effects, the
 //! arrivals that show reordering, and an undo that restores the larger of the windows before and
 //! now.
 
@@ -15,7 +15,7 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Ecn, Time};
 
-/// Reordering up to this degree does not let the window grow out of order; Linux's
+/// Reordering up to this degree does not let the window grow for out-of-order arrivals; Linux's
 /// `tcp_reordering`.
 const USUAL_DEGREE: u64 = 3;
 
@@ -46,7 +46,7 @@ struct AckNews {
     is_selective: bool,
     /// The segment reported as a duplicate arrival.
     duplicate: Option<u64>,
-    /// Is it known to have been sent twice?
+    /// Is that segment known to have been sent twice?
     was_repeated: bool,
 }
 

@@ -169,13 +169,13 @@ fn marks_at_a_window_of_one_delay_segments_by_growing_timeouts() {
     path.start();
     path.run_until(at(300));
     assert!(path.sent.iter().all(|(_, segment)| !segment.is_retransmission));
-    // The first flights are marked, of ten and fewer segments; from the 18th on the window is 1.
+    // The first flights, of ten and fewer segments, are marked; from the 18th on the window is 1.
     let sent: Vec<f64> = path.sent.iter().map(|(at, _)| at.secs()).collect();
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
     assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the minimum timeout
-    // The first mark finds a window of 1 and a fraction, the second of 1; each later one doubles
-    // the wait. Each wait includes a round trip.
+    // The first mark finds a window of 1 and a fraction, the second a window of 1; each later one
+    // doubles the wait. Each wait includes a round trip.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
     assert!(sent.len() > 100_000 && sent[sent.len() - 1] > 299.0); // then it is over

@@ -177,8 +177,7 @@ fn a_lone_vegas_flow_queues_between_alpha_and_beta_segments() {
                 most = most.max(pipe.queueing_s * rate);
             }
             assert_eq!(vegas.window(), from, "it has settled");
-            // A departing segment is not counted: the others in the queue, and half a segment of
-            // rounding.
+            // The departing segment is not counted in the queue, and rounding adds half a segment.
             assert!(
                 least > alpha - 1.5 && most < beta + 0.5,
                 "{rate} {propagation_s} {alpha} {beta}: {least} to {most}"

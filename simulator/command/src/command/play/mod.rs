@@ -1,7 +1,7 @@
 //! `fairwire play`: the playground, served to a browser on this machine.
 //!
-//! The page runs its player in WebAssembly. Browsers without it send the same messages to this
-//! server, as do contests on this machine's kernel.
+//! The page runs its player in WebAssembly. Browsers without WebAssembly send the same messages to
+//! this server. Contests on this machine's kernel also run here.
 
 mod kernel;
 
@@ -27,9 +27,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The maximum of pages with a player on this server; the one opened first is forgotten.
+/// The maximum number of pages with a player on this server; beyond it, the oldest is forgotten.
 const MAX_PLAYERS: usize = 8;
-/// The maximum of messages processed at the same time.
+/// The maximum number of messages processed at the same time.
 const MAX_WORKERS: usize = 4;
 
 /// Serves the page until it is stopped.

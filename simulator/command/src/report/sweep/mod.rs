@@ -17,9 +17,9 @@ use fairwire_terminal::failure::Failure;
 use fairwire_terminal::terminal::{columns, wrapped};
 use serde_json::json;
 
-/// The maximum of measures with a column in a table.
+/// The maximum number of measures with a column in a table.
 const MAX_COLUMNS: usize = 6;
-/// The maximum of panels in a picture.
+/// The maximum number of panels in a picture.
 const MAX_PANELS: usize = 8;
 /// The ratio of the ends from which an axis of numbers is logarithmic.
 const LOG_RATIO: f64 = 10.0;

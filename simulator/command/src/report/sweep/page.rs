@@ -5,9 +5,9 @@ use crate::html::{self, Choice};
 use fairwire_figures::{Setting, escaped};
 use fairwire_sweep::{CellSummary, Plan};
 
-/// The maximum of an axis's values in a menu; larger axes are searched.
+/// The maximum number of an axis's values in a menu; larger axes are searched.
 const MAX_CHOICES: usize = 40;
-/// The maximum of columns on paper; wider tables print each row as a block.
+/// The maximum number of columns on paper; wider tables print each row as a block.
 const MAX_ON_PAPER: usize = 7;
 
 /// The page, made by `command`; `missing` runs are absent from it.

@@ -5,21 +5,21 @@
 //! packets, and paces these. The second end reassembles frames, times each from its capture to its
 //! last packet, shows it, and reports the state of the path every 100 ms. Lost packets are not
 //! retransmitted. A frame depends on the previous one, so after a lost frame none is shown until a
-//! key frame, which is larger. The second end requests it.
+//! key frame, which is larger. The second end requests the key frame.
 //!
 //! # Source
 //! RFC 8698 for the rate of the coder and the pace. RFC 4585, section 6.3.1 for the request of a
-//! key frame (picture loss indication). A freeze is W3C's ("Identifiers for WebRTC's Statistics
-//! API", `freezeCount`). The time between two shown frames is at least three times the mean of the
-//! last 30, and at least that mean plus 150 ms.
+//! key frame (picture loss indication). A freeze is as W3C defines it ("Identifiers for WebRTC's
+//! Statistics API", `freezeCount`): the time between two shown frames is at least three times the
+//! mean of the last 30, and at least that mean plus 150 ms.
 //!
 //! # Where we differ
 //! - Sound is not included: that is `voip`. There is no retransmission and no forward error
 //!   correction (RFC 4588, RFC 5109), which browsers use for some losses.
 //! - There is no jitter buffer: a frame is shown when its last packet arrives. Frames later than
 //!   the deadline are those that a buffer of fixed delay would miss.
-//! - Frame sizes are uniform around the allowed rate. A coder's vary with the picture, and a change
-//!   of scene is as large as a key frame.
+//! - Frame sizes are uniform around the allowed rate. Those of a real coder vary with the picture,
+//!   and the frame of a change of scene is as large as a key frame.
 //! - A packet counts as lost if all of the next frame overtakes it.
 
 mod nada;

@@ -5,7 +5,7 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! Of the three descriptions of the IETF's RMCAT group it is the only complete one, with its
+//! NADA is the only complete one of the three descriptions by the IETF's RMCAT group, with all
 //! numbers. draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298
 //! (SCReAM) is a window with a separate queue.
 //!
@@ -59,7 +59,7 @@ const WARPED_FOR: f64 = 7.0;
 /// PLRREF and DLOSS: this loss ratio corresponds to this delay, seconds.
 const REFERENCE_LOSS: f64 = 0.01;
 const LOSS_DELAY_S: f64 = 0.010;
-/// PMRREF and DMARK: the same for marks.
+/// PMRREF and DMARK: this ratio of marks corresponds to this delay, seconds.
 const REFERENCE_MARKS: f64 = 0.01;
 const MARK_DELAY_S: f64 = 0.002;
 /// GAMMA_MAX and QBOUND: the limits of fast growth, a fraction per report and seconds of delay.
@@ -358,8 +358,9 @@ mod tests {
 
     #[test]
     fn long_delays_count_less_during_losses_and_fully_after_them() {
-        // 200 ms of queue with a loss in every 100 packets: 50 exp(-0.5 x 3) = 11.2 ms. One in a
-        // window of 50 half of the time is 2 % in a mean of 1 %: 10 ms or slightly more.
+        // 200 ms of queue with a loss in every 100 packets: 50 exp(-0.5 x 3) = 11.2 ms. Half of the
+        // windows of 50 packets have one loss, which is 2 %, so the mean is 1 %: 10 ms or slightly
+        // more.
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);
         assert!((0.0112 + 0.008..0.0112 + 0.020).contains(&losing.congestion_s), "{}", losing.congestion_s);
         // Intervals of 100 packets: warped for 700 after the last one, and back after 800.

@@ -20,7 +20,7 @@ pub(super) struct Piece {
 /// plus 150 ms.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
-/// The frames of that mean.
+/// The number of frames in that mean.
 const FRAMES: usize = 30;
 
 pub(super) struct Picture {
@@ -179,8 +179,8 @@ mod tests {
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);
         let lost = count(&picture, end, Kind::LostFrame);
-        // The first loss is noticed with the next frame, 100 ms after its capture; the others when
-        // they arrive.
+        // The first lost frame is noticed with the next frame, 100 ms after the capture; the others
+        // when they arrive.
         assert_eq!(lost, [0.100, 0.060, 0.060, 0.060, 0.060, 0.060]);
         // From 1 to 8: 280 ms, no less than 40 and 150 ms, and three times 40.
         assert_eq!(count(&picture, end, Kind::Freeze), [0.280]);
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn an_entirely_lost_key_frame_is_requested_again() {
-        // 2 is lost, and all of 5, which was a key frame; that is settled with 6.
+        // 2 is lost, and all of 5, which was a key frame; the loss of 5 is known once 6 arrives.
         let picture = after(7, &[5], |frame, _| frame != 2 && frame != 5);
         assert_eq!(picture.key_after(), Some(6));
         assert_eq!(count(&picture, at(300), Kind::LostFrame).len(), 5);

@@ -14,7 +14,7 @@ pub struct Emission {
     pub bytes: u32,
     /// The source's conversation, counted from 0.
     pub conversation: u16,
-    /// Its ECN codepoint. If this is Not-ECT, the packet is sent with its group's.
+    /// Its ECN codepoint. If this is Not-ECT, the packet is sent with its group's codepoint.
     pub ecn: Ecn,
 }
 

@@ -10,7 +10,7 @@ const MAX_BYTES: u32 = 262_144;
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// When, counted from the first packet of the capture.
+    /// When it was captured, counted from the first packet of the capture.
     pub at: Duration,
     /// Bytes on the wire, from 1 to libpcap's bound of 262 144: captures hold super-packets that
     /// were not yet split.

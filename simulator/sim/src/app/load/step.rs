@@ -22,7 +22,7 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1; or [`ENDLESS`].
         segments: u64,
-        /// When the transfer began, if it is timed. The transfer is all data given by then.
+        /// When the transfer began, if it is timed. It comprises all data given up to this step.
         timed_from: Option<Time>,
     },
     /// Send this number of additional segments over the connection in this place.
@@ -31,10 +31,10 @@ pub enum Step {
         place: u16,
         /// Segments, at least 1.
         segments: u64,
-        /// When the transfer began, if it is timed. The transfer is all data given by then.
+        /// When the transfer began, if it is timed. It comprises all data given up to this step.
         timed_from: Option<Time>,
     },
-    /// Invoke it again at this time, which replaces an earlier one.
+    /// Invoke the load again at this time, which replaces an earlier one.
     WakeAt(Time),
     /// A page that began at this time is complete now.
     PageSince(Time),

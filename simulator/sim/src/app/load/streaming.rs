@@ -9,12 +9,12 @@
 //!
 //! # Where we differ
 //! - A request takes no time. The sender begins a chunk when it knows that the previous one has
-//!   arrived. That is half a round trip after the arrival, when a request would also reach it. So
-//!   the viewer has each chunk half a round trip earlier than in this account.
+//!   arrived, half a round trip after the arrival. A real request would reach the sender at the
+//!   same time. But a chunk counts as arrived only then, half a round trip late.
 //! - All chunks of a bitrate have equal size; the paper's reservoir also absorbs their variation
 //!   (section 5, BBA-1).
-//! - A service does more: it starts by the rate of the first chunks (BBA-2) and abandons a late
-//!   chunk, and its viewers seek and leave.
+//! - A real service does more: it adapts its start to the rate of the first chunks (BBA-2), and
+//!   abandons late chunks. Its viewers seek and leave.
 
 use super::step::{Cause, Demand, Segments, Step};
 use fairwire_core::{Duration, Rng, Time};
@@ -30,7 +30,7 @@ pub struct Streaming {
     pub rates_bps: Vec<f64>,
     /// Maximum buffered playing time; no less than the chunks that `start` takes.
     pub buffer: Duration,
-    /// Buffered time needed before it plays, at first and after a stall.
+    /// Buffered time needed before the video plays, at first and after a stall.
     pub start: Duration,
     /// Up to this buffered time the bitrate is the lowest.
     pub reservoir: Duration,
@@ -77,7 +77,7 @@ impl Streaming {
         Some(problem.to_owned())
     }
 
-    /// Buffered time when it first plays: an integer number of chunks.
+    /// Buffered time when the video first plays: an integer number of chunks.
     pub fn needed_to_start(&self) -> Duration {
         let chunks = self.start.ns().div_ceil(self.chunk.ns().max(1)).max(1);
         Duration::from_ns(self.chunk.ns().saturating_mul(chunks))

@@ -7,7 +7,7 @@ use fairwire_core::{Rng, Time};
 /// A web client, as in the traffic mixes of RFC 7928: pages of objects over parallel connections.
 ///
 /// The first object of a page comes over one connection. After its arrival and parsing, its
-/// embedded objects are fetched in order over all connections, one at a time each. When all have
+/// embedded objects are fetched in order over all connections, one at a time on each. When all have
 /// arrived, the user reads; then the next page comes over new connections.
 ///
 /// The default sizes, numbers and times are from the web browsing model of 3GPP2 C.R1002 and of the
@@ -21,14 +21,14 @@ pub struct Web {
     /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean
     /// 10 710 and deviation 25 032 bytes before the cut.
     pub first_bytes: Law,
-    /// Seconds from the first object's arrival to the requests for those in it. Default:
+    /// Seconds from the first object's arrival to the requests for its embedded objects. Default:
     /// exponential, mean 0.13 s.
     pub parsing: Law,
-    /// Number of objects in the first one. Default: Pareto of shape 1.1 from 2 on, at most 55, less
-    /// 2: mean 5.64, at most 53.
+    /// Number of objects embedded in the first. Default: Pareto of shape 1.1 from 2 on, at most 55,
+    /// less 2: mean 5.64, at most 53.
     pub objects: Law,
-    /// Bytes of each of them. Default: lognormal between 50 bytes and 2 MB, of mean 7758 and
-    /// deviation 126 168 bytes before the cut.
+    /// Bytes of each embedded object. Default: lognormal between 50 bytes and 2 MB, of mean 7758
+    /// and deviation 126 168 bytes before the cut.
     pub object_bytes: Law,
     /// Seconds from a page's end to the next page. Default: exponential, mean 30 s.
     pub reading: Law,

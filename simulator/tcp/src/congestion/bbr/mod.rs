@@ -8,9 +8,8 @@
 //! Losses and marks do not affect the model.
 //!
 //! # Why
-//! A path is best used when its rate is filled and its queue is empty. Loss comes only when the
-//! queue is full, and on some paths even when it is empty. The two measurements find the point
-//! directly.
+//! A path is best used when its rate is filled and its queue is empty. Loss comes when the queue is
+//! already full, and on some paths when it is empty. The two measurements find that point directly.
 //!
 //! # State and cost
 //! 352 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It paces, and needs
@@ -76,7 +75,7 @@ pub struct Bbr {
     prior_window: f64,
     /// Segments per second; zero before the first measurement.
     pace: f64,
-    /// 1 less the margin.
+    /// 1 minus the margin.
     pacing_share: f64,
     /// BBR.send_quantum, segments.
     quantum: f64,
@@ -397,7 +396,7 @@ impl Control for Bbr {
         self.window
     }
 
-    /// Infinite, since there is none.
+    /// Infinite: BBR has no threshold.
     fn threshold(&self) -> f64 {
         f64::INFINITY
     }

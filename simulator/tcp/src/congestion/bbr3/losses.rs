@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// The count of lost segments as a function of the delivered count, over the last round trip.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// All so far, wrapping.
+    /// All lost segments so far, wrapping.
     lost: u32,
     /// Each increase: the delivered count, and the earlier lost count. The latest is last.
     rises: VecDeque<(u32, u32)>,

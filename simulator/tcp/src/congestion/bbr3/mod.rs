@@ -10,7 +10,7 @@
 //!
 //! # Why
 //! Version 1 ignores losses, and keeps a short queue overflowing permanently. Version 3 stays below
-//! the overflow, and leaves 15 % of that to others between probes.
+//! the overflow, and leaves 15 % of the long-term bound to others between probes.
 //!
 //! # State and cost
 //! 480 bytes, and eight for each acknowledgement of the last round trip that showed a loss; O(1)
@@ -405,7 +405,7 @@ impl Control for Bbr3 {
         self.window
     }
 
-    /// Infinite, since there is none.
+    /// Infinite: BBR has no threshold.
     fn threshold(&self) -> f64 {
         f64::INFINITY
     }

@@ -12,7 +12,7 @@ pub(super) struct Sample {
     pub delivered: f64,
     /// RS.lost: segments considered lost since then.
     pub lost: f64,
-    /// RS.tx_in_flight: the segments in flight when it was sent.
+    /// RS.tx_in_flight: the segments in flight when the current segment was sent.
     pub in_flight: f64,
     /// RS.newly_acked, segments.
     pub newly: f64,
@@ -20,7 +20,7 @@ pub(super) struct Sample {
     pub is_limited: bool,
     /// C.delivered.
     pub delivered_now: u32,
-    /// That count when the segment was sent.
+    /// C.delivered when the segment was sent.
     pub delivered_before: u32,
 }
 

@@ -23,7 +23,8 @@ impl Rounds {
         Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
-    /// A round of 100 segments, the last `lost` of which are lost. `in_flight` were before it.
+    /// A round of 100 segments, the last `lost` of which are lost. `in_flight` were in flight
+    /// before it.
     fn round(&mut self, lost: u32, in_flight: u32) {
         self.at_ms += 100;
         let (delivered_before, newly) = (self.delivered, 100 - lost);
@@ -55,7 +56,7 @@ impl Rounds {
         }
     }
 
-    /// Rounds without a loss until it is in `state`, at most 100.
+    /// Rounds without a loss until BBR is in `state`, at most 100.
     fn until(mut self, state: Bbr3State) -> Self {
         for _ in 0..100 {
             if self.bbr.state() == state {
@@ -155,7 +156,7 @@ fn between_probes_a_lossy_round_sets_the_bounds_to_the_delivery() {
     assert_eq!(rounds.bbr.bounds.rate_short, 1000.0);
     assert!((rounds.bbr.bounds.in_flight_short - 0.7 * window).abs() < 1e-9, "{:?}", rounds.bbr.bounds);
     assert!(rounds.bbr.window() <= 0.7 * window);
-    // A probe forgets them.
+    // A probe forgets the short-term bounds.
     let rounds = rounds.until(Bbr3State::Refill);
     assert!(rounds.bbr.bounds.rate_short.is_infinite() && rounds.bbr.bounds.in_flight_short.is_infinite());
 }

@@ -139,7 +139,7 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// The same path at `now`, which must be before anything is due.
+    /// This path at `now`, which must be before anything is due.
     pub(crate) fn at(mut self, now: Time) -> Self {
         self.now = now;
         self
