@@ -394,7 +394,8 @@ struct Happened<'a> {
     cause: Option<&'a str>,
     /// The queued link; empty at the ends of the path.
     link: Option<&'a str>,
-    /// For data, the number of the segment, from 0; for an acknowledgement, that of the next one.
+    /// For data, the number of the segment, from 0; for an acknowledgement, the number of the next
+    /// segment expected.
     number: Option<u64>,
 }
 

@@ -11,7 +11,7 @@ use fairwire_scenario::Scenario;
 pub struct LeftOut {
     /// The stage.
     pub stage: &'static str,
-    /// Their indices in the scenario's list.
+    /// The indices of the disciplines in the scenario's list.
     pub disciplines: Vec<usize>,
     /// The reason.
     pub why: CannotRun,

@@ -27,7 +27,7 @@ impl Stage for Sim {
         Ok(()) // the parser checked the scenario for the simulator
     }
 
-    /// Without samples; the simulator's own observers provide them, with packets and more.
+    /// Runs without samples; the simulator's own observers provide them, with packets and more.
     fn run(
         &self,
         plan: &Plan<'_>,
@@ -43,7 +43,7 @@ impl Stage for Sim {
         Ok(run_single(plan.scenario, plan.discipline, seed, &mut go_on, None)?)
     }
 
-    /// With observers.
+    /// Runs with observers.
     fn run_all(
         &self,
         scenario: &Scenario,

@@ -31,7 +31,7 @@ pub(super) struct Bounds {
 pub(super) struct Columns {
     /// The words below the axis, or the numbers of the bars' positions.
     pub names: Vec<String>,
-    /// Those numbers, sorted; empty if there are words.
+    /// The numbers of the bars' positions, sorted; empty if there are words.
     numbers: Vec<f64>,
 }
 

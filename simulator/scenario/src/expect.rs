@@ -35,7 +35,7 @@ pub struct Comparison {
     pub measure: String,
     /// The side expected to be larger.
     pub side: Relation,
-    /// By at least this margin.
+    /// The margin required.
     pub margin: f64,
     /// The first minus the other, over the seeds of both; `None` if no seed has both.
     pub difference: Option<Estimate>,

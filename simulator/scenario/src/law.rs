@@ -61,7 +61,7 @@ pub struct LogNormalSpec<Q> {
 
 /// A quantity that a law can have.
 pub trait Random: Written + Copy {
-    /// In the unit of [`Law`]s.
+    /// The value in the unit of [`Law`]s.
     fn value(self) -> f64;
 }
 

@@ -73,7 +73,7 @@ pub struct ReturnSpec {
     /// `{ down }`. Default: as for `changes`.
     pub pattern: Option<Vec<PartSpec>>,
     /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
-    /// scenario's folder; or the name of a built-in trace. Default: likewise.
+    /// scenario's folder; or the name of a built-in trace. Default: as for `changes`.
     pub trace: Option<String>,
     /// The mean to which its trace is scaled; the times stay. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,

@@ -173,7 +173,7 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     let idle_link = |(at, queue): (usize, &QueuePlan)| {
         let link = queue.mean_bps(spec.warm_up.0, spec.duration.0);
         let most = &most[at];
-        // Only acknowledgements pass there, or no packets.
+        // Nothing limits the senders if only acknowledgements, or no packets, pass the queue.
         (!most.by.is_empty() && most.bps < link).then(|| idle(queue, most, link))
     };
     topology.compared().filter_map(idle_link).collect()

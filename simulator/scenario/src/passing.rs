@@ -26,7 +26,7 @@ impl Sizes {
         self.total += u64::from(flows) * u64::from(bytes);
     }
 
-    /// Their mean; `None` if there are none.
+    /// The mean size; `None` without any.
     pub(crate) fn mean(self) -> Option<u32> {
         Some(u32::try_from(self.total.checked_div(self.flows)?).unwrap_or(u32::MAX))
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) rates: RateLaw,
-    /// Only other delays, and outages that lose packets.
+    /// The changes of the wire: only other delays, and outages that lose packets.
     pub(crate) wire: WireLaw,
 }
 

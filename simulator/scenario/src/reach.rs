@@ -40,7 +40,7 @@ impl Reach<'_> {
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Reach::Access(delay) => delay.of(number, rng),
-            // There is such a link at either end, and each is crossed in both directions.
+            // There is an access link at either end, and each is crossed in both directions.
             Reach::RoundTrip(rtt) => Duration::from_ns((rtt.of(number, rng).ns() - way.ns()) / 4),
         }
     }

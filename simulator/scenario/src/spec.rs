@@ -329,7 +329,7 @@ pub struct OtherSpec {
     pub discipline: String,
     /// Its measure. Default: the same.
     pub measure: Option<String>,
-    /// By more than this, in the unit of the measure. Default: 0.
+    /// The margin to be exceeded, in the unit of the measure. Default: 0.
     pub margin: Option<f64>,
 }
 

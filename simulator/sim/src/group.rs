@@ -95,8 +95,8 @@ impl Empty {
 #[derive(Debug)]
 enum Work {
     UpTo(Duration),
-    /// By the links of the path. Each spell applies until the next; the first applies from the
-    /// start.
+    /// Determined by the links of the path. Each spell applies until the next; the first applies
+    /// from the start.
     Packet(Vec<Spell>),
 }
 

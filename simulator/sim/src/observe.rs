@@ -85,7 +85,7 @@ pub struct Wait {
     pub flow: u32,
     /// Is it an acknowledgement?
     pub is_ack: bool,
-    /// From its arrival to the beginning of its transmission.
+    /// The time from its arrival to the beginning of its transmission.
     pub wait: Duration,
 }
 
@@ -339,7 +339,7 @@ pub(crate) struct Watch<'a> {
     since: Since,
     /// When each packet reached its current queue, by its slot.
     reached: Vec<Time>,
-    /// By time, and for equal times in the order of computation.
+    /// Future deliveries by time, and for equal times in the order of computation.
     ahead: BTreeMap<(Time, u64), Ahead>,
     held: u64,
 }

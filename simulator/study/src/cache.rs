@@ -248,7 +248,7 @@ fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
         if at >= stale.len() && taken <= wanted {
             break;
         }
-        // If it cannot be removed, or another command removed it, the next one is tried.
+        // If the file cannot be removed, or another command removed it, the next one is tried.
         if fs::remove_file(&file.path).is_ok() {
             taken -= file.bytes;
         }

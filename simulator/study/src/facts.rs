@@ -74,7 +74,7 @@ const OF_LINKS: [&str; 15] = [
 const OF_ALL: [&str; 7] =
     ["jain", "jain_throughput", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
 
-/// For a group, relative to its fair share; those of its transfers are in [`OfTransfers`].
+/// For a group, relative to its fair share; the measures of its transfers are in [`OfTransfers`].
 const OF_ONE_GROUP: [&str; 2] = ["share", "fraction"];
 
 pub(crate) struct Facts<'a> {

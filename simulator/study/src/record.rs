@@ -218,9 +218,9 @@ pub enum Origin {
     Read,
     /// The paper has words or a curve; the checked points are ours.
     Grid,
-    /// It is not in the paper.
+    /// The claim is not in the paper.
     Ours,
-    /// It follows from the set-up and cannot fail.
+    /// The claim follows from the set-up and cannot fail.
     Arithmetic,
 }
 

@@ -95,7 +95,7 @@ impl Journal {
         self.least_rtt
     }
 
-    /// Of the segments delivered since the last call, the one sent last, and whether it was sent
+    /// The segment sent last among those delivered since the last call, and whether it was sent
     /// twice. Retransmitted segments whose original arrived are excluded.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()

@@ -62,7 +62,7 @@ pub(crate) struct Rack {
 /// round trip instead of with every sample after a silence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
-    /// Of this round trip's measurements: the smoothed deviation, times 4, and its peak.
+    /// The smoothed deviation of this round trip's measurements, times 4, and its peak.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
     /// The variation currently used, times 4.

@@ -92,7 +92,7 @@ impl Recorder for OfRun<'_> {
         });
     }
 
-    /// In the order of their requests.
+    /// Keeps the transfers in the order of their requests.
     fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         self.completed.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         self.transfers.kept.keep(self.at, self.completed);

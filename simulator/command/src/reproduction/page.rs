@@ -13,7 +13,7 @@ use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
 /// Up to this number, the list of exhibits is open.
 const SHORT: usize = 12;
-/// The maximum number of numbers in a table; the CSV has larger ones.
+/// The size of the largest table, in numbers; the CSV has larger ones.
 const MAX_NUMBERS: usize = 36;
 /// The heading of the page on the built-in studies.
 const PAPERS: &str = "The papers, reproduced";

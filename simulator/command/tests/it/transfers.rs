@@ -211,8 +211,8 @@ fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected
         let at = lines[0].iter().position(|head| *head == name).expect("a column");
         lines[1][at].parse().expect("a number")
     };
-    // Data: two links of 80 Mbit/s and 1 ms, one of 8 Mbit/s and 20 ms. The same in reverse for 40
-    // bytes.
+    // Data: two links of 80 Mbit/s and 1 ms, one of 8 Mbit/s and 20 ms. Acknowledgements of 40
+    // bytes cross them in reverse.
     let there = 2.0 * (1040.0 * 8.0 / 80e6 + 1e-3) + 1040.0 * 8.0 / 8e6 + 20e-3;
     let back = 2.0 * (40.0 * 8.0 / 80e6 + 1e-3) + 40.0 * 8.0 / 8e6 + 20e-3;
     assert!((cell("base_rtt_s") - there - back).abs() < 10e-9, "{} {}", cell("base_rtt_s"), there + back);

@@ -16,7 +16,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// In points of 1/72 inch.
+    /// The width in points of 1/72 inch.
     pub(super) fn points(self) -> f64 {
         match self {
             Width::OneColumn => 88.9 / 25.4 * 72.0,

@@ -87,7 +87,7 @@ impl Sheet {
         self.items.push(Item::Text(text));
     }
 
-    /// As SVG, in millimetres on paper.
+    /// The sheet as SVG, in millimetres on paper.
     pub(super) fn svg(&self) -> String {
         let Sheet { width, height, title, items } = self;
         let mm = |points: f64| points * 25.4 / 72.0;

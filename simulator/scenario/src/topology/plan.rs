@@ -32,7 +32,7 @@ pub(crate) struct QueuePlan {
     pub(crate) path: String,
 }
 
-/// From the source's access link to the sink's, and back.
+/// A path from the source's access link to the sink's, and back.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
     pub(crate) forward: Vec<Hop>,

@@ -107,7 +107,8 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));
     assert!(slides.in_profile_marked > 0 && slides != tumbles, "{slides:?} {tumbles:?}");
-    // Both rise continuously: 25 s on average by 0.5 % a second, of the contract or of the target.
+    // Both targets rise continuously: 25 s on average by 0.5 % a second, of the contract or of the
+    // target.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
 }

@@ -32,7 +32,7 @@ pub enum Law {
     },
     /// Redrawn while outside the bounds; after a hundred draws the nearer bound is taken.
     Between {
-        /// Of this law.
+        /// The law.
         law: Box<Law>,
         /// Smallest.
         min: f64,
@@ -41,14 +41,14 @@ pub enum Law {
     },
     /// At most a bound: larger draws are cut to it.
     AtMost {
-        /// Of this law.
+        /// The law.
         law: Box<Law>,
         /// Largest.
         max: f64,
     },
     /// A law's draws minus a constant, and at least 0.
     Less {
-        /// Of this law.
+        /// The law.
         law: Box<Law>,
         /// The amount subtracted.
         by: f64,

@@ -58,7 +58,7 @@ pub(crate) struct Edges {
     aggregates: Vec<Aggregate>,
     /// By group: its aggregate, or `NONE`.
     of_group: Vec<u32>,
-    /// By flow.
+    /// By flow: the latest tags that its ends received.
     ends: Vec<Ends>,
 }
 

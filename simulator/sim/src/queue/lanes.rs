@@ -111,7 +111,7 @@ impl First {
 }
 
 impl Lanes {
-    /// Without lanes.
+    /// A tournament without lanes.
     pub(crate) fn new() -> Self {
         Lanes {
             queues: std::array::from_fn(|_| Ring::default()),

@@ -198,7 +198,7 @@ fn points(tcp: &Config, then: Duration) -> Vec<Point> {
     [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05].map(point).into()
 }
 
-/// Both repairs, with every type of acknowledgement.
+/// Every combination of a loss repair and a type of acknowledgement.
 fn receivers() -> impl Iterator<Item = Config> {
     let repairs = [Recovery::NewReno, Recovery::Sack];
     let acks = [Acks::Each, Acks::EveryOther, Acks::EveryOtherCounted];

@@ -24,13 +24,13 @@ pub struct ClaimSpec {
     pub stricter: Option<String>,
     /// Why nothing can be checked.
     pub not_testable: Option<String>,
-    /// One is more than the other.
+    /// One number is more than another.
     pub order: Option<OrderSpec>,
     /// It lies between bounds.
     pub bound: Option<BoundSpec>,
     /// It equals the printed number.
     pub value: Option<ValueSpec>,
-    /// It rises, falls or stays.
+    /// A series rises, falls or stays.
     pub trend: Option<TrendSpec>,
     /// Its increase per unit of `x`.
     pub slope: Option<BoundSpec>,
@@ -74,7 +74,7 @@ impl Names {
     }
 }
 
-/// One is more than the other, by paired differences: `more - times * than - by >= 0`.
+/// One number is more than another, by paired differences: `more - times * than - by >= 0`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderSpec {
@@ -142,7 +142,7 @@ pub struct ValueSpec {
     pub relative: bool,
 }
 
-/// It rises, falls or stays along the horizontal axis.
+/// A series rises, falls or stays along the horizontal axis.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrendSpec {
@@ -171,7 +171,7 @@ pub enum Direction {
     Rises,
     /// No step goes up, and the last is below the first.
     Falls,
-    /// All are near their mean.
+    /// All numbers are near their mean.
     Flat,
 }
 

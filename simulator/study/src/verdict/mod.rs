@@ -21,7 +21,7 @@ use words::{Operand, allowance, difference, here, name, of, places, range};
 
 /// The numbers of an exhibit, for lookup.
 pub(crate) struct Table<'a> {
-    /// All of them.
+    /// All our numbers.
     pub numbers: &'a [Number],
     /// The printed numbers.
     pub published: &'a [Published],
@@ -109,7 +109,8 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// The maximum number of findings printed for a verdict; of more, only the worst and their number.
+/// The maximum number of findings printed for a verdict. If there are more, only the worst one and
+/// their number are printed.
 const MAX_FINDINGS: usize = 3;
 
 /// The measurements, those against the claim first.

@@ -96,7 +96,7 @@ pub(super) struct LeastRtt {
 }
 
 impl LeastRtt {
-    /// Without a measurement.
+    /// An estimate without a measurement.
     pub(super) fn none() -> Self {
         LeastRtt { rtt: Duration::MAX, at: Time::ZERO }
     }

@@ -144,7 +144,7 @@ mod tests {
         Binomial::new(BinomialParameters { c1, c2, k, l }, &Start::of(2))
     }
 
-    /// In congestion avoidance with a window of 10, after its first decrease.
+    /// A controller in congestion avoidance with a window of 10, after its first decrease.
     fn avoiding(c1: f64, c2: f64, k: f64, l: f64) -> Binomial {
         let mut control = binomial(c1, c2, k, l);
         control.lost(&congested(20.0));

@@ -38,7 +38,7 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// In slow start, without measurements.
+    /// The state in slow start, without measurements.
     pub(super) fn new() -> Self {
         let none = Duration::MAX;
         HyStart {

@@ -31,7 +31,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// With `left` segments in flight now.
+    /// The `left` segments that are in flight now.
     pub(super) fn of(left: u32) -> Self {
         Flight { left }
     }

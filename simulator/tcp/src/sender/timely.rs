@@ -35,7 +35,7 @@ struct AckNews {
     /// The end of the out-of-order arrivals before it.
     forward: u64,
     is_new: bool,
-    /// Of the segments that arrived, the one sent last, and whether it was sent twice.
+    /// The segment sent last among those that arrived, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
     /// Did an original fill the first hole (RFC 3522)? It did if its echo is older than the first
     /// retransmission since the reduction, or if there was none.

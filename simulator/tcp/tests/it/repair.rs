@@ -124,7 +124,7 @@ fn in_ns2_sack_ignores_duplicates_that_report_nothing() {
 
 #[test]
 fn a_lost_retransmission_shown_by_the_scoreboard_is_sent_again() {
-    // Segment 24 is lost, and so is the first retransmission.
+    // Segment 24 is lost, and also its first retransmission.
     let lost_again = |config: &Config| {
         let mut is_first = true;
         let mut path = Path::new(config, 1000).fate(move |n, segment| {

@@ -180,7 +180,7 @@ fn duplicates_cost_no_throughput() {
 
 #[test]
 fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
-    // One in 200 is late by a round trip, which DSACK or the echo of its original reveals.
+    // One packet in 200 is late by a round trip, which DSACK or the echo of its original reveals.
     for late_ms in [20, 40, 60] {
         let late = |n: u64, _: &Segment| {
             if n % 200 == 199 { vec![Duration::from_ms(late_ms)] } else { none() }

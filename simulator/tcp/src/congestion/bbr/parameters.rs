@@ -5,7 +5,7 @@ use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
 pub const ABOUT: About = About {
-    // It models the network from arrivals. If those are unknown, the window collapses at every
+    // BBR models the network from arrivals. If these are unknown, the window collapses at every
     // loss.
     needs_sack: true,
     ..About::new(
@@ -31,7 +31,7 @@ pub struct BbrSpec {
     /// is then unused.
     #[parameter(default = false, source = "Draft, section 4.3.4.2; Linux.")]
     pub draws_phase: Option<bool>,
-    /// By how much the pace stays below the model's rate.
+    /// The fraction by which the pace stays below the model's rate.
     #[parameter(
         default = 0.01,
         min = 0.0,

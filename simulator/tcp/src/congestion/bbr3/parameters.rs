@@ -5,7 +5,7 @@ use fairwire_parameters::parameters;
 
 /// Its description in lists and documentation.
 pub const ABOUT: About = About {
-    // It counts losses per round trip, which requires the scoreboard.
+    // BBR counts losses per round trip, which requires the scoreboard.
     needs_sack: true,
     ..About::new(
         "version 3: the model of `bbr`, bounded by what losses above 2 % say; needs `recovery = \"sack\"`",
@@ -45,7 +45,7 @@ pub struct Bbr3Spec {
         source = "BBR.Headroom; draft-ietf-ccwg-bbr-05, section 2.7."
     )]
     pub headroom: Option<f64>,
-    /// By how much the pace stays below the model's rate.
+    /// The fraction by which the pace stays below the model's rate.
     #[parameter(
         default = 0.01,
         min = 0.0,

@@ -68,7 +68,7 @@ impl Rounds {
         panic!("it is in {:?}, and never in {state:?}", self.bbr.state());
     }
 
-    /// In `state`, with a rate of 1000 and a long-term bound of 150.
+    /// A BBR in `state`, with a rate of 1000 and a long-term bound of 150.
     fn bounded(state: Bbr3State) -> Self {
         let mut rounds = Rounds::new().until(state);
         rounds.bbr.bounds.in_flight_long = 150.0;

@@ -109,31 +109,32 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// With `fate` deciding the fate of each packet on the link.
+    /// This path, where `fate` decides the fate of each packet on the link.
     pub(crate) fn fate(mut self, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Self {
         self.fate = Box::new(fate);
         self
     }
 
-    /// With the packets of these numbers lost, counted from 0 in order of arrival at the link.
+    /// This path, where the packets of these numbers are lost, counted from 0 in order of arrival
+    /// at the link.
     pub(crate) fn losing(self, lost: &'a [u64]) -> Self {
         self.fate(|n, _| if lost.contains(&n) { vec![] } else { vec![Duration::ZERO] })
     }
 
-    /// With `fate` deciding the fate of each acknowledgement.
+    /// This path, where `fate` decides the fate of each acknowledgement.
     pub(crate) fn ack_fate(mut self, fate: impl FnMut(u64) -> Vec<Duration> + 'a) -> Self {
         self.ack_fate = Box::new(fate);
         self
     }
 
-    /// With ECN-capable packets marked if they find more than `packets` waiting.
+    /// This path, where ECN-capable packets are marked if they find more than `packets` waiting.
     pub(crate) fn marking_above(mut self, packets: usize) -> Self {
         self.mark_above = packets;
         self
     }
 
-    /// With packets marked if `is_marked` accepts their number, counted from 0 in order of arrival
-    /// at the queue.
+    /// This path, where packets are marked if `is_marked` accepts their number, counted from 0 in
+    /// order of arrival at the queue.
     pub(crate) fn marking(mut self, is_marked: impl Fn(u64) -> bool + 'a) -> Self {
         self.is_marked = Box::new(is_marked);
         self
