@@ -7,7 +7,7 @@ use libm::{log, log10, pow};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Orientation {
     Horizontal,
-    /// Begins at zero, unless the paper's axis does not.
+    /// Begins at zero, or where the paper's axis begins.
     Vertical,
 }
 

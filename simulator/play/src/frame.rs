@@ -59,7 +59,7 @@ pub struct FlowSample {
 /// The demand, the rate and the fair share of a flow: means over the last second, bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// The rate that it would take alone; infinite if unlimited.
+    /// The rate that it would take without other flows; infinite if unlimited.
     pub demand_bps: f64,
     /// The rate delivered.
     pub delivered_bps: f64,

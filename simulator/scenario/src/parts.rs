@@ -42,7 +42,7 @@ impl Part {
         Part { kind: K::NOUN, name, aliases, summary: entry.summary(), source: entry.source(), fields }
     }
 
-    /// The names under which it is found.
+    /// All names under which it can be looked up.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         [self.name].into_iter().chain(self.aliases.iter().copied())
     }

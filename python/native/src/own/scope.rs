@@ -1,4 +1,4 @@
-//! The scope in which classes are found, and their exceptions handled.
+//! The scope in which classes are looked up, and their exceptions handled.
 
 use super::class::{Class, Classes};
 use super::thread::{Thread, keeping_state};

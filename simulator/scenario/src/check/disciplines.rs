@@ -65,7 +65,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Results are found by label, and expectations concern one.
+    /// Results are looked up by label, and an expectation is for one label.
     fn label(&self, at: usize, compared: &Compared) -> Checked {
         let label = compared.label();
         let key = if compared.label.is_some() { ".label" } else { "" };

@@ -5,9 +5,9 @@ use std::ops::Add;
 
 /// Counts of losses, by how the sender found them.
 ///
-/// Losses are counted by episodes. An episode begins when a loss is found, and ends when everything
-/// sent by then is acknowledged. A repair by duplicates and the timeout that ends it are one
-/// episode. A timeout and the further ones during its back-off are also one.
+/// Losses are counted by episodes. An episode begins when a loss is detected, and ends when
+/// everything sent by then is acknowledged. A repair by duplicates and the timeout that ends it are
+/// one episode. A timeout and the further ones during its back-off are also one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
     /// How often the retransmission timer ran out, including for a SYN, which is in no episode.

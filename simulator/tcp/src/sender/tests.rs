@@ -311,7 +311,7 @@ fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
 #[test]
 fn a_hole_filled_by_the_previous_repair_is_not_filled_twice() {
     // Segment 0 of 0..16 is lost, and also two segments sent during its repair. The loss of the
-    // second is found and repaired before the first repair ends.
+    // second is detected, and the segment retransmitted, before the first repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
