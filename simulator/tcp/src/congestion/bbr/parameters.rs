@@ -46,7 +46,7 @@ pub struct BbrSpec {
     /// most 100 ms of them.
     #[parameter(
         default = true,
-        source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 has it not."
+        source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 lacks it."
     )]
     pub allows_for_clumps: Option<bool>,
     /// Whether the window is rounded up to an even number of segments, plus two while it probes, as
