@@ -1,4 +1,4 @@
-//! The command `fairwire` with QUIC of quinn-proto as a source, `quic`.
+//! The command `fairwire` with a source `quic`: the QUIC implementation quinn-proto.
 
 use fairwire_core::{Ecn, Time};
 use fairwire_parameters::parameters;
@@ -14,12 +14,12 @@ use std::{process::ExitCode, sync::Arc, time::Duration, time::Instant};
 const NAME: &str = "quic";
 const ABOUT: About = About::endpoints("A QUIC connection of quinn-proto that sends without end.");
 const HEADERS: usize = 28; // IPv4 and UDP
-const PACKET: u32 = 1480; // 1452, which quinn's search for the path's MTU comes to, and headers
-const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 4433)); // of either end
+const PACKET: u32 = 1480; // the 1452 bytes that quinn's path MTU discovery finds, and headers
+const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 4433)); // of both ends
 const CERTIFICATE: &[u8] = include_bytes!("../../link-quinn/cert.der"); // for `localhost`, signed by its own key
 const KEY: &[u8] = include_bytes!("../../link-quinn/key.der");
 
-/// One end of a connection: the client sends without end, the server reads.
+/// One end of a connection: the client sends continuously, and the server reads.
 struct Quic {
     zero: Instant,
     endpoint: Quinn,
@@ -34,7 +34,7 @@ impl Quic {
         let mut config = ClientConfig::with_root_certificates(roots.into()).expect("one root");
         let mut transport = TransportConfig::default();
         if bbr {
-            transport.congestion_controller_factory(Arc::new(BbrConfig::default())); // else it is CUBIC
+            transport.congestion_controller_factory(Arc::new(BbrConfig::default())); // the default is CUBIC
         }
         config.transport_config(transport.into());
         let connection = endpoint.connect(zero, config, ADDRESS, "localhost").expect("a connection");
@@ -73,7 +73,7 @@ impl Endpoint for Quic {
                 connection.streams().open(Dir::Uni);
             }
         }
-        let stream = StreamId::new(Side::Client, Dir::Uni, 0); // the first, and the only one
+        let stream = StreamId::new(Side::Client, Dir::Uni, 0); // the first and only stream
         if connection.side().is_client() {
             while connection.send_stream(stream).write(&[0; 1 << 16]).is_ok() {}
         } else if let Ok(mut chunks) = connection.recv_stream(stream).read(true) {

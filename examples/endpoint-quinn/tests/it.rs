@@ -1,9 +1,9 @@
-//! QUIC connections over the parking lot: the same bits twice with CUBIC, and within bounds with
-//! BBR, which draws from the system.
+//! QUIC connections over the parking lot. With CUBIC, two runs have identical results. BBR draws
+//! random numbers from the system, so its results are only bounded.
 
 use std::process::Command;
 
-/// What comes out of the scenario under one seed, with these changes.
+/// The output of the scenario under one seed, with these changes.
 fn outcome(set: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_endpoint-quinn"));
     command.args([
@@ -23,7 +23,7 @@ fn outcome(set: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What `group` got under `queue`, Mbit/s.
+/// The throughput of `group` under `queue`, Mbit/s.
 fn mbps(outcome: &str, queue: &str, group: &str) -> f64 {
     let measure = format!("throughput_bps.{group}");
     let mut rows = outcome.lines().map(|line| line.split(',').collect::<Vec<_>>());
@@ -35,7 +35,8 @@ fn mbps(outcome: &str, queue: &str, group: &str) -> f64 {
 fn fair_queues_share_between_quinn_and_cbr_and_tail_drop_does_not() {
     let found = outcome(&[]);
     assert_eq!(found, outcome(&[]), "the same bits twice");
-    // 3.33 Mbit/s are max-min fair; three links in a row have twice the round-trip time of one.
+    // The max-min fair share is 3.33 Mbit/s. The path over three links has twice the round-trip
+    // time of the path over one.
     for queue in ["drr+lqd", "fq-codel", "faba"] {
         for group in ["long", "one", "two", "three", "cbr"] {
             assert!((2.5..4.2).contains(&mbps(&found, queue, group)), "{queue}: {found}");

@@ -1,4 +1,4 @@
-//! The command `fairwire` with a TCP of smoltcp as a source, `smoltcp`.
+//! The command `fairwire` with a source `smoltcp`: the TCP of smoltcp.
 
 use fairwire_core::Time;
 use fairwire_parameters::parameters;
@@ -13,7 +13,7 @@ use std::{collections::VecDeque, process::ExitCode};
 const NAME: &str = "smoltcp";
 const ABOUT: About = About::endpoints("A TCP of smoltcp that sends without end.");
 
-/// A network card: what has come, and what is to leave.
+/// A network card: received packets, and packets to send.
 #[derive(Default)]
 struct Card {
     come: VecDeque<Vec<u8>>,
@@ -32,7 +32,7 @@ impl Device for Card {
     fn capabilities(&self) -> DeviceCapabilities {
         let mut it = DeviceCapabilities::default();
         (it.medium, it.max_transmission_unit) = (Medium::Ip, 1500);
-        it.checksum = ChecksumCapabilities::ignored(); // most of the time of a run, and no bit is ever wrong
+        it.checksum = ChecksumCapabilities::ignored(); // they take most of the time; no bit is ever wrong
         it
     }
 }
@@ -52,13 +52,13 @@ impl TxToken for Leaves<'_> {
     }
 }
 
-/// One end of the connection: the client sends without end, the server reads.
+/// One end of the connection: the client sends continuously, and the server reads.
 struct Host {
     card: Card,
     interface: Interface,
     sockets: SocketSet<'static>,
     tcp: SocketHandle,
-    polled: Instant, // its clock has microseconds
+    polled: Instant, // smoltcp's clock has microseconds
 }
 
 impl Host {
@@ -67,7 +67,7 @@ impl Host {
         let mut interface = Interface::new(Config::new(HardwareAddress::Ip), &mut card, Instant::ZERO);
         let address = IpCidr::new(IpAddress::v4(10, 0, 0, number), 24);
         interface.update_ip_addrs(|addresses| addresses.push(address).expect("the first"));
-        let buffer = || SocketBuffer::new(vec![0; 48 << 10]); // its windows
+        let buffer = || SocketBuffer::new(vec![0; 48 << 10]); // the windows
         let mut tcp = Socket::new(buffer(), buffer());
         tcp.set_congestion_control(CongestionControl::Cubic);
         let server = (IpAddress::v4(10, 0, 0, 2), 7);
@@ -108,7 +108,7 @@ pub struct Spec {}
 
 impl SourceSpec for Spec {
     fn offers(&self, _: At<'_>) -> Result<Offer, NoOffer> {
-        let both = |_| (Host::new(1), Host::new(2)); // smoltcp's own seed is always the same
+        let both = |_| (Host::new(1), Host::new(2)); // smoltcp always uses the same seed
         Ok(Offer::Endpoints { endpoints: Endpoints::new(NAME, 1500, both), packet_bytes: 1500 })
     }
 }

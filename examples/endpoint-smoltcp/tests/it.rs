@@ -1,4 +1,5 @@
-//! A TCP of smoltcp beside our CUBIC: each gets its half under DRR, and two runs are the same bits.
+//! The TCP of smoltcp and our CUBIC share a link: under DRR each gets half, and two runs have
+//! identical results.
 
 use std::process::Command;
 
@@ -10,7 +11,7 @@ fn outcome() -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// What `group` got, Mbit/s.
+/// The throughput of `group`, Mbit/s.
 fn mbps(outcome: &str, group: &str) -> f64 {
     let measure = format!("throughput_bps.{group}");
     let mut rows = outcome.lines().map(|line| line.split(',').collect::<Vec<_>>());
@@ -22,9 +23,9 @@ fn mbps(outcome: &str, group: &str) -> f64 {
 fn smoltcp_and_cubic_have_half_of_the_link_each_under_drr() {
     let found = outcome();
     assert_eq!(found, outcome());
-    // smoltcp's window of 48 KiB, 33 packets, keeps its queue shorter than the longest, which DRR
-    // drops from. With 256 KiB it is dropped from, and has half of its share. CUBIC has
-    // 4.88 Mbit/s.
+    // DRR drops from the longest queue. With a window of 48 KiB, or 33 packets, smoltcp's queue is
+    // never the longest. With 256 KiB it loses packets, and gets half of its share. CUBIC gets 4.88
+    // Mbit/s.
     for group in ["smoltcp", "cubic"] {
         assert!((4.8..5.1).contains(&mbps(&found, group)), "{found}");
     }

@@ -1,4 +1,4 @@
-//! QUIC of quinn-proto shares a link, with CUBIC and with BBR: `cargo run -p link-quinn`.
+//! Two QUIC connections of quinn-proto share a link, with CUBIC and BBR: `cargo run -p link-quinn`.
 
 use fairwire_link::{Arrival, BadLink, Duplex, Ecn, Link, LinkReport};
 use quinn_proto::congestion::BbrConfig;
@@ -9,11 +9,11 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::{sync::Arc, time::Duration, time::Instant};
 
 const HEADERS: usize = 28; // IPv4 and UDP
-const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 4433)); // of either end
+const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 4433)); // of both ends
 const CERTIFICATE: &[u8] = include_bytes!("../cert.der"); // for `localhost`, signed by its own key
 const KEY: &[u8] = include_bytes!("../key.der");
 
-/// One end of a connection: the client sends without end, the server reads.
+/// One end of a connection: the client sends continuously, and the server reads.
 struct Host {
     flow: u64,
     is_client: bool,
@@ -29,7 +29,7 @@ impl Host {
         let mut config = ClientConfig::with_root_certificates(roots.into()).expect("one root");
         let mut transport = TransportConfig::default();
         if controller == "BBR" {
-            transport.congestion_controller_factory(Arc::new(BbrConfig::default())); // else it is CUBIC
+            transport.congestion_controller_factory(Arc::new(BbrConfig::default())); // the default is CUBIC
         }
         config.transport_config(transport.into());
         let connection = endpoint.connect(start, config, ADDRESS, "localhost").expect("a connection");
@@ -43,7 +43,7 @@ impl Host {
         Host { flow, is_client: false, endpoint, connection: None }
     }
 
-    /// A packet has reached this end.
+    /// Receives a packet at this end.
     fn take(&mut self, packet: Arrival<Vec<u8>, Instant>, now: Instant) {
         let (ecn, mut answer) = (EcnCodepoint::from_bits(packet.ecn as u8), Vec::new());
         match self.endpoint.handle(now, ADDRESS, None, ecn, packet.payload[..].into(), &mut answer) {
@@ -57,7 +57,7 @@ impl Host {
         }
     }
 
-    /// Does what is due, sends what there is, and says when to be called again.
+    /// Handles due timers, sends all that it may, and returns the time of the next call.
     fn drive(&mut self, now: Instant, way: &mut Link<Vec<u8>, Instant>) -> Option<Instant> {
         let (handle, connection) = self.connection.as_mut()?;
         if connection.poll_timeout().is_some_and(|due| due <= now) {
@@ -72,7 +72,7 @@ impl Host {
                 connection.streams().open(Dir::Uni);
             }
         }
-        let stream = StreamId::new(Side::Client, Dir::Uni, 0); // the first, and the only one
+        let stream = StreamId::new(Side::Client, Dir::Uni, 0); // the first and only stream
         if self.is_client {
             while connection.send_stream(stream).write(&[0; 1 << 16]).is_ok() {}
         } else if let Ok(mut chunks) = connection.recv_stream(stream).read(true) {
@@ -88,7 +88,8 @@ impl Host {
     }
 }
 
-/// Shares of two flows with these controllers: 20 Mbit/s, round trip 40 ms, over 15 s after 5 s.
+/// The shares of two flows with these controllers on a link of 20 Mbit/s, with a round-trip time of
+/// 40 ms. They are measured for 15 s, after a warm-up of 5 s.
 fn share(queue: &str, [zero, one]: [&str; 2]) -> Result<LinkReport, BadLink> {
     let link = || Link::new("20 Mbit/s", "20 ms").queue(queue).buffer("1 bdp");
     #[expect(clippy::disallowed_methods, reason = "quinn takes instants; what counts is their differences")]

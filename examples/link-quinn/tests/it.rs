@@ -1,22 +1,22 @@
-//! Under FABA CUBIC has about its half beside BBR, under tail-drop it has not, and two runs with
-//! CUBIC alone are the same bits.
+//! CUBIC gets about half of the link next to BBR under FABA, but not under tail-drop. Two runs with
+//! only CUBIC have identical results.
 
 use std::process::Command;
 
-/// The report of each contest, under its name.
+/// The reports of all contests, each after its name.
 fn run() -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_link-quinn")).output().expect("it was built");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The report of `contest`, to its end.
+/// The complete report of `contest`.
 fn report<'a>(text: &'a str, contest: &str) -> &'a str {
     let (_, rest) = text.split_once(contest).expect("each contest has a report");
     rest.split("\n\n").next().expect("a part")
 }
 
-/// What the second flow has over what the first, CUBIC, has.
+/// The rate of the second flow, divided by that of the first, which uses CUBIC.
 fn ratio(report: &str) -> f64 {
     let rows = report.lines().skip(2).take(2);
     let rates = rows.map(|row| row.split_whitespace().nth(1).expect("a rate").parse().expect("a number"));
@@ -27,7 +27,8 @@ fn ratio(report: &str) -> f64 {
 #[test]
 fn faba_shares_between_cubic_and_bbr_where_tail_drop_does_not() {
     let texts = [run(), run()];
-    // The BBR of quinn draws the phase of its cycle from the system: no two runs with it are alike.
+    // quinn's BBR draws the phase of its cycle from the system's randomness, so no two runs are
+    // equal.
     for text in &texts {
         assert!(ratio(report(text, "tail-drop, CUBIC and BBR")) > 2.0, "{text}");
         assert!((0.7..1.4).contains(&ratio(report(text, "faba, CUBIC and BBR"))), "{text}");

@@ -1,4 +1,4 @@
-//! A TCP of smoltcp shares a link with a flood of datagrams: `cargo run -p link-smoltcp`.
+//! The TCP of smoltcp shares a link with a flood of datagrams: `cargo run -p link-smoltcp`.
 
 use fairwire_link::{BadLink, Duplex, Ecn, Link, LinkReport};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
@@ -10,7 +10,7 @@ use std::{collections::VecDeque, time::Duration};
 const TCP: u64 = 0;
 const FLOOD: u64 = 1;
 
-/// A network card: what has come, and what is to leave.
+/// A network card: received packets, and packets to send.
 #[derive(Default)]
 struct Card {
     come: VecDeque<Vec<u8>>,
@@ -51,7 +51,7 @@ impl TxToken for Leaves<'_> {
     }
 }
 
-/// One end of the connection: the client sends without end, the server reads.
+/// One end of the connection: the client sends continuously, and the server reads.
 struct Host {
     card: Card,
     interface: Interface,
@@ -76,7 +76,7 @@ impl Host {
         Host { card, interface, tcp: sockets.add(tcp), sockets }
     }
 
-    /// Lets the stack work at `now`, sends what it has, and says when to be called again.
+    /// Runs the stack at `now`, sends its packets, and returns the time of the next call.
     fn drive(&mut self, now: Duration, way: &mut Link<Vec<u8>>) -> Option<Duration> {
         let tcp = self.sockets.get_mut::<Socket>(self.tcp);
         while tcp.can_recv() && tcp.recv(|bytes| (bytes.len(), ())).is_ok() {}
@@ -92,7 +92,7 @@ impl Host {
     }
 }
 
-/// What both get of 10 Mbit/s in 30 s, where the flood sends 15 Mbit/s.
+/// The shares of both flows on a link of 10 Mbit/s over 30 s; the flood sends 15 Mbit/s.
 fn share(queue: &str) -> Result<LinkReport, BadLink> {
     let mut path = Duplex::alike(|| Link::new("10 Mbit/s", "10 ms").queue(queue).buffer("100 packets"))?;
     let (mut client, mut server) = (Host::new(1), Host::new(2));

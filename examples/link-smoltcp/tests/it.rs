@@ -1,9 +1,9 @@
-//! Under DRR the TCP has most of its half of the link whatever the flood does, and two runs are the
-//! same bits.
+//! Under DRR the TCP gets most of its half of the link despite the flood, and two runs have
+//! identical results.
 
 use std::process::Command;
 
-/// The report of each queue: its name, and its lines.
+/// The reports of all queues, each after the queue's name.
 fn run() -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_link-smoltcp")).output().expect("it was built");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -22,8 +22,8 @@ fn tcp_keeps_most_of_its_half_under_drr_and_two_runs_agree() {
     let text = run();
     assert_eq!(text, run());
     let [tail_drop, drr] = ["tail-drop", "drr+lqd"].map(|queue| rates(&text, queue));
-    // 3.96 of 5 Mbit/s: smoltcp mends losses without selective acknowledgements, and the flood
-    // takes what it leaves meanwhile.
+    // The TCP gets 3.96 of 5 Mbit/s. Without selective acknowledgements smoltcp recovers slowly
+    // from losses, and the flood uses the rest meanwhile.
     assert!(drr[0] > 3.5 && drr[0] < 5.0, "{text}");
     assert!(tail_drop[0] < 0.1, "{text}");
 }

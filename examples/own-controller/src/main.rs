@@ -1,4 +1,5 @@
-//! The command `fairwire` with a controller `gentle`, which keeps a set part of its window on loss.
+//! The command `fairwire` with a controller `gentle`, which keeps a fixed part of its window on
+//! loss.
 
 use fairwire_parameters::{OutOfRange, parameters};
 use fairwire_scenario::control;

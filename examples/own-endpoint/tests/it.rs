@@ -12,7 +12,7 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// What comes out, with these changes of the scenario.
+/// The output of the scenario with these changes.
 fn outcome(set: &[&str]) -> String {
     let sets = set.iter().flat_map(|set| ["--set", set]);
     let arguments: Vec<_> = ["run", "steady.toml", "-q", "--format", "csv"].into_iter().chain(sets).collect();
@@ -34,19 +34,21 @@ fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_agree() {
     assert_eq!(found, outcome(&[]));
     let [steady, cubic] =
         ["steady", "cubic"].map(|group| mean(&found, "fq-codel", &format!("throughput_bps.{group}")));
-    // Four of each over 20 Mbit/s: 10 Mbit/s are the fair share of either group. `steady` swings
-    // between 85 % of it and all of it.
+    // Four flows of each group share 20 Mbit/s, so the fair share of a group is 10 Mbit/s. The rate
+    // of `steady` varies between 85 % and all of its share.
     assert!(steady > 8.0e6 && cubic > 8.0e6 && steady < 10.5e6, "{found}");
 }
 
 #[test]
 fn it_reacts_to_marks_and_its_parameters_have_an_effect() {
     let marked = outcome(&["discipline.fq-codel.ecn=mark"]);
-    // A sender deaf to marks would be dropped from, as CUBIC (whose packets cannot be marked) is.
+    // The sender must react to marks. If it ignored them, its packets would be dropped like
+    // CUBIC's, which cannot be marked.
     assert!(mean(&marked, "fq-codel", "marks") > 500.0, "{marked}");
     assert!(mean(&marked, "fq-codel", "throughput_bps.steady") > 7.5e6, "{marked}");
     let seldom = outcome(&["flow.steady.source.steady.every=10 s"]);
-    // From at most 1 Mbit/s, and at most three reports by the end: 1.3 Mbit/s each.
+    // Each flow starts at 1 Mbit/s at most and gets at most three reports, so it ends at 1.3 Mbit/s
+    // at most.
     assert!(mean(&seldom, "fq-codel", "throughput_bps.steady") < 4.0 * 1.3e6, "{seldom}");
 }
 

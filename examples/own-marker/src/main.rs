@@ -1,6 +1,7 @@
 //! The command `fairwire` with a marker `gcra`: a packet is in profile unless it comes too early.
 //!
-//! It is the generic cell rate algorithm of ITU-T I.371, annex A, by its virtual scheduling.
+//! It is the generic cell rate algorithm of ITU-T I.371, annex A, in the form of virtual
+//! scheduling.
 
 use fairwire_catalogue::marker::{self, About, MarkerSpec};
 use fairwire_catalogue::{BadParameter, Site};
@@ -48,7 +49,7 @@ impl MarkerSpec for Spec {
 struct Gcra {
     rate: Rate,
     limit: Duration,
-    /// When the next packet would come, were all as far apart as the rate has them.
+    /// When the next packet would arrive if all packets were evenly spaced at the rate.
     expected: Time,
 }
 

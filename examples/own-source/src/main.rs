@@ -1,4 +1,4 @@
-//! The command `fairwire` with a source `pairs`: two packets at once, and then a pause.
+//! The command `fairwire` with a source `pairs`: two packets at once, followed by a pause.
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rng, Time};
@@ -33,7 +33,7 @@ impl SourceSpec for Spec {
     }
 }
 
-/// The source at work.
+/// A running source.
 #[derive(Debug)]
 struct Pairs {
     gap: Sampler,

@@ -1,4 +1,4 @@
-//! The source of this crate works wherever fairwire's own do.
+//! The source of this crate works wherever fairwire's own sources do.
 
 use std::process::{Command, Output};
 
@@ -25,8 +25,8 @@ fn throughput(set: &str) -> f64 {
 
 #[test]
 fn it_is_simulated_and_its_parameters_have_an_effect() {
-    // Two flows of two packets of 512 bytes per gap; 30 s hold 15 000 pairs, whose number has a
-    // deviation of 0.8 %.
+    // Two flows send two packets of 512 bytes per gap. 30 s contain 15 000 pairs, a number with a
+    // standard deviation of 0.8 %.
     for (gap, expected_bps) in [("4 ms", 4_096_000.0), ("8 ms", 2_048_000.0)] {
         let found = throughput(&format!("flow.pairs.source.pairs.gap={gap}"));
         assert!((found / expected_bps - 1.0).abs() < 0.05, "{gap}: {found}");

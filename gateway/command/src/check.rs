@@ -16,7 +16,8 @@ use std::fmt::Write;
 const MAX_CLASSES: usize = 20;
 /// The TCP payload of a 1500-byte packet with timestamps, over IPv4 and IPv6.
 const TCP_PAYLOAD_BYTES: [u32; 2] = [1500 - 20 - 32, 1500 - 40 - 32];
-/// A full Ethernet frame with a VLAN tag; the interfaces' own MTUs are known only where it runs.
+/// A full Ethernet frame with a VLAN tag. Only the machine that runs the gateway knows the
+/// interfaces' own MTUs.
 const FRAME_BYTES: u32 = 1518;
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
@@ -42,7 +43,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
 }
 
 /// Builds both directions as in a run, which proves that they can be built. Returns the memory of
-/// this process with them.
+/// this process while it has both.
 pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };

@@ -49,14 +49,14 @@ pub(crate) fn since_1970() -> Duration {
 }
 
 /// Makes the gateway read its configuration again. The client may be able to read more files than
-/// the gateway's process, so it hands them over, open.
+/// the gateway's process, so it opens the files and hands them over.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     files_of(&whom.config).iter().skip(1).for_each(|sheet| fold(sheet));
     carry_out(whom, &reload_with(&whom.config, false, whole, Vec::new()))
 }
 
-/// The request to read the files of `config` again, with these, as `open` opens them, and a `record`. What
-/// was set meanwhile stays if it `keeps` that.
+/// The request to read the files of `config` again, with those that `open` can open, and with
+/// `record`. If it `keeps` values that were set by request, they stay.
 pub(crate) fn reload_with(
     config: &Path,
     keeps: bool,

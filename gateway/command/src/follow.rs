@@ -133,8 +133,8 @@ impl LeaseFile {
         self.is_new
     }
 
-    /// Its leases. While it is being written, missing or no lease file, those of the last readable
-    /// text.
+    /// The leases in the file. While the file is missing, invalid or being written, they are those
+    /// of the last readable text.
     fn leases(&mut self, now_s: u64) -> Result<LeaseText, Failure> {
         let bad = |error: leases::BadLine| {
             Failure::user(format!("`{}`: {error}", self.path.display()), "it is read again when it changes")

@@ -15,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Imported text in a configuration is between these lines.
+/// Imported text in a configuration is between these two lines.
 const BEGIN: &str = "# fairwire-gateway import writes what is from here on:\n";
 const END: &str = "# fairwire-gateway import: end\n";
 /// The subscriber file if there is none yet.
@@ -80,7 +80,7 @@ fn put(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
     write().map_err(|error| cannot(path, &error))
 }
 
-/// The configuration and subscribers that another program's lists produce.
+/// The configuration and the subscribers built from another program's lists.
 struct Import {
     before: String,
     after: String,

@@ -32,8 +32,8 @@ use std::thread;
 /// Requests within this time of a first one become one change of the file.
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
-/// Bounds of what waits while the file is changed: datagrams here, and bytes in the kernel, where a
-/// datagram of a hundred bytes takes 768.
+/// Bounds on requests that wait while the file is changed: datagrams in this process, and bytes in
+/// the kernel, which takes 768 for a datagram of a hundred bytes.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 /// How long refused changes are retried in smaller groups: a client waits some seconds.
@@ -165,7 +165,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Whether the change was refused, not the file before it.
+    /// Whether the change was refused, and not the file as it was before.
     fn is_of_a_change(&self, failure: &Failure) -> bool {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }

@@ -22,7 +22,7 @@ use std::process::Command;
 const PERCENT: u64 = 95;
 /// How long the line is measured by default.
 const MEASURED: Duration = Duration::from_secs(30);
-/// A lower rate was no speed test, bit/s.
+/// The lowest rate that can be a speed test's, bit/s.
 const MIN_MEASURED_BPS: f64 = 100_000.0;
 /// A direction below this part of the other carried only acknowledgements: one of 84 bytes for two
 /// full packets of 1538.
@@ -203,7 +203,7 @@ impl Answers {
         };
         let down = rate(args.download, "--download", "download rate")?;
         let up = match down {
-            // One speed test shows both.
+            // One speed test measures both directions.
             LineRate::Measure if args.upload.is_none() => LineRate::Measure,
             _ => rate(args.upload, "--upload", "upload rate")?,
         };

@@ -64,10 +64,12 @@ pub(crate) enum Beside {
 /// Chooses the edits of subscribers from the present table.
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
-/// Has the gateway check, record and apply the edits of `edit` to the subscribers in the file at `path`
-/// and its journal, in this order. The record is a line of the journal, which becomes part of the file if
-/// the gateway has to read all again. Returns the gateway's answer, or `None` if no gateway runs, when the
-/// file is checked here. A refused edit leaves both as they were.
+/// Makes the gateway check, record and apply the edits that `edit` chooses for the subscribers in
+/// the file at `path` and its journal. The record is a line of the journal. The journal is merged
+/// into the file if the gateway has to read all files again.
+///
+/// Returns the gateway's answer. If no gateway runs, the file is checked here, and the result is
+/// `None`. A refused edit leaves the file and the journal unchanged.
 pub(crate) fn change_file(
     whom: &WhomArgs,
     path: &Path,
@@ -98,10 +100,10 @@ pub(crate) fn change_file(
             }
             Err(RequestError::Silent { source, .. }) if is_of_no_gateway(&source) => {}
             Err(error) => {
-                record.keep(); // as it is: with its end or without
+                record.keep(); // with or without its end
                 return Err(client::silent(format!("whether the change was made is not known: {error}")));
             }
-            Ok(_) => {} // a reload makes it, or says why not
+            Ok(_) => {} // a reload applies it, or reports why not
         }
     }
     let after = table.edited(&edits)?;
@@ -138,7 +140,7 @@ pub(crate) fn change_file(
         Err(error) if is_recorded => notice(format_args!("note: the journal stays: {error}")),
         taken => taken.map_err(cannot)?,
     }
-    record.keep(); // it is gone
+    record.keep(); // the journal is already removed
     answer
 }
 
@@ -185,7 +187,7 @@ impl Held {
         self.take(NextFile::written(&self.path, text, &self.kept)?)
     }
 
-    /// Adds `line` to the journal without its end. An empty one adds nothing.
+    /// Adds `line` without its end to the journal. An empty `line` adds nothing.
     fn record(&self, journal: &Journal, line: &str) -> io::Result<Record<'_>> {
         let from = journal.length() as u64;
         let mut record = Record { held: self, journal: None, from, is_kept: Cell::new(false) };
@@ -208,8 +210,8 @@ impl Held {
     }
 }
 
-/// The journal with a last line that the gateway ends once it finds the change valid. It is taken away
-/// again, unless it is kept.
+/// The journal with a last line, whose end the gateway adds once it finds the change valid. The
+/// line is removed again unless it is kept.
 struct Record<'a> {
     held: &'a Held,
     journal: Option<File>,
@@ -219,8 +221,8 @@ struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// The files that go with a request. The locked one keeps other writers out until the gateway is done,
-    /// also if this process is killed.
+    /// The files that are handed over with a request. The locked file keeps other writers out until
+    /// the gateway is done, even if this process is killed.
     fn handed(&self) -> io::Result<Vec<OwnedFd>> {
         let files = self.journal.iter().flat_map(|journal| [journal, &self.held.file]);
         files.map(|file| file.as_fd().try_clone_to_owned()).collect()
@@ -233,7 +235,7 @@ impl Record<'_> {
 
 impl Drop for Record<'_> {
     fn drop(&mut self) {
-        // A line that stays has no end, so readers leave it out.
+        // If the line cannot be removed, it has no end, so readers ignore it.
         let _ = match &self.journal {
             Some(_) if !self.is_kept.get() && self.from == 0 => fs::remove_file(journal_of(&self.held.path)),
             Some(journal) if !self.is_kept.get() => journal.set_len(self.from),
@@ -304,7 +306,7 @@ impl NextFile {
     /// A temporary file with `text` in the folder of `path`, with the owner and the rights of
     /// `like`. Removes those of killed writers, since the caller has the lock of all writers.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
-        // If it is a link, its target is replaced.
+        // If `path` is a symbolic link, its target is replaced.
         let place = path.canonicalize()?;
         let folder = place.parent().unwrap_or(Path::new("."));
         let prefix = format!(".{}.new-", place.file_name().unwrap_or_default().display());

@@ -52,7 +52,7 @@ pub enum Request {
         /// subscribers, leases or sessions keep them; an operator's reload takes them back.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
-        /// These files, open, and perhaps a [`Record`](crate::record::Record).
+        /// The named files, open, and perhaps a [`Record`](crate::record::Record).
         #[serde(skip)]
         handed: Handed,
     },

@@ -1,45 +1,46 @@
-//! The record that the gateway ends before it makes a change: a file whose last line lacks its end.
+//! The record of a change: a file whose last line the gateway completes before it applies the
+//! change.
 //!
-//! The client writes that line, and hands the file over. A reader leaves a line without an end out, so
-//! the change is recorded once the gateway ends the line.
+//! The client writes that line without its end, and hands the file over with a request. Readers
+//! ignore a line without an end, so the change is recorded once the gateway adds the end.
 
 use crate::handed::Handed;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A file with an unfinished last line. Beside it comes a locked file, so that its lock outlives a client
-/// that is killed meanwhile.
+/// A file with an incomplete last line. A locked file comes with it, so that the lock outlives a
+/// client that is killed meanwhile.
 #[derive(Debug)]
 pub struct Record {
     file: File,
-    /// The length in bytes without the end of the line.
+    /// The length of the file without the line's end, in bytes.
     length: u64,
 }
 
 impl Record {
-    /// The record in `place` of the files that came with a request, if any did.
+    /// The record, if any: the file at position `place` among those that came with a request.
     ///
     /// # Errors
-    /// If its length is not known.
+    /// If its length cannot be read.
     pub fn of(handed: &Handed, place: usize) -> io::Result<Option<Record>> {
         let Some(file) = handed.file(place)? else { return Ok(None) };
         let length = file.metadata()?.len();
         Ok(Some(Record { file, length }))
     }
 
-    /// Ends the line, and puts it on the disk.
+    /// Writes the line's end, and syncs it to the disk.
     ///
     /// # Errors
-    /// If it cannot be written. Then the line has no end.
+    /// If the end cannot be written. The line then has none.
     pub fn end(&self) -> io::Result<()> {
         let written = self.file.write_all_at(b"\n", self.length).and_then(|()| self.file.sync_data());
         written.inspect_err(|_| self.take_back())
     }
 
-    /// Takes the end of the line back, where the change could not be made.
+    /// Removes the line's end, since the change could not be applied.
     pub fn take_back(&self) {
-        // What remains on an error is a change that was found valid, which the next reload makes.
+        // On an error the line stays complete. Its change is valid, and the next reload applies it.
         let _ = self.file.set_len(self.length);
     }
 }

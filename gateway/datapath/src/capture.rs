@@ -266,8 +266,8 @@ pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
     (out, events.len() as u64)
 }
 
-/// Such as `dropped: faba no-tokens; class gold/alice; flow tcp 10.0.0.1:4000 -> 10.0.0.2:80;
-/// waited 12.3 ms`.
+/// The comment on an event, such as `dropped: faba no-tokens; class gold/alice; flow tcp
+/// 10.0.0.1:4000 -> 10.0.0.2:80; waited 12.3 ms`.
 fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Setting<'_>) -> String {
     let Event { at, fate, class, waited } = kept.event;
     let (what, why) = fate.words();

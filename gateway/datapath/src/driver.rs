@@ -35,9 +35,9 @@ pub fn run<P: Port + AsFd>(
     drive(datapath, wire, pace, &mut |now, datapath, _| watch(now, datapath))
 }
 
-/// The same for emulated links: each event happens [at its own time](Datapath::catch_up), however
-/// late the thread is. The thread is awake before a port has something [to send](Port::due), and
-/// polls until then.
+/// Drives `datapath` like [`run`], but for emulated links: each event happens [at its own
+/// time](Datapath::catch_up), however late the thread is. The thread is awake before a port has
+/// something [to send](Port::due), and polls until then.
 pub fn emulate<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,

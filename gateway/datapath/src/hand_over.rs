@@ -88,7 +88,7 @@ pub(crate) fn hand_over_in(
     places.sort_unstable();
     let place_of = |frame: u32| {
         let found = places.binary_search_by_key(&frame, |(frame, _)| *frame);
-        found.map_or(u32::MAX, |at| places[at].1) // it stayed in its queue, which has its order
+        found.map_or(u32::MAX, |at| places[at].1) // it stayed in its queue, which keeps its order
     };
     refused.sort_by_key(|packet| (packet.arrived, place_of(packet.frame)));
     Box::new(Ahead::new(std::mem::take(refused), new))
@@ -299,7 +299,7 @@ mod tests {
         after.iter().for_each(|&operation| ledger.apply(&mut *discipline, operation));
         ledger.finish(&mut *discipline);
         assert_eq!(carried(&*discipline), 0, "{name}");
-        // It may split a flow by codepoint and reorder its packets.
+        // `dualpi2` may split a flow by codepoint and reorder its packets.
         if ![old.name, new.name].contains(&"dualpi2") {
             assert_order(&ledger.sent, &name);
             if ahead > 0 {

@@ -1,9 +1,9 @@
 //! The frames inside the gateway: a bounded number of buffers, all allocated at construction.
 //!
 //! Short frames have separate buffers, an eighth as long as those for an MTU of 1500 bytes. A
-//! link's buffer is bounded in bytes, of which acknowledgements take little, and so they do here.
-//! With one size for all frames, each burst of acknowledgements touched new memory, half a page per
-//! frame, and a busy gateway grew for minutes.
+//! link's buffer is bounded in bytes, so acknowledgements take little of it, and here they take
+//! little memory. With one size for all frames, each burst of acknowledgements touched new memory,
+//! half a page per frame, and a busy gateway grew for minutes.
 
 use fairwire_core::Ecn;
 use fairwire_linux::port::LinkKind;

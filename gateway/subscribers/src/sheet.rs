@@ -54,7 +54,7 @@ const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
 const CLASS: usize = 7;
 const WEIGHT: usize = 8;
 const SUSPENDED: usize = 9;
-/// One direction, then the other.
+/// The first column with a burst: one direction, then the other.
 const BURST: usize = 10;
 const BURSTS: std::ops::Range<usize> = BURST..RATES;
 /// The first column with a rate: guaranteed and ceiling, in one direction and then the other.

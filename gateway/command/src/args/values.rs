@@ -2,8 +2,8 @@
 
 use fairwire_wire::Way;
 
-/// The range of `fairwire_core::Weight`. JSON has neither infinity nor NaN, so the gateway would
-/// receive another request.
+/// The range of `fairwire_core::Weight`. JSON has neither infinity nor NaN, so with such a weight
+/// the gateway would receive another request.
 pub(super) fn weight(text: &str) -> Result<f64, String> {
     let number = text.trim().parse().ok().filter(|weight| (1e-6..=1e6).contains(weight));
     number.ok_or_else(|| "allowed: a number from 0.000001 to 1000000".into())

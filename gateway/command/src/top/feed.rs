@@ -32,8 +32,8 @@ pub(super) enum News {
 
 /// The shortest time between two requests for all classes, which are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
-/// The pause between them, in multiples of an answer's time: 20 000 classes take 10 MB, and a
-/// reader must not keep a gateway busy.
+/// The pause between two such requests, in multiples of an answer's time: 20 000 classes take 10
+/// MB, and a reader must not keep a gateway busy.
 const CLASSES_REST: u64 = 10;
 
 /// Follows the gateway at `socket` with new threads, across its restarts, until the receiver is

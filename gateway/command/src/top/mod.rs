@@ -23,8 +23,8 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use view::{Table, View};
 
-/// How often news are polled. The screen is drawn after news and after each key; the small pictures
-/// show snapshots in between.
+/// How often news is polled. The screen is drawn after news and after each key. The small pictures
+/// also show the snapshots between two drawings.
 const FRAME: Duration = Duration::from_millis(100);
 
 pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {

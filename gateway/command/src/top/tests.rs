@@ -183,7 +183,7 @@ fn every_row_can_be_scrolled_to_and_searched() {
     key(&mut view, KeyCode::Down);
     key(&mut view, KeyCode::Up);
     assert!(drawn(&view).contains("491 to 499 of 500"), "{}", drawn(&view));
-    press(&mut view, "/SUB-41q"); // letters are letters while a name is typed
+    press(&mut view, "/SUB-41q"); // letters are not commands while a name is typed
     key(&mut view, KeyCode::Backspace);
     let found = drawn(&view);
     assert!(

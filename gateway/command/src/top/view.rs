@@ -25,7 +25,7 @@ pub(super) struct View {
     pub page: Cell<usize>,
     /// Only rows whose names contain this are shown.
     pub search: String,
-    /// Whether it is being typed.
+    /// Whether the search is being typed.
     pub is_typing: bool,
     /// All classes of each direction, from the latest [`News::Classes`]. Empty until needed, since
     /// a snapshot has the busiest.

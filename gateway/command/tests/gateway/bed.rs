@@ -92,12 +92,12 @@ impl Bed {
         if is_up { gateway.bring_up(index) } else { gateway.take_down(index) }.expect("root may");
     }
 
-    /// Removes that interface, and with it the other end of its veth pair.
+    /// Removes the inside interface, and with it the other end of its veth pair.
     pub(super) fn remove_inside(&self) {
         self.hosts.gateway.remove(Side::Right.end().index).expect("root may");
     }
 
-    /// Creates both ends again.
+    /// Creates both ends of that pair again.
     pub(super) fn make_inside(&self) {
         self.hosts.join(Side::Right, MTU).expect("root may");
     }
@@ -138,7 +138,7 @@ impl Bed {
         self.begin_command(self.fairwire(arguments))
     }
 
-    /// The same with a command that becomes the gateway.
+    /// Starts a gateway from a command that becomes it, without waiting.
     pub(super) fn begin_command(&self, mut command: Command) -> Gateway {
         command.stderr(Stdio::piped());
         let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");

@@ -14,7 +14,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     let gateway = bed.start(&config);
     let socket = bed.socket_file();
     let connect = || UnixStream::connect(&socket).expect("it listens");
-    // More clients than there are places, all silent.
+    // More clients than a gateway accepts at once, all idle.
     let silent: Vec<UnixStream> = (0..40).map(|_| connect()).collect();
     for _ in 0..3 {
         let shown = bed.call(&["status", path]);

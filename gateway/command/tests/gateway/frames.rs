@@ -180,7 +180,7 @@ fn a_plan_has_its_burst_first_and_then_its_ceiling() {
     let gateway = bed.start(&config);
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    // 16 Mbit/s for 4 s: one second of it leaves at 8 Mbit/s, and the others at 1.
+    // For 4 s, 16 Mbit/s arrive. They leave at 8 Mbit/s for the burst of one second, and then at 1.
     let (start, mut sent) = (Instant::now(), 0_u64);
     while start.elapsed() < Duration::from_secs(4) {
         while sent * 1000 < start.elapsed().as_micros() as u64 * 2 {

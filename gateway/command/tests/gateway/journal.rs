@@ -59,7 +59,7 @@ fn subscribers_change_without_a_reload_and_the_journal_keeps_them() {
     assert_eq!(record(), recorded, "a refused change");
     assert!(code == Some(2) && said.contains("`bob`") && said.contains("has it already"), "{said}");
 
-    // It is removed while its packets wait, and another takes its address before they have left.
+    // Bob is removed while his packets wait, and Eve takes his address before they have left.
     change(&bed, &["set", path, "bob", "weight=2"]);
     let burst = || (0..40).for_each(|_| drop(hosts.outside.send_to(&[0; 1000], (INSIDE, 7000))));
     burst();
@@ -106,7 +106,7 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
         assert!(code == Some(0) && said.starts_with(&format!("new: n{number}\n")), "{said}");
         reloaded += u64::from(!said.contains("nothing was forwarded for 0.000 ms"));
     }
-    // Three times 64 vacant leaves, and each rebuilt tree uses one of them.
+    // Each of three trees had 64 vacant leaves, and a rebuilt tree uses one of its own at once.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
     let (exit, said) = gateway.end();

@@ -164,7 +164,7 @@ fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gatew
     let written = bed.call(&["capture", path, "--out", out]);
     assert!(written.status.success(), "{written:?}");
     let bytes = fs::read(&file).expect("it was written");
-    // The head is shorter; the number of drops depends on the machine.
+    // The file's head is shorter than this. The number of drops depends on the machine.
     assert!(bytes.len() > 1000, "packets were dropped: {}", bytes.len());
     assert_eq!(bed.call(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
     assert_eq!(fs::read(&file).expect("it is there"), bytes);

@@ -1,7 +1,7 @@
 //! The real `fairwire-gateway run` between two hosts made of network namespaces. It needs root;
 //! otherwise it says so, loudly, and passes.
 //!
-//! Everything runs in namespaces that end with this test; this process stays where it is.
+//! Everything runs in namespaces that end with this test. This process stays in its own.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 

@@ -106,7 +106,7 @@ fn clients_hand_over_files_that_the_process_may_not_open() {
     fs::write(&sheet, rows).expect("it is ours");
     assert!(gateway.end().0.success());
 
-    // A socket that it could not remove is no obstacle, and answers no client.
+    // A socket that the gateway could not remove is no obstacle to the next, and answers no client.
     assert!(socket.exists());
     assert_eq!(bed.call(&["status", path]).status.code(), Some(2));
     assert!(bed.start(&config).end().0.success());

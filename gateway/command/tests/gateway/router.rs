@@ -158,8 +158,9 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The same once it has stopped growing: datagrams that waited for a neighbour's address arrive
-    /// together. The gateway's copy of its counters is 10 ms old.
+    /// The packets that the gateway took in, once their number has stopped growing. Datagrams that
+    /// waited for a neighbour's address arrive together, and the gateway's copy of its counters is
+    /// 10 ms old.
     fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -340,7 +341,7 @@ fn a_router_with_nat_shapes_both_directions_and_is_restored_at_the_end() {
     let gateway = home.start(&config);
     assert_eq!(home.traces(), "2 devices, tables: true", "{:?}", gateway.said);
 
-    // NAT works, and so does IPv6 next to it.
+    // IPv4 is translated, and IPv6 passes untranslated.
     let (one, v6) = (socket(&home, HOSTS[0]), socket(&home, "2001:db8:1::1"));
     assert_eq!(reaches(&one, world_v4(), PATIENCE).as_deref(), Some(PUBLIC));
     let server = format!("[{SERVER_V6}]:7001").parse().expect("an address");
@@ -544,12 +545,13 @@ fn each_address_without_a_plan_has_one_behind_nat_and_all_of_them_have_a_ceiling
     });
     let gateway = home.start(&config);
     for is_upload in [false, true] {
-        // Connections of one host, and those of two; how much TCP has of it is up to the machine.
+        // Connections of one host, and of two. How much of the ceilings TCP uses depends on the
+        // machine.
         for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
             let mbps = got as f64 * 8.0 / seconds as f64 / 1e6;
-            // The receiver's end counts 50 ms more at most.
+            // The receiver counts at most 50 ms more.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }
     }

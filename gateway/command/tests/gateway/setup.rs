@@ -27,7 +27,7 @@ fn setup_writes_runnable_files_once_and_completely() {
     let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");
     assert!(code == Some(2) && said.contains(why) && said.contains(allowed) && !file.exists(), "{said}");
     assert!(said.contains("`--outside`"), "{said}");
-    // One of the two is enough.
+    // The name of one interface is enough.
     let (code, shown, said) = setup(&[&["--inside", "g1"], &rates[..]].concat());
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("g0: up, no address") && said.contains("it forwards nothing"), "{said}");

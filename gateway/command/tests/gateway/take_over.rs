@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 struct Seen {
     numbers: Vec<u32>,
-    /// The longest time between two of them, and its start.
+    /// The longest time between two datagrams, and its start.
     longest: Duration,
     gaps: Vec<(Instant, Duration)>,
 }
@@ -203,7 +203,7 @@ fn a_successor_that_dies_or_stalls_costs_only_time() {
     let attempt = |silence: Duration| {
         let stream = false_heir(&bed, &config, 1).expect("it is offered");
         (&stream).write_all(b"g").expect("it listens");
-        // It receives everything, and acknowledges nothing.
+        // The successor receives everything, and acknowledges nothing.
         stream.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
         let mut bytes = vec![0; 1 << 16];
         let until = Instant::now() + silence;
@@ -244,7 +244,7 @@ fn an_unfit_configuration_is_not_handed_over_and_the_reason_is_given() {
     let guarded = bed.write("guarded.toml", &format!("{text}[safety]\non_failure = \"open\"\n"));
     assert!(refused(&guarded).contains("`safety.on_failure`"), "another guard is refused");
     let stranger = bed.write("stranger.toml", &text.replace("name = \"", "name = \"no-"));
-    // It starts normally, and finds that another gateway has the interfaces.
+    // A process of another name starts normally, and fails because a gateway has the interfaces.
     let said = refused(&stranger);
     assert!(said.contains("runs that could be taken over: this one starts"), "{said}");
     assert!(said.contains("is taken by"), "{said}");
@@ -271,7 +271,7 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     let mut command = bed.fairwire(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     command.env("NOTIFY_SOCKET", format!("@{name}"));
     let second = bed.begin_command(command);
-    // A machine that is suspended and resumes ends no take-over.
+    // A suspend and resume of the machine does not end a take-over.
     for _ in 0..100 {
         second.signal(Signal::STOP);
         second.signal(Signal::CONT);

@@ -143,11 +143,11 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // It used to take 145 times as long: a file, a check and a reload for each.
+    // With a file, a check and a reload for each request, this took 145 times as long.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);
-    // A second on an idle core; with a reload for each it would be minutes.
+    // It takes a second on an idle core; with a reload for each request it would be minutes.
     assert!(of_many < Duration::from_secs(30), "{of_many:?}");
     let log = follower.log();
     assert!(log.contains("without 10.9.0.7, which is typed for `c7`"), "{log}");

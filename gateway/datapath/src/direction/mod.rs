@@ -45,7 +45,7 @@ pub struct DirectionPlan {
     pub pool: PoolSize,
     /// Flows that are counted one by one.
     pub flows: usize,
-    /// The classifier names only classes below this.
+    /// The number of classes: the classifier names only lower numbers.
     pub classes: usize,
 }
 
@@ -60,7 +60,8 @@ pub struct ShaperPlan {
     /// The rate at which frames that are not IP may bypass the discipline, as part of the link's
     /// rate.
     pub not_ip: Rate,
-    /// The same for packets that [control a network](crate::control).
+    /// The rate at which packets that [control a network](crate::control) may bypass the
+    /// discipline.
     pub control: Rate,
 }
 
@@ -429,7 +430,7 @@ impl Direction {
         let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
         let mut count = 0;
-        // The places come first in the zip, since a popped frame must find one.
+        // The places come first in the zip, since a popped frame must get a place.
         for ((place, frame), due) in
             batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
         {

@@ -92,7 +92,7 @@ impl Replacement {
         }
     }
 
-    /// Makes it an `edge`.
+    /// Makes the direction an `edge`.
     #[must_use]
     pub fn at_edge(self, edge: Edge) -> Self {
         Replacement { edge, ..self }

@@ -45,9 +45,9 @@ impl Edge {
 /// The forwarding thread's edges, as shown to other threads.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeViews {
-    /// Estimates, where aggregates leave.
+    /// Estimates, present where aggregates leave.
     pub seen: Option<Arc<EstimatesView>>,
-    /// Targets, where they enter.
+    /// Targets, present where aggregates enter.
     pub targets: Option<Arc<Targets>>,
 }
 

@@ -626,8 +626,8 @@ mod tests {
         };
         (0..1000).for_each(|_| _ = port.transmit_all(&batch(FEW - 1)));
         assert_eq!((port.port.own, owned(&port)), (1000 * (FEW as u64 - 1), 0));
-        // The first time, because threads may fall behind later on a busy machine and give all
-        // back.
+        // Checks only the first hand-over. On a busy machine threads may fall behind later, and all
+        // buckets return.
         let becomes_owned = (0..100).any(|_| {
             port.transmit_all(&batch(64));
             owned(&port) > 0

@@ -35,7 +35,8 @@ impl Default for Followed {
     }
 }
 
-/// One direction of it. Times are in microseconds, which wrap after more than an hour.
+/// One direction of a TCP conversation. Times are in microseconds, which wrap after more than an
+/// hour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
     /// When the timed segment arrived or, once it left, when it left.

@@ -63,7 +63,7 @@ impl Table {
         folded(folded(addresses ^ k0, ends ^ k1) ^ k2, k3) | 1
     }
 
-    /// The same for a QUIC conversation, whose ports a TCP conversation may share.
+    /// The hash of a QUIC conversation, whose ports a TCP conversation may share.
     #[inline]
     pub(super) fn hash_of_quic(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
         self.hash(frame, headers, way) ^ 2

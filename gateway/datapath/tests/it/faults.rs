@@ -32,7 +32,7 @@ struct Seen {
     health: [PortHealth; 2],
 }
 
-/// Runs `test` on a bed, on a separate thread, whose network changes.
+/// Runs `test` on a bed, on a separate thread because it changes that thread's network namespace.
 fn on_a_bed(test: impl FnOnce(&Bed) + Send + 'static) {
     let lab = thread::spawn(|| Bed::new(1500).map(|bed| test(&bed)));
     match lab.join().unwrap_or_else(|panic| resume_unwind(panic)) {

@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     KernelOnItsOwnCore,
     /// The kernel routes, and shapes with its HTB.
     KernelHtb,
-    /// The same on the gateway's processor.
+    /// The kernel routes, and shapes with its HTB, on the gateway's processor.
     KernelHtbOnItsOwnCore,
     /// We carry frames, through a discipline if there is one.
     Ours { back_end: BackEnd, discipline: Option<&'static str> },

@@ -20,7 +20,7 @@ pub(crate) fn udp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u1
     frame
 }
 
-/// The same for a TCP frame with timestamps.
+/// A TCP frame with timestamps, with the same parameters as in [`udp`].
 #[allow(dead_code, reason = "of two programs one sends TCP")]
 pub(crate) fn tcp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = ip(bytes, mac, hosts, flow, 6);

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The reference for every contestant.
 pub(crate) const REFERENCE: &str = "kernel routing";
-/// The same on the gateway's processor: the harder comparison.
+/// Kernel routing on the gateway's processor: the harder comparison.
 const ON_ITS_OWN_CORE: &str = "kernel routing, own core";
 /// The contestant that must keep the promises.
 const PROMISED: &str = "af-packet, faba";

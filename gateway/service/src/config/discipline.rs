@@ -146,7 +146,7 @@ impl<'a> DisciplinePlan<'a> {
         Site { rate, buffer, packet_bytes, seed: self.seed, stream: self.way.name() }
     }
 
-    /// Checks it without allocating its memory.
+    /// Checks the discipline without allocating its memory.
     pub(super) fn check(&self) -> Result<(), DisciplineFault<'a>> {
         match self.shaping.sharing {
             ClassSupport::Queues => self.leaves().map(drop),
@@ -238,7 +238,7 @@ impl<'a> DisciplinePlan<'a> {
         self.book.iter().map(|(number, _)| number).filter(|number| self.each(*number).is_some())
     }
 
-    /// The numbers that it is built with, each with its class where it is not vacant.
+    /// The class numbers of the tree to build, each with its class unless it is vacant.
     fn listed(&self) -> Vec<(u32, Option<&'a Class>)> {
         let mut numbers: Vec<u32> = match self.only {
             None => (0..self.book.numbers() as u32).collect(),
@@ -252,7 +252,8 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The tree of the numbers `listed`, and of the leaves of `hosts`, by the classes above them.
+    /// The tree of the numbers `listed`, and for each entry of `hosts` a leaf of hosts below that
+    /// class.
     fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let class = |&(id, class): &(u32, Option<&Class>)| {
@@ -280,7 +281,7 @@ impl<'a> DisciplinePlan<'a> {
             buffer: Some(ONE),
             ..classful::Class::default()
         };
-        // They have the numbers after all others.
+        // The leaves of hosts have the numbers after all others.
         let first = self.book.numbers() as u32;
         let classes = listed.iter().map(class).chain((first..).zip(hosts).map(host)).collect();
         let of_unclaimed = (first..).zip(hosts).find(|(_, class)| **class == UNCLAIMED);
@@ -288,8 +289,8 @@ impl<'a> DisciplinePlan<'a> {
         classful::Spec { class: Some(classes), default: Some(default), ..typed }
     }
 
-    /// The tree, and what is to be in its leaves, checked. Each has only what it needs, so that
-    /// thousands fit.
+    /// The checked tree, and its leaves. Each leaf stores only what it needs, so that thousands
+    /// fit.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let (site, listed) = (self.site(), self.listed());
         let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
@@ -359,12 +360,14 @@ impl<'a> DisciplinePlan<'a> {
     }
 }
 
-/// The leaves of hosts in a class with a ceiling for each: a packet takes longer, the more of them wait.
+/// The leaves of hosts in a class with a ceiling for each host. The work for a packet grows with
+/// the number of backlogged leaves.
 const HOSTS: usize = 256;
-/// Stated for a leaf, so that the equal parts of thousands are not refused as too small.
+/// The buffer stated for a leaf. Without it, the equal parts of thousands of leaves would be
+/// refused as too small.
 const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
-/// Up to this number of leaves are made at once, and nothing is allocated later. Of more, few are
-/// busy at a time.
+/// Up to this number of leaves are built at once, and nothing is allocated later. Of more leaves,
+/// few are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
 /// Leaves are built at once only if all of them together have room for at most this number of
 /// packets: 16 MB of slots, which cost nothing until they are used.
@@ -393,7 +396,7 @@ struct Leaves {
     prepared: Box<[Prepared]>,
     site: Site<'static>,
     pool: Pool,
-    /// Are some of them of hosts, of which few are busy at a time?
+    /// Are some of the leaves for hosts? Few hosts are busy at a time.
     have_hosts: bool,
 }
 

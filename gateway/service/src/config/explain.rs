@@ -60,13 +60,13 @@ pub struct ShapingExplanation {
     pub dscp: DscpChoice,
     /// The limit of waiting packets, as written.
     pub buffer: String,
-    /// The same in full packets.
+    /// The limit in full packets.
     pub buffer_packets: f64,
-    /// The same as the time in which the link sends it, seconds.
+    /// The limit as the time in which the link sends that much, seconds.
     pub buffer_s: f64,
     /// The rate of non-IP packets, which bypass the discipline, bit/s.
     pub not_ip_bps: u64,
-    /// The same for network control packets, bit/s.
+    /// The rate of network control packets, which bypass the discipline, bit/s.
     pub control_bps: u64,
     /// Bytes on the link of a full packet: 1514 B of Ethernet frame.
     pub packet_bytes: u32,
@@ -91,14 +91,14 @@ pub struct ClassExplanation {
     pub guaranteed_bps: Option<u64>,
     /// The rate that it never exceeds, bit/s.
     pub ceiling_bps: Option<u64>,
-    /// The burst beyond that after a pause, such as `40 Mbit/s for 10 s`.
+    /// The burst beyond the ceiling after a pause, such as `40 Mbit/s for 10 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<BurstText>,
     /// The rate that none of its hosts exceeds, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each_bps: Option<u64>,
-    /// With `classful`: its own discipline, or that of all below it, as given; absent where it has
-    /// that of the class above.
+    /// With `classful`: the discipline given for the class, or for all leaves below it. Absent if
+    /// it is inherited from the class above.
     pub leaf: Option<String>,
     /// Its rate when all classes are busy, bit/s.
     pub busy_bps: f64,
@@ -107,11 +107,11 @@ pub struct ClassExplanation {
 /// Memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Memory {
-    /// Of the tables that find a packet's class.
+    /// The memory of the tables that find a packet's class.
     pub claims_bytes: usize,
-    /// Of all classes with their counts, in both directions.
+    /// The memory of all classes with their counts, in both directions.
     pub classes_bytes: usize,
-    /// Of the frames inside, in both directions, at the most long and the most short frames.
+    /// The memory of the frames inside, in both directions, if all buffers are in use.
     pub max_frames_bytes: u64,
 }
 

@@ -87,7 +87,7 @@ pub struct PlanContext {
 /// The contents of the configuration at `path`, with no further checks.
 ///
 /// # Errors
-/// If it cannot be read, or has something that no configuration has.
+/// If it cannot be read, or contains something that no configuration can have.
 pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
     typed_as(path, &text_at(path)?)
 }
@@ -95,7 +95,7 @@ pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
 /// Like [`typed_at`] for `text`, as if it were in the file at `path`.
 ///
 /// # Errors
-/// As of [`typed_at`].
+/// As for [`typed_at`].
 pub fn typed_as(path: &Path, text: &str) -> Result<Spec, DocumentError> {
     Ok(typed(&path.display().to_string(), text)?.0)
 }
@@ -497,7 +497,7 @@ const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest IP packet, only an IPv4 header, on Ethernet without padding.
 const MIN_FRAME: usize = 34;
 /// The most bytes of a pool if all of its frames were long. Floods of short packets need many
-/// frames. These take an eighth of it, and only during a flood.
+/// frames. Short frames take an eighth of that memory, and only during a flood.
 const MAX_POOL: u32 = 128 << 20;
 /// The most frames of a pool.
 const MAX_FRAMES: u32 = 1 << 22;
@@ -507,8 +507,8 @@ fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 
-/// Refuses parameters of an unused discipline: its name is wrong, or that of the direction's
-/// discipline.
+/// Refuses parameters of a discipline that neither direction uses. Either its name is wrong, or the
+/// direction's is.
 fn refuse_unused(
     spec: &Spec,
     shaping: &[Option<Shaping>; 2],

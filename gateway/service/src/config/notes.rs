@@ -176,6 +176,6 @@ fn slips(way: Way, tree: &Tree) -> Option<String> {
     Some(format!("{}: {} has a ceiling of {ceiling}{more}: is it in kbit/s?", way.name(), tree::quoted(name)))
 }
 
-/// With fewer, a TCP flow cannot recover by fast retransmission, and tokens are too coarse for
-/// shares.
+/// The fewest full packets that a buffer should hold. With fewer, a TCP flow cannot recover by fast
+/// retransmission, and tokens are too coarse for shares.
 pub(super) const FEW_PACKETS: f64 = 20.0;

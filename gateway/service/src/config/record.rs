@@ -41,7 +41,7 @@ pub(super) fn table_by(
     Err(Problem::Unreadable { path: path.into(), cause: ErrorKind::ResourceBusy.into() }.into())
 }
 
-/// The maximum length of a journal, in bytes. A change of all lines of the longest file, in full.
+/// The maximum length of a journal, in bytes: enough to change every line of the longest file.
 pub const MAX_JOURNAL: u64 = 4 * sheet::MAX_BYTES;
 
 /// The text of the journal; empty without one.

@@ -350,7 +350,7 @@ mod tests {
             for (gone, new) in [
                 (None, Some("ida,10.0.3.1,gold,2,no,,5 Mbit/s,9 Mbit/s for 2 s")),
                 (Some(ANN), None),
-                (None, Some("udo,10.0.0.1 2001:db8::/48,silver,1,yes,,,")), // her address
+                (None, Some("udo,10.0.0.1 2001:db8::/48,silver,1,yes,,,")), // Ann's address
                 (None, Some("pia,10.0.3.2,,1,no,3 Mbit/s,,")),
                 (None, Some(ANN.replace("10.0.0.1", "10.0.0.9").leak())),
                 (Some(ROOT), Some("kai,10.0.1.0/24,,1,no,,7 Mbit/s,")),

@@ -41,7 +41,7 @@ pub struct Shaping {
     pub framing: Framing,
     /// The rate at which non-IP packets bypass the discipline.
     pub not_ip: Rate,
-    /// The same for network control packets.
+    /// The rate at which network control packets bypass the discipline.
     pub control: Rate,
     /// Whether parameters were given with the name.
     pub has_own: bool,
@@ -61,8 +61,8 @@ const BUFFER: Duration = Duration::from_ms(50);
 /// The most bytes that may be added to or taken from a frame.
 const MAX_OVERHEAD: i32 = 1024;
 
-/// The default limit of waiting packets on a link of `rate`. On a slow link it is what shares and
-/// TCP need.
+/// The default limit of waiting packets on a link of `rate`. On a slow link it is the fewest
+/// packets that fair shares and TCP need.
 fn default_buffer(rate: Rate) -> Amount {
     let few = Amount::Packets(FEW_PACKETS as u32);
     let packet_bytes = TYPICAL_FRAME + 24;
@@ -144,7 +144,7 @@ pub(super) fn check(
     }))
 }
 
-/// A ceiling for each host is of a leaf, in which flows have hosts.
+/// Refuses a ceiling for each host, unless its class is a leaf and flows have hosts.
 fn each_is_of_hosts(
     way: Way,
     tree: &Tree,
@@ -167,7 +167,7 @@ fn each_is_of_hosts(
     Ok(())
 }
 
-/// A part of the subscribers that may come before the tree is built anew, and the fewest.
+/// The numbers reserved for new subscribers: one for this many classes, and the fewest.
 const VACANT: (usize, usize) = (16, 64);
 
 /// Leaf numbers to reserve for new subscribers, given the number of `classes`. 0 if a new

@@ -1,8 +1,8 @@
 //! The two ends of reports between the edges of a DiffServ domain, on the control thread.
 //!
 //! Input from the network is bounded. At most [`MAX_AT_ONCE`] datagrams are read in a turn into one
-//! buffer, and more datagrams cause no earlier turn. A flood can drown reports, and then targets
-//! return to their contracts; it delays no packet.
+//! buffer, and further datagrams do not hasten the next turn. A flood can suppress reports, and then
+//! targets return to their contracts. It delays no packet.
 
 pub mod report;
 

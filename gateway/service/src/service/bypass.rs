@@ -12,7 +12,7 @@ use fairwire_core::{Duration, Rate, Time};
 use fairwire_wire::Way;
 
 const LOOK: Duration = Duration::from_secs(5);
-/// Time without bypassing traffic before its end is reported.
+/// The end of a bypass is reported after this time without traffic that bypasses the gateway.
 const OVER: Duration = Duration::from_secs(60);
 /// Traffic that bypasses the gateway, such as a router's DNS and updates, is ignored below this
 /// fraction of the rate.
@@ -27,7 +27,8 @@ const MAX_PACKET: u64 = 1538;
 pub(super) struct Bypass {
     look_at: Time,
     last: Option<Look>,
-    /// By direction: when bypassing traffic was last observed, until its end is reported.
+    /// By direction: when traffic was last observed to bypass the gateway, until its end is
+    /// reported.
     reported: [Option<Time>; 2],
 }
 

@@ -86,8 +86,8 @@ impl ServiceError {
         }
     }
 
-    /// This error; for a process that takes over (`is_heir`), one saying that the running process
-    /// continues.
+    /// Returns this error, or for a process that takes over (`is_heir`) an error which reports that
+    /// the running process continues.
     pub(super) fn or_not_handed_over(self, is_heir: bool) -> Self {
         match self {
             ServiceError::Port(error) if is_heir => {

@@ -96,7 +96,7 @@ pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError>
     // Its own process group: Ctrl-C goes to the gateway, which ends its guard.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(fail)?;
-    // It sends one byte when it is ready, and closes the pipe if it failed.
+    // The guard sends one byte when it is ready, and closes the pipe if it failed.
     let mut ready = [0];
     let count = child.stdout.as_ref().map(|output| read(output, &mut ready));
     match count {
@@ -113,7 +113,7 @@ pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     let Ok(stream) = UnixStream::connect(socket) else { return Ok(()) };
     let fail = |error: std::io::Error| ServiceError::system("waiting for the former guard to leave", error);
     stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).map_err(fail)?;
-    // It closes the connection when its bridge is gone.
+    // The guard closes the connection when its bridge is gone.
     std::io::copy(&mut &stream, &mut std::io::sink()).map(|_| ()).map_err(fail)
 }
 

@@ -364,8 +364,8 @@ impl<'a> ReadyGateway<'a> {
         }))
     }
 
-    /// The same for a gateway that takes over. The running process forwards until this one is
-    /// ready.
+    /// Takes over all that the gateway needs from the running process. That process forwards until
+    /// this one is ready.
     fn take_over(
         config: Arc<Config>,
         path: PathBuf,
@@ -499,7 +499,7 @@ fn start(
     match has_begun.recv() {
         Ok(former) => Ok((thread, former)),
         Err(_) => {
-            // It ended before it forwarded.
+            // The thread ended before it forwarded.
             let outcome = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             Err(outcome.err().map_or_else(
                 || ServiceError::system("forwarding", std::io::Error::other("it has ended")),

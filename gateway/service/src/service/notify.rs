@@ -1,7 +1,7 @@
 //! Notifies the service manager with sd_notify(3), if `NOTIFY_SOCKET` names its socket.
 //!
-//! A process is one service, however many gateways it has. It is ready when all of them are, alive
-//! when all that have not ended are, and ends with the last of them.
+//! A process is one service, however many gateways it has. It is ready when all gateways are, alive
+//! while all that have not ended are alive, and ends with the last.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -38,7 +38,7 @@ impl Notifier {
         Notifier::new(manager, names)
     }
 
-    /// The same for a process that takes over from the one that the manager started.
+    /// Makes it the notifier of a process that takes over from the one that the manager started.
     pub(super) fn into_heir(self) -> Self {
         Notifier { is_heir: true, ..self }
     }

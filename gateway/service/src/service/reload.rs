@@ -73,9 +73,10 @@ impl Set {
 const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
-    /// Reads the file again and puts it in place. If it is refused nothing changes, and the message
-    /// says why. Files with the names `files` are read from what was `handed` over, open. Weights and
-    /// rates that were set stay if it `keeps` them. A record may follow the files.
+    /// Reads the file again, and puts the configuration in place. If it is refused, nothing
+    /// changes, and the message says why. Files called `files` are read from the open files that
+    /// were `handed` over. Weights and rates that were set stay if it `keeps` them. A record may
+    /// follow the files.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -87,7 +88,7 @@ impl Present {
             let place = files.iter().position(|file| is_of(path, file));
             match place.and_then(|place| Some((place, handed.file(place).ok().flatten()?))) {
                 Some((place, file)) if files[place] == path => read_open(&file, path, limit, wanted),
-                Some(_) => Ok(String::new()), // the file that is handed over is merged
+                Some(_) => Ok(String::new()), // the text that was handed over includes the journal
                 None => read_text(path, limit, wanted),
             }
         };
@@ -137,8 +138,9 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces the rows of subscribers with those of another table, both `handed` over, with a record. A
-    /// subscriber of only one of them is removed, or new. `None` if that takes a reload.
+    /// Replaces subscribers' rows `before` with rows `after`: two tables that were `handed` over,
+    /// with a record. A subscriber in only one table is removed or new. `None` if this takes a
+    /// reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -172,16 +174,17 @@ impl Present {
         Ok(Some(Reloaded { changes, took_ms: ms_since(start), is_balanced, ..Reloaded::default() }))
     }
 
-    /// Has `edit` made, and returns whether every packet has its place. `None` if it cannot be made.
+    /// Applies `edit`, and returns whether every packet is accounted for. `None` if it cannot be
+    /// applied.
     fn edit_and_balance(&self, edit: Edit) -> Result<Option<bool>, String> {
-        // Both at one look of the thread that forwards.
+        // The thread that forwards handles both commands in one turn.
         let (edit, balance) = (self.begin_edit(edit)?, self.begin_balance()?);
         let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
         let is_balanced = balance.recv_timeout(ANSWER).map_err(|_| GONE)?;
         Ok(is_edited.then_some(is_balanced))
     }
 
-    /// The terms of a class in `next`; `None` where they cannot be built.
+    /// The terms of a class in `next`; `None` if they cannot be built.
     fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
         let OtherTerms { class, parent, ways } = *terms;
         let mut fresh = [None, None];
@@ -370,7 +373,8 @@ fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
     Ok(RateLaw::Steps(std::iter::once(Step { at: Time::ZERO, rate: before }).chain(given).collect()))
 }
 
-/// Ends the record in `place` of what was `handed` over, before the change that it has is made.
+/// Completes the record among the `handed` files, at position `place`, before its change is
+/// applied.
 fn recorded(handed: &Handed, place: usize) -> Result<Option<Record>, String> {
     let record = Record::of(handed, place).and_then(|record| match record {
         Some(record) => record.end().map(|()| Some(record)),

@@ -56,7 +56,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const PREPARING: Duration = Duration::from_secs(10);
 /// The most descriptors at once.
 const MAX_PAPERS: usize = 16;
-/// Bytes of the longest list of them.
+/// Bytes of the longest list of descriptors.
 const MAX_LIST: usize = 1024;
 /// Bytes of the buffers that frames are written to and read from.
 const BUFFER: usize = 64 << 10;
@@ -73,7 +73,7 @@ pub(super) enum Paper {
     Name,
     /// The pipe to the guard.
     ToGuard,
-    /// The pipe from it.
+    /// The pipe from the guard.
     FromGuard,
     /// Listens to readers over HTTP.
     Stream,
@@ -406,7 +406,7 @@ impl Takeover {
         Ok(self.head.frames)
     }
 
-    /// Acknowledges all of it. On success the link belongs to this process.
+    /// Acknowledges all frames. On success the link belongs to this process.
     pub(super) fn commit(self) -> io::Result<UnixStream> {
         let stream = self.stream.into_inner();
         (&mut &stream).write_all(&[HAVE])?;
@@ -417,7 +417,7 @@ impl Takeover {
 
 /// Lets the old process end: the service manager knows the new one.
 pub(super) fn let_go(stream: &UnixStream) {
-    // It ends on its own after a while.
+    // Without this byte the old process ends after a while.
     let _ = (&mut &*stream).write_all(&[KNOWN]);
 }
 

@@ -224,7 +224,7 @@ impl Board {
         Pulse::of(&lock(&self.tick))
     }
 
-    /// Makes the observer copy the counters of these at each interval: the first [`MAX_PICKED`].
+    /// Makes the observer copy the counters of `wanted` at each interval: the first [`MAX_PICKED`].
     pub fn pick(&self, wanted: &[Pick]) {
         let mut picks = lock(&self.picks);
         picks.clear();
@@ -359,7 +359,7 @@ impl Board {
         self.captured(|rings, setting| write_pcapng(file, rings, setting))
     }
 
-    /// Returns the same as bytes.
+    /// Returns the content of the capture rings as the bytes of a file.
     pub fn capture_bytes(&self) -> Vec<u8> {
         self.captured(|rings, setting| as_pcapng(rings, setting).0)
     }

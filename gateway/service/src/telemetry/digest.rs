@@ -13,8 +13,8 @@ use fairwire_wire::Way;
 /// The most flows in a snapshot.
 pub(super) const SHOWN_FLOWS: usize = 20;
 /// A flow or a class wanted more than it got if some of its packets were dropped or marked. It also
-/// did if it offered this ratio of what it got, and two packets more: then its queue has grown by
-/// more than one packet.
+/// did if it offered this multiple of what it got, and two packets more. Its queue has then grown
+/// by more than one packet.
 const WANTED_MORE: f64 = 1.02;
 /// A class is at its ceiling if it gets this part of it.
 const AT_CEILING: f64 = 0.98;

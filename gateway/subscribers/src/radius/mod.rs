@@ -255,7 +255,7 @@ fn head(packet: &[u8]) -> [u8; 16] {
     authenticator
 }
 
-/// Was it made with the secret (RFC 2866, section 3; RFC 5176, section 2.3)?
+/// Was it signed with the secret (RFC 2866, section 3; RFC 5176, section 2.3)?
 fn is_authentic(packet: &[u8], attributes: &[Attribute], secret: &[u8]) -> bool {
     let mut bare = packet.to_vec();
     bare[AUTHENTICATOR].fill(0);

@@ -180,8 +180,8 @@ impl<'a> Work<'a> {
         all.all(|row| row.name == first.name).then(|| (first, session.map(|(_, key)| key)))
     }
 
-    /// The session with that identifier and its subscriber: of that access server, else the only
-    /// one.
+    /// The session with the request's identifier, and its subscriber. A session of the request's
+    /// access server takes precedence; otherwise there must be only one.
     fn session(&self, request: &Request) -> Option<(String, Key)> {
         let wanted = request.session.as_deref()?;
         let before = self.by_session.get_or_init(|| {
@@ -282,7 +282,7 @@ impl<'a> Work<'a> {
         let mut addresses = request.addresses.clone();
         match known {
             Some(known) => addresses.extend(known),
-            // A session about which even its end reports nothing.
+            // Neither this request nor an earlier one reported an address of the session.
             None if addresses.is_empty() => addresses = self.leased(row).clone(),
             None => {}
         }

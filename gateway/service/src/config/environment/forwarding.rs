@@ -65,7 +65,8 @@ pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     spec.wire.inside.names().iter().enumerate().map(passage).collect()
 }
 
-/// Notes on what carries packets past a router's gateway: its own tunnels, and flowtables.
+/// Notes on traffic that does not pass the gateway of a router: the router's own tunnels, and
+/// flowtables.
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
     let (insides, outside) = (spec.wire.inside.names(), &spec.wire.outside);
