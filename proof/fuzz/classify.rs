@@ -64,7 +64,7 @@ fn captured(bytes: &[u8]) {
     let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::notes(&file));
 }
 
-/// Checks that every classifier has an answer for any bytes, and the same one twice.
+/// Checks that every classifier has an answer for any bytes, and gives the same answer twice.
 ///
 /// # Panics
 /// If one does not: the fuzzer's find.

@@ -69,7 +69,7 @@ struct Beside {
     calls: u16,
 }
 
-/// A typical home, and the conversations of the review that held a line at a tenth.
+/// A typical home, and the conversations that held a line at a tenth of its rate in the review.
 const BESIDE: [Beside; 10] = [
     talking("autorate-beside-none", 0, 40),
     talking("autorate-beside-1-each-40-ms", 1, 40),
@@ -83,7 +83,7 @@ const BESIDE: [Beside; 10] = [
     // A terminal sends as much as a game.
     Beside { name: "autorate-beside-calls-and-a-game", talks: 2, every_ms: 16, calls: 4 },
 ];
-/// The length of each. The last [`LAST_S`] are judged, as in the review.
+/// The length of each case, seconds. The last [`LAST_S`] are judged, as in the review.
 const BESIDE_S: u64 = 18;
 const LAST_S: u64 = 8;
 

@@ -21,7 +21,7 @@ pub struct Finding {
     pub subject: Subject,
 }
 
-/// The subject of a promise, which determines what else than the gateway can break it.
+/// The subject of a promise, which determines what other than the gateway can break it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subject {
@@ -60,7 +60,7 @@ impl Finding {
         }
     }
 
-    /// The same, about `subject`.
+    /// This finding, about `subject`.
     #[must_use]
     pub fn about(self, subject: Subject) -> Finding {
         Finding { subject, ..self }

@@ -97,11 +97,11 @@ fn download() -> Way {
 
 /// The prefix of the heavy host's groups, and its network.
 const A: (&str, u8) = ("A", 1);
-/// Those of the other host.
+/// The prefix of the other host's groups, and its network.
 const B: (&str, u8) = ("B", 2);
 /// The heavy host's own pings.
 const OWN_PING: &str = "A ping";
-/// The rate of the gateway behind the kernel's HTB, which shapes.
+/// The rate of a gateway behind the kernel's HTB: high, since HTB shapes.
 const WIDE: Rate = match Rate::from_bps(1_000_000_000) {
     Some(rate) => rate,
     None => panic!("not zero"),
@@ -128,7 +128,8 @@ pub struct Cell {
     /// The rates of the heavy host and of the other, in the direction in which they compete,
     /// Mbit/s.
     pub mbps: [f64; 2],
-    /// The deviations from their max-min fair shares of what left, relative to the shares.
+    /// The deviations of both rates from the hosts' max-min fair shares of the departures, relative
+    /// to the shares.
     pub off: [f64; 2],
     /// The pings of the quiet host.
     pub quiet: Pings,

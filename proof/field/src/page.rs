@@ -228,7 +228,7 @@ fn median(values: &mut [f64]) -> f64 {
 
 /// The number of searches, each for another name.
 const SEARCHES: u32 = 40;
-/// The maximum duration of one.
+/// The maximum duration of a search, ms.
 const LIST_MS: f64 = 300.0;
 
 fn list(happened: &mut Happened) -> Fallible<()> {

@@ -46,7 +46,7 @@ fn address(number: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(0x0a10_0000 + number) // from 10.16.0.0 on
 }
 
-/// Starts, loads and reloads it under each of the [`DISCIPLINES`], and sets a weight.
+/// Starts, loads and reloads a gateway under each of the [`DISCIPLINES`], and sets a weight.
 pub fn twenty_thousand() -> Vec<Happened> {
     ["20000-subscribers", "20000-subscribers-classful"].into_iter().zip(DISCIPLINES).map(held).collect()
 }
@@ -104,7 +104,7 @@ pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 const PLAN_MBPS: u64 = 200;
 /// One-way delay.
 const PLAN_DELAY: Duration = Duration::from_ms(10);
-/// The minimum for one CUBIC flow on it.
+/// The least rate of one CUBIC flow on a plan.
 const PLAN_MIN_MBPS: f64 = 190.0;
 
 /// The gateway of `subscribers` subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s.

@@ -188,7 +188,7 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
 const EACH_S: u64 = 100;
 const MINUTE_S: u64 = 60;
 const ANSWERED_S: f64 = 0.010;
-/// Their start: TCP has found its plan.
+/// The start of the operations, seconds: by then, TCP has reached the rate of its plan.
 const BEGIN: f64 = 3.0;
 /// The interval of pings. The ping of a subscriber whose plan is idle waits only slightly longer
 /// than on the line.

@@ -56,13 +56,13 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// Repeats a test until it passes, up to three times. `is_exact` means that nothing is drawn at
 /// random.
 ///
-/// A packet that is not accounted for fails at once. So does a miss without random draws, unless
-/// the gateway was starved, because nothing else explains it. Rate and delay do not count in that
-/// case. With a load of 15 on 4 processors, the gateway had none for 3 of 4 s; 95 of 100 pings then
-/// took 20 ms rather than 10, in each of three attempts.
+/// A packet that is not accounted for fails at once. With `is_exact` any miss fails at once,
+/// since only a defect explains it. If the gateway was starved, the test is tried again, and rate
+/// and delay do not count. With a load of 15 on 4 processors, the gateway had no processor for 3 of
+/// 4 s. Then 95 of 100 pings took up to 20 ms rather than 10, in each of three attempts.
 ///
 /// # Errors
-/// As `hold`.
+/// The error of `hold`.
 pub fn attempt<T: Outcome, E>(is_exact: bool, hold: &mut dyn FnMut() -> Result<T, E>) -> Result<Tried<T>, E> {
     let mut tried = Tried { held: Vec::new(), bad: Vec::new() };
     while tried.held.len() < MAX_TRIES {

@@ -171,7 +171,7 @@ impl Case {
 /// The cases in `paths`: files, or folders of them, sorted by name.
 ///
 /// # Errors
-/// As [`Case::read`], and for a folder without a case.
+/// As for [`Case::read`], and for a folder without a case.
 pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for path in paths {

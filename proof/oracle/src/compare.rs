@@ -19,7 +19,7 @@ pub enum Figure {
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
     /// One flow's share of the bytes sent, in percent. Reports the flow whose difference takes up
-    /// most of its tolerance; without a tolerance, the one with the largest difference.
+    /// most of its tolerance, or without a tolerance the flow with the largest difference.
     Share,
     /// The mean difference in departure time of the packets that both sides sent, in milliseconds.
     /// The kernel's value is 0.
@@ -72,8 +72,8 @@ pub struct Tolerance {
     pub figure: Figure,
     /// In the displayed unit.
     pub allowed: f64,
-    /// The number of standard errors of the mean difference over the runs that are added, for
-    /// random decisions.
+    /// For random decisions: the tolerance grows by this number of standard errors of the mean
+    /// difference over the runs.
     pub deviations: f64,
     /// The reason for the value.
     pub because: String,
@@ -220,7 +220,7 @@ mod tests {
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
 
-    /// Ours compared with ours, as if the kernel did exactly the same.
+    /// Our discipline compared with itself, as if the kernel did exactly the same.
     fn twins(name: &str, seeds: (u64, u64)) -> Pair {
         let arrivals = find("pie").traffic.arrivals(1);
         let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.at_ns).collect();

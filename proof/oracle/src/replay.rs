@@ -9,9 +9,9 @@ use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmit
 /// A shaper like the kernel's: deficit mode, with a bounded credit for lost time, which polls only
 /// while packets wait.
 ///
-/// It differs from `fairwire_core::Server` in the last two. HTB removes an empty class from its
-/// list and never polls it, so no kernel discipline under it learns that the link is idle. CAKE
-/// does not poll either when it is empty.
+/// The last two properties distinguish it from `fairwire_core::Server`. HTB removes an empty class
+/// from its list and never polls it, so no kernel discipline under it learns that the link is idle.
+/// CAKE does not poll either when it is empty.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,
     transmitter: Transmitter,

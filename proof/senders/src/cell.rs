@@ -94,7 +94,7 @@ fn unquoted(text: &str) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// The name in `text`, which is the name or a table of it with parameters.
+/// The name in `text`, which is the name itself, or a table of the name and its parameters.
 fn name_of(text: &str) -> String {
     unquoted(text.trim_start_matches(['{', ' ']).split([' ', '=']).next().unwrap_or(text))
 }

@@ -39,7 +39,7 @@ pub struct ComparedCell {
     pub ratio: f64,
     /// Is it within the tolerance?
     pub is_within: bool,
-    /// Why it is not, if known.
+    /// Why it is outside, if known.
     pub because: Option<String>,
 }
 

@@ -4,7 +4,7 @@ use crate::judge::{ALLOWED, ComparedCell};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
 use fairwire_figures::{Figure, Setting};
 
-/// The fraction of a place's width that holds its marks.
+/// The part of a fault's width on the axis that its marks take up.
 const WIDTH: f64 = 0.6;
 
 /// One panel per plan: faults side by side, one colour per controller, one mark per cell.
@@ -55,7 +55,7 @@ fn panel(rows: &[ComparedCell], plan: &str, controllers: &[String]) -> Panel {
     }
 }
 
-/// From half to twice the kernel's, or as far as the marks reach.
+/// The range of the axis: from half to twice the kernel's goodput, or as far as the marks reach.
 fn range(rows: &[ComparedCell]) -> [f64; 2] {
     let ends = |[low, high]: [f64; 2], row: &ComparedCell| [low.min(row.ratio), high.max(row.ratio)];
     rows.iter().fold([0.5, 2.0], ends)

@@ -125,7 +125,8 @@ impl Case {
         Case { warm_up, seconds, ..self }
     }
 
-    /// The same case, scaled to usual ones of `seconds`; a quarter of that is not measured.
+    /// The same case, with its length scaled as if a usual contest took `seconds`. A quarter of
+    /// `seconds` is not measured.
     #[must_use]
     pub fn beside(self, seconds: u64) -> Case {
         let scaled = (seconds * self.seconds).div_ceil(USUAL_SECONDS);

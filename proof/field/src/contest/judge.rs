@@ -60,7 +60,8 @@ pub struct WayJudged {
     /// The part of such an error that chance alone may cause if each full packet's class is random:
     /// [`CHANCE_SD`] standard deviations.
     pub chance_points: f64,
-    /// The same for the worst group, relative to its fair share.
+    /// The part of the worst group's deviation that chance alone may cause, relative to its fair
+    /// share.
     pub chance_of_group: f64,
     /// Bit/s of each group, and its fair share.
     pub groups: BTreeMap<String, [f64; 2]>,

@@ -30,7 +30,7 @@ const INGRESS: &str = include_str!("../../../../docs/gateway/diffserv/ingress.to
 const CORE: &str = include_str!("../../../../docs/gateway/diffserv/core.toml");
 const EGRESS: &str = include_str!("../../../../docs/gateway/diffserv/egress.toml");
 const SCENARIO: &str = include_str!("../../../../docs/gateway/diffserv/scenario.toml");
-/// Their contracts, Mbit/s, and the shared rate.
+/// The customers' contracts, Mbit/s, and the rate that they share.
 const CONTRACTS: [(&str, f64); 4] = [("north", 1.0), ("east", 2.0), ("south", 3.0), ("west", 4.0)];
 const RATE_MBPS: f64 = 15.0;
 /// A rate below the sum of all contracts.

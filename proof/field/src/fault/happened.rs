@@ -86,7 +86,8 @@ impl Happened {
         self.findings.push(Finding::judged(name, value, promised, None));
     }
 
-    /// The same for a rate or a time, which do not count if the gateway was starved.
+    /// Compares a rate or a time with the promise. A miss does not count if the gateway was
+    /// starved.
     pub(crate) fn expect_in_time(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None).about(Subject::Time));

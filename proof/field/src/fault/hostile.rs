@@ -85,7 +85,7 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
         .map(|(_, seen)| seen.link_bytes[slots.clone()].iter().sum::<u64>() as f64 * 8.0 / (to - from) / fair)
         .fold(f64::INFINITY, f64::min);
     happened.count("the flood, parts of its fair share", all[1] / fair);
-    // More is not a fault: they may use what the flood leaves.
+    // The hosts may use what the flood leaves, so more than a fair share is no fault.
     happened.expect("an established host, parts of its fair share", least, Allowed::at_least(0.95));
     happened.check_conservation(run.gateway())
 }

@@ -157,7 +157,7 @@ fn hold(
 /// The lines of a gateway's log quoted in an error.
 const LAST_WORDS: usize = 3;
 
-/// Adds the gateway's last log lines, if it was the gateway that failed.
+/// Adds the gateway's last log lines, if the gateway is what failed.
 fn with_last_words(error: ContestError, folder: &Path) -> ContestError {
     let is_of_gateway = match &error {
         ContestError::Gateway(_) => true,

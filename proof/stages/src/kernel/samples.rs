@@ -58,7 +58,7 @@ impl Samples {
         self.flows[flow].inside.push_back(packet.identification);
     }
 
-    /// It left.
+    /// A packet of flow number `flow` left the link.
     pub(super) fn left(&mut self, flow: usize, packet: Passing) {
         self.flows[flow].left(packet);
     }

@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 
 /// The environment variable with the job, set by the kernel's command line.
 pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
-/// The file next to the job's with the fraction of the job that is done.
+/// The file, next to the job file, that contains the fraction of the job that is done.
 pub(super) const PROGRESS: &str = "progress.txt";
-/// The file, next to the job file, that says why the guest gave up.
+/// The file, next to the job file, that contains the reason why the guest gave up.
 pub(super) const FAILURE: &str = "failure.txt";
-/// The file next to the job's whose creation starts the virtual clock; the same as in
-/// `examples/virtual_clock.rs`.
+/// The file, next to the job file, whose creation starts the virtual clock. Its name is the same as
+/// in `examples/virtual_clock.rs`.
 const CLOCK_STARTS: &str = "virtual-clock-starts";
 
 /// The runs of a guest.
@@ -46,13 +46,13 @@ impl Run {
     }
 }
 
-/// A function that makes a run: it returns the content of the result file, and reports the fraction
-/// done meanwhile.
+/// A function that performs a run. It returns the content of the result file, and meanwhile reports
+/// the fraction done.
 pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
 
-/// Takes over if this process belongs to a guest, and does not return then. It either keeps the
-/// guest, or is the guest's first process, which makes each run with `work` and switches the guest
-/// off. Call this first in `main`.
+/// Takes over if this process belongs to a guest, and does not return then. The process either
+/// keeps the guest or is its first process. The first process performs each run with `work`, and
+/// switches the guest off. Call this first in `main`.
 pub fn take_over(work: &mut Work<'_>) {
     keeper::take_over();
     let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };

@@ -14,7 +14,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-/// The environment variable that states which of the two a process is.
+/// The environment variable that identifies the second and the third process.
 const VARIABLE: &str = "FAIRWIRE_GUEST_KEEPER";
 const OUTER: &str = "outer";
 const INNER: &str = "inner";

@@ -115,7 +115,7 @@ fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
 }
 
-/// Sets the rate of the bottleneck of `contest`, bit/s. This thread is then at its router.
+/// Sets the rate of the bottleneck of `contest`, bit/s. This thread moves to the router.
 pub(super) fn change_rate(contest: &Contest, router: &Host, rate_bps: u64) -> Fallible<()> {
     router.enter()?;
     command("tc", &shaping(contest).change(BOTTLENECK.name, rate_bps)).map(drop)
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn each_class_reaches_the_receivers_through_its_delay() {
-        // A separate thread, because it changes its network.
+        // On a separate thread, because the test changes that thread's network namespace.
         let done = thread::spawn(|| {
             let contest = contest();
             match build(&contest) {

@@ -154,7 +154,7 @@ impl Uml {
     }
 }
 
-/// The result of a run that a guest made.
+/// The result of a run that a guest completed.
 ///
 /// # Errors
 /// If it is missing or cannot be read.

@@ -28,7 +28,7 @@ struct OnWire {
     is_late: Option<Duration>,
     /// Packets in order of departure: their ports, departure times, and delays.
     crossings: Vec<(u16, Time, Option<Duration>)>,
-    /// The indices of the latest ones, by name.
+    /// The indices of the latest packets in `crossings`, by name.
     places: BTreeMap<Name, usize>,
 }
 
@@ -94,7 +94,7 @@ impl WatchedPackets {
         usize::from(port - self.first_port)
     }
 
-    /// Its counts.
+    /// The counts of the flow with this source `port`.
     fn flow(&mut self, port: u16) -> &mut FlowTally {
         let number = self.number(port);
         &mut self.tally.flows[number]
@@ -124,7 +124,7 @@ impl WatchedPackets {
         self.flow(port).dropped += 1;
     }
 
-    /// A packet started to leave it.
+    /// A packet started to leave the bottleneck.
     pub(crate) fn left(&mut self, packet: Passing, now: Time) {
         let Passing { port, ecn, bytes, .. } = packet;
         let Some(came) = self.waiting.remove(&packet.name()) else { return };

@@ -38,20 +38,20 @@ impl Queue {
         })
     }
 
-    /// For any number of flows.
+    /// A queue that separates any number of flows as ours does.
     fn new(class: &'static str, variables: String) -> Self {
         Queue { class, variables, most_flows: None }
     }
 }
 
-/// With a limit of one packet more than it holds.
+/// ns-2's drop-tail, whose limit is one packet more than it holds.
 fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     Some(Queue::new("DropTail", format!("limit_ {}", packets + 1)))
 }
 
-/// In packets throughout, or in bytes throughout; in either case, ns-2 counts its limit and its
-/// thresholds in mean packets.
+/// ns-2's RED, in packets throughout or in bytes throughout. In either case it counts its limit and
+/// its thresholds in mean packets.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let (_, config) = spec.check(site).ok()?;
@@ -81,8 +81,9 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// The flow identifier is the colour there: 0 is out of profile. Out of profile, ns-2's code uses
-/// `linterm_` and never `out_linterm_`; the thresholds without a prefix are those of the total.
+/// ns-2's RIO. The flow identifier is the colour there: 0 is out of profile. For such packets its
+/// code uses `linterm_` and never `out_linterm_`. Thresholds without a prefix are those of the
+/// total.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, config) = spec.check(site).ok()?;
@@ -111,7 +112,8 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// With a limit of one packet more than it holds. The weight of the backlog cannot be set there.
+/// ns-2's REM, whose limit is one packet more than it holds. It cannot set the weight of the
+/// backlog.
 fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, rem::Config { law: Law { given, target, .. }, packet_bytes, .. }) = spec.check(site).ok()?;
@@ -126,7 +128,7 @@ fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// Its DRR, whose buffer is in bytes and drops from the longest queue; or its SFQ, which sends a
+/// ns-2's DRR, whose buffer is in bytes and drops from the longest queue; or its SFQ, which sends a
 /// packet of each flow in turn.
 fn fair(spec: &drr::Spec, site: &Site<'_>) -> Option<Queue> {
     let CheckedEntry { limit, ref service, dropper, .. } = spec.check(site).ok()?;
@@ -142,7 +144,7 @@ fn fair(spec: &drr::Spec, site: &Site<'_>) -> Option<Queue> {
         }
         MakesRoom::HalfFree if service.quantum() == site.packet_bytes => {
             let variables = format!("maxqueue_ {} buckets_ {BUCKETS}", packets(limit)?);
-            // Its hash separates the address pairs of this number of flows.
+            // The hash of SFQ separates the address pairs of this number of flows.
             Some(Queue { most_flows: Some(12), ..Queue::new("SFQ", variables) })
         }
         _ => None,

@@ -57,7 +57,8 @@ impl Dumbbell {
             ("-set", queue.variables),
             ("-duration", seconds(plan.duration())),
             ("-warm-up", seconds(plan.warm_up())),
-            // Its generator takes 0 as a request for the time of day, and no number above this.
+            // ns-2's generator takes 0 as a request for the time of day, and accepts no larger
+            // number.
             ("-seed", (1 + seed % 0x7fff_fffe).to_string()),
         ]
         .into_iter()
@@ -148,7 +149,7 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
             tcp_agent(tcp).ok_or_else(|| CannotRun::new(of("the constants of the TCP"), TCP))
         }
         Source::Cbr { rate, packet_bytes, dither, .. } => {
-            // Its `random_` corresponds to a dither of a half.
+            // ns-2's `random_` corresponds to a dither of a half.
             if *dither != 0.0 && *dither != 0.5 {
                 return Err(CannotRun::new(of(&format!("a dither of {dither}")), "0 or 0.5"));
             }
@@ -185,7 +186,7 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     }
     match &tcp.control {
         ControlConfig::Reno => {}
-        // Its `k` is per round trip, and it multiplies by the remaining fraction.
+        // ns-2's `k` is per round trip, and it multiplies by the remaining fraction.
         ControlConfig::Binomial(BinomialParameters { c1, c2, k, l }) => {
             variables += &format!(
                 " windowOption_ 6 increase_num_ {c1} decrease_num_ {} k_parameter_ {} l_parameter_ {l}",
@@ -208,7 +209,7 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if known != *tcp {
         return None;
     }
-    // Its Vegas has the paper's values unless others are given.
+    // This agent's Vegas has the paper's values unless others are given.
     let (kind, own) = match &tcp.control {
         ControlConfig::Vegas(vegas) if *vegas == VegasParameters::default() => {
             ("linux-vegas", " ca_alpha 2 ca_beta 4 ca_gamma 1")

@@ -11,9 +11,9 @@ use fairwire_stages::linux::Linux;
 
 /// Half of 10 Mbit/s from 3 s on, and nothing for 400 ms from 5 s on.
 const CHANGES: &str = "link.changes=[{ at = '3 s', rate = '5 Mbit/s' }, { at = '5 s', down = '400 ms' }]";
-/// The spells checked, seconds.
+/// The spells of time that are checked, seconds.
 const SPELLS: [(f64, f64); 3] = [(1.0, 3.0), (3.0, 5.0), (5.0, 7.0)];
-/// What the link carries in each, bit/s.
+/// The rate that the link carries in each spell, bit/s.
 const CARRIED: [f64; 3] = [10e6, 5e6, 4e6];
 
 /// The minimum use of a link that is always busy: a packet may be late by a few milliseconds at

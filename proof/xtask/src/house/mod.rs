@@ -54,8 +54,9 @@ pub fn check(tree: &Tree) -> Vec<String> {
 
 /// The root of this repository.
 pub fn root() -> PathBuf {
-    // Two folders above xtask's manifest, from any folder. Cargo names it to a program that it runs; the one
-    // that was compiled in may be another checkout's, which shares the target folder.
+    // The root is two folders above xtask's manifest. Cargo passes the manifest's folder to a
+    // program that it runs. The compiled-in folder may be that of another checkout with the same
+    // target folder.
     let compiled = || env!("CARGO_MANIFEST_DIR").into();
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));
     manifest.ancestors().nth(2).map(PathBuf::from).unwrap_or(manifest)
