@@ -23,7 +23,7 @@ const HEAD: &str =
     "name,addresses,class,download_guaranteed,download_ceiling,upload_guaranteed,upload_ceiling\n";
 /// The most lines of differences, and of notes, that are shown.
 const SHOWN: usize = 50;
-/// The exit code of a dry run with differences, as of diff(1).
+/// The exit code of a dry run with differences, as in diff(1).
 const DIFFERS: u8 = 1;
 
 pub(crate) fn import(command: &ImportCommand) -> Result<Ending, Failure> {

@@ -170,8 +170,8 @@ impl Held {
         }
     }
 
-    /// Replaces the file with `next`, and removes its journal. Between the two, or after a kill, a
-    /// reader may find changes in the journal that the file already has.
+    /// Replaces the file with `next`, and removes its journal. Between these steps, or after a
+    /// kill, a reader may find changes in the journal that the file already has.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
         // Another writer that opens it waits until the journal is gone.
@@ -286,7 +286,7 @@ fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
 fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())?;
     match fchown(file, Some(like.uid()), Some(like.gid())) {
-        // Then it belongs to us, like any file that we write.
+        // Then the file belongs to us, like any file that we write.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         other => other,
     }

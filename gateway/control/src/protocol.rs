@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_request_of_another_version_is_refused_with_both_versions() {
-        // It is refused for its version, whatever else an end of this version would find.
+        // The request is refused for its version, whatever else this end would find.
         let newer = br#"{"request":"fly","protocol":2,"program":"fairwire-gateway 9.9.9"}"#;
         let why = Request::of_line(newer).unwrap_err();
         for part in ["fairwire-gateway 9.9.9", "version 2", PROGRAM, "version 1"] {

@@ -266,7 +266,7 @@ impl FlowCount {
         self.bytes_out += u64::from(len);
     }
 
-    /// The difference to `before`; the full count where a counter restarted.
+    /// The difference to `before`; the full count if a counter restarted.
     #[must_use]
     pub fn since(&self, before: &FlowCount) -> FlowCount {
         let since = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);

@@ -232,7 +232,7 @@ impl ClassBook {
         (0..).zip(self.classes.iter()).filter_map(|(number, class)| Some((number, class.as_ref()?)))
     }
 
-    /// Which are suspended, by number; empty where none is.
+    /// Which classes are suspended, by number; empty if none is.
     pub fn suspended(&self) -> SharedList<bool> {
         if self.suspended_count > 0 { self.suspended.clone() } else { SharedList::default() }
     }

@@ -256,7 +256,7 @@ mod tests {
             passed += u32::from(!echoes.comes_back(Left, &frame, at(us * 10 + 5)));
         }
         assert_eq!(passed, ECHOES - 1);
-        // It is cut in the other direction, too.
+        // The frame is cut in the other direction, too.
         assert!(echoes.comes_back(Right, &frame, at(15_000)));
         // Repeated frames of others pass, even while the loop is cut.
         for number in 0..20 {

@@ -95,7 +95,7 @@ impl BoundSites for Sites {
             sites.push(Site::page(listener, &readers, latest, routes(watch)));
         }
         if !sites.is_empty() {
-            // It is not joined: it ends with the process, or shortly after `stop`.
+            // The serving thread is not joined: it ends with the process, or shortly after `stop`.
             serve(sites, stop.clone())?;
         }
         Ok(recorder)

@@ -248,7 +248,7 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        // It may have ended already; in either case, wait for it.
+        // The process may have ended already; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

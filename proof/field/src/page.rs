@@ -240,7 +240,7 @@ fn list(happened: &mut Happened) -> Fallible<()> {
     run.wait_until(1.0);
     let (mut took, mut listed) = (Vec::new(), 0);
     for number in 0..SEARCHES {
-        // Each finds 111 names: itself, and those with one or two more digits.
+        // Each search finds 111 names: the name itself, and those with one or two more digits.
         let wanted = 100 + number;
         let (body, ms) = answer(&format!("/api/classes?way=download&search=s{wanted}&order=name"))?;
         let found: serde_json::Value = serde_json::from_str(&body)?;

@@ -17,7 +17,7 @@ use std::net::Ipv4Addr;
 pub const SUBSCRIBERS: u32 = 20_000;
 /// The classes above them.
 const TOWERS: u32 = 20;
-/// The bound on memory for all of them.
+/// The bound on memory with all subscribers, MB.
 const MEMORY_MB: f64 = 64.0;
 const START_S: f64 = 2.0;
 const RELOAD_MS: f64 = 200.0;
@@ -98,7 +98,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Numbers of subscribers, of which one uses its plan and the rest are silent.
+/// The numbers of subscribers. One of them uses its plan, and the rest are silent.
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 /// A plan, Mbit/s on the link.
 const PLAN_MBPS: u64 = 200;

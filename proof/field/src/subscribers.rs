@@ -23,7 +23,7 @@ const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
 /// The silent subscribers next to those that send.
 const SILENT: u32 = 20_000;
-/// The minimum use of a plan by TCP, as of every link here: TCP may leave some while it repairs
+/// The minimum use of a plan by TCP, as for every link here: TCP may leave some while it repairs
 /// losses.
 const USED: f64 = 0.95;
 /// Only the ceiling and its bucket may pass: in the shortest measured interval of 1.5 s, a
@@ -328,7 +328,7 @@ impl Follower {
                 follower.address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
             }
         }
-        // Its later output must also be read.
+        // The follower's later output must also be read.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         Ok(Some(follower))
     }
@@ -358,7 +358,7 @@ impl Follower {
 
 impl Drop for Follower {
     fn drop(&mut self) {
-        // It may have ended already; in either case, wait for it.
+        // The process may have ended already; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

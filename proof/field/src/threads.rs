@@ -13,7 +13,8 @@ use fairwire_testbed::host::Host;
 use fairwire_testbed::traffic::{Sends, Traffic};
 use fairwire_wire::Way;
 
-/// More than one processor can forward: the machine is the limit, and all threads work.
+/// A rate above what a single processor can forward: the machine is the limit, and all threads
+/// work.
 const UNLIMITED_MBPS: u64 = 10_000;
 /// A rate below what a single processor can forward, so the discipline divides it.
 const LIMITED_MBPS: u64 = 200;

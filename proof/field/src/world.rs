@@ -220,7 +220,7 @@ fn dig(host: &Host, vxlan: Vxlan, side: Way) -> Fallible<u32> {
     Ok(index)
 }
 
-/// Its address under the tunnel.
+/// The tunnel's outer address at the host that sends in direction `way`.
 fn under_address(way: Way) -> IpAddr {
     Ipv4Addr::new(192, 168, 200, 1 + way as u8).into()
 }
@@ -233,7 +233,7 @@ pub const fn side(way: Way) -> Side {
     }
 }
 
-/// Its address on the wire between the two hosts.
+/// The address, on the wire between the two hosts, of the host that sends in direction `way`.
 fn link_address(way: Way, is_ipv6: bool) -> IpAddr {
     let host = 1 + way as u16;
     match is_ipv6 {
@@ -254,8 +254,8 @@ pub fn public_address() -> IpAddr {
     router_link(Way::Download)[1]
 }
 
-/// Its network: 198.18.0.0/15 (RFC 2544) and 2001:db8:2::/48 outside, 10.0.0.0/8 and
-/// 2001:db8:1::/48 inside.
+/// The network of the host that sends in direction `way`: 198.18.0.0/15 (RFC 2544) and
+/// 2001:db8:2::/48 outside, 10.0.0.0/8 and 2001:db8:1::/48 inside.
 fn network(way: Way, is_ipv6: bool) -> Address {
     let (ip, prefix_bits) = match (way, is_ipv6) {
         (Way::Download, false) => (Ipv4Addr::new(198, 18, 0, 0).into(), 15),

@@ -23,7 +23,7 @@ pub(super) struct View {
     pub first: usize,
     /// Rows of the table that fitted at the last drawing.
     pub page: Cell<usize>,
-    /// Only rows whose names contain this are shown.
+    /// The search text: only rows whose names contain it are shown.
     pub search: String,
     /// Whether the search is being typed.
     pub is_typing: bool,

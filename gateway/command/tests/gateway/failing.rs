@@ -82,7 +82,7 @@ fn a_stopped_gateway_is_bridged_around_until_it_resumes_without_duplicates() {
     let took = hosts.wait_until_it_passes();
     println!("stopped: the first packet passed after {} ms, the watchdog waits 1000 ms", took.as_millis());
     assert!(took >= Duration::from_millis(700) && took < Duration::from_secs(4), "{took:?}");
-    // These pass through the bridge, and wait at the stopped gateway too.
+    // These datagrams pass through the bridge, and also wait at the stopped gateway.
     let mut seen = std::collections::BTreeMap::<u32, u32>::new();
     let mut note = |bytes: &[u8]| {
         *seen.entry(u32::from_be_bytes(bytes[..4].try_into().expect("four"))).or_default() += 1

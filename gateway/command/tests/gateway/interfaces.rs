@@ -30,12 +30,12 @@ fn interface_states_follow_the_kernel_and_each_change_is_reported_once() {
     let config = bed.config("");
     bed.set_inside(false);
     let gateway = bed.begin(&["run", config.to_str().expect("UTF-8")]);
-    // Two threads log these, in either order.
+    // Two threads log these lines, in either order.
     gateway.wait_for_both(["`g1` is down", "forwards between"]);
     bed.wait_for_port(&config, false, 0);
     bed.set_inside(true);
     gateway.wait_for("`g1` is up again");
-    // Nothing is sent: the state depends on no packet.
+    // No packet is sent, since the state must not depend on any.
     bed.wait_for_port(&config, true, 0);
     bed.set_inside(false);
     gateway.wait_for("`g1` is down");
@@ -103,7 +103,7 @@ fn a_device_has_one_gateway_under_any_name_and_the_guard_uses_its_index() {
     let noted = bed.call(&["check", second]);
     let said = String::from_utf8_lossy(&noted.stdout).into_owned();
     assert!(noted.status.success() && said.contains("`other0` is in use by process"), "{said}");
-    // Another folder of locks makes no difference.
+    // A process with another folder for locks is refused, too.
     let folder = tempfile::tempdir().expect("a folder");
     let mut run = bed.fairwire(&["run", second]);
     let refused = bed.output(run.env("XDG_RUNTIME_DIR", folder.path()));

@@ -42,7 +42,7 @@ fn the_recipe_of_a_tower_with_a_thousand_plans_works() {
     let made = Command::new("sh").args(["-c", command]).current_dir(folder).status().expect("sh runs");
     assert!(made.success());
     let path = config.to_str().expect("UTF-8");
-    // The first of them is this test's host.
+    // The first subscriber gets the address of this test's host.
     let plans = fs::read_to_string(folder.join("plans.csv")).expect("it was made");
     assert_eq!(plans.lines().count(), 1001, "{plans}");
     bed.write("plans.csv", &plans.replacen("10.64.0.0/29", &INSIDE.to_string(), 1));

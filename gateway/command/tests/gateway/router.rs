@@ -391,8 +391,8 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
-        // Packets from the buffer of 50 ms and from TCP's own add to what the link carries in that
-        // time.
+        // Packets in the buffer of 50 ms and in TCP's own buffers add to what the link carries in
+        // that time.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
         // Slow start and a busy machine: within a tenth; shares by connection would give a quarter.

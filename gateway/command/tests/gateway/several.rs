@@ -131,7 +131,7 @@ fn several_links_start_all_or_none() {
         assert!(!bed.socket_file().exists() && !bed.is_bridged(), "all is as before: {said}");
         said
     };
-    // The same file, the same interface, a missing one, and an address in use.
+    // The same file, the same interface, a missing interface, and an address in use.
     let said = refused(&first);
     assert!(said.contains("gateway.toml:2:") && said.contains("has it already in this process"), "{said}");
     let same = fs::read_to_string(second(&bed, "")).expect("it is ours").replace("\"h1\"", "\"g1\"");

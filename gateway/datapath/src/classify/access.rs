@@ -247,8 +247,8 @@ impl AccessTable {
     }
 
     /// Do all names in a frame's access agree with `class`? Each type of key that the class has
-    /// must match, and none may be of another class. An outer VLAN does not count where the inner
-    /// one is a subscriber's.
+    /// must match, and none may be of another class. An outer VLAN does not count if the inner VLAN
+    /// is a subscriber's.
     #[inline]
     pub fn agrees(&self, class: u32, access: &Access) -> bool {
         if self.slots.is_empty() || self.bind == Bind::Loose {
@@ -368,7 +368,7 @@ mod tests {
         }
         assert_eq!(AccessTable::new(&all).find(&Access::default()), None);
         assert_eq!(AccessTable::default().find(&access), None);
-        // The same inner VLAN within another outer one is a different key.
+        // The same inner VLAN within another outer VLAN is a different key.
         let other = Access { vlan: Some(101), inner_vlan: Some(7), ..Access::default() };
         assert_eq!(AccessTable::new(&all).find(&other), None);
     }

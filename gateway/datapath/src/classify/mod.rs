@@ -59,7 +59,7 @@ pub struct Classifier {
     /// Names conversations, if they are distinguished within each flow.
     within: Option<FlowHasher>,
     dscp: Dscp,
-    /// By class; empty where none is suspended.
+    /// Which classes are suspended, by number; empty if none is.
     suspended: SharedList<bool>,
 }
 
@@ -93,7 +93,7 @@ pub fn secret() -> [u8; 16] {
 pub struct Members {
     /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
-    /// By class; empty where none is suspended.
+    /// Which classes are suspended, by number; empty if none is.
     pub suspended: SharedList<bool>,
 }
 

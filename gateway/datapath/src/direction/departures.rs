@@ -76,7 +76,7 @@ impl Departures {
         self.through.len() + usize::from(self.sending.is_some())
     }
 
-    /// Moves all frames into the empty `roomier` and swaps the memory of the two. `names` has each
+    /// Moves all frames into the empty `roomier`, and swaps the memory of both. `names` has each
     /// frame's new name at its old one.
     pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
         let name = |frame: u32| names[frame as usize];

@@ -109,8 +109,8 @@ impl Direction {
     ) {
         self.books.now = now;
         self.books.totals.frames_received += 1;
-        // All parts of a super-packet agree in what is read here, so one pass, one flow and one
-        // account suffice.
+        // All parts of a super-packet have the same values of the fields read here, so one pass,
+        // one flow and one account suffice.
         let headers = kind.parse(frame);
         let mut facts = self.classifier.facts(frame, &headers, 0);
         if facts.is_spoofed {

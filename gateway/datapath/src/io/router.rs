@@ -196,7 +196,7 @@ impl Diversion {
 
 impl Drop for Diversion {
     fn drop(&mut self) {
-        // They may already be deleted.
+        // The tables may already be deleted.
         let _ = remove(&self.nftables, &self.passage.table);
     }
 }
@@ -331,7 +331,7 @@ impl RouterEnd {
         let look_at = clock::now() + LOOK;
         let mut port = RouterEnd { end, passages, waits, look_at, restored, past };
         match port.open_missing() {
-            // Its interface may appear later.
+            // The port's interface may appear later.
             None | Some(PortError::Gone { .. }) => port.alive().map(|()| port),
             Some(fault) => Err(fault),
         }
@@ -372,7 +372,7 @@ impl RouterEnd {
             let Some(port) = port.as_mut().filter(|_| self.end == End::Inside) else { continue };
             if port.diversion.as_ref().is_none_or(|diversion| !diversion.is_whole()) {
                 port.diversion = None;
-                let _ = passage.divert(port); // it is tried again
+                let _ = passage.divert(port); // a failure is tried again
             }
         }
         let _ = self.open_missing(); // likewise

@@ -414,11 +414,11 @@ impl<P: Port> Port for SharedPort<P> {
             };
             match senders.lanes[at].put(*side, frame) {
                 Some(parcel) => bucket.last = Some(Holder { at, parcel }),
-                // It would overtake earlier frames of its flow.
+                // The frame would overtake earlier frames of its flow.
                 None if holder.is_some() => refused.add(place),
                 None => {
                     // This thread also sends the bucket's later frames in this batch. Otherwise the
-                    // other one might get room again, and send them first.
+                    // other thread might get room again, and send them first.
                     bucket.owner = None;
                     (own[count], places[count]) = (*frame, place);
                     count += 1;
@@ -703,7 +703,8 @@ mod tests {
         port.buckets[2].owner = Some(0);
         (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
         port.port.device = open.clone();
-        // One would overtake its own flow and is refused; the other has no frame in flight.
+        // The first frame would overtake its own flow and is refused. The second flow has no frame
+        // in flight.
         let refused = port.transmit_all(&[first, second, second]);
         assert_eq!((refused.has(0), refused.count()), (true, 1));
         assert_eq!(open.sent(), [second.bytes, second.bytes]);

@@ -168,7 +168,7 @@ mod tests {
     fn the_travelling_spin_edge_times_both_parts_of_the_path() {
         let mut path = Path::new(500);
         path.run(10_000, &mut |_, bit| bit);
-        // Each part is exact to the next packet of its direction.
+        // Each measured trip is exact to the next packet of its direction.
         for (counted, true_us) in path.counted.iter().zip([3000, 40_000]) {
             assert!(counted.len() > 100, "{}", counted.len());
             assert!(counted.iter().all(|us| (true_us..=true_us + 500).contains(us)), "{counted:?}");

@@ -194,7 +194,7 @@ fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
 fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
     let mut datapath = datapath_of(tail_drop(5), ONE_BYTE_PER_US, ROOMY);
     let sent = through(&mut datapath, vec![super_packet(20, 460)]);
-    // One is sent at once and five wait, each of 500 bytes.
+    // One packet is sent at once and five wait, each of 500 bytes.
     assert_eq!(times_us(&sent), [500, 1000, 1500, 2000, 2500, 3000]);
     let totals = datapath.forward.totals();
     assert_eq!((totals.frames_received, totals.packets_in), (1, 20));
@@ -313,7 +313,7 @@ fn acknowledgements_are_read_from_frames_where_a_discipline_filters_them() {
     let sent_of = |acks: &[(u32, bool)]| {
         let mut datapath =
             datapath_of(build("cake-like", &parameters, &site).expect("allowed"), ONE_BYTE_PER_US, ROOMY);
-        // They arrive one after another while a datagram is sent.
+        // The acknowledgements arrive one after another while a datagram is sent.
         let frames = acks.iter().map(|&(number, has_blocks)| acknowledgement(number, has_blocks));
         let all = std::iter::once(udp(1, 1000, Ecn::NotEct)).chain(frames);
         let sent = through(&mut datapath, (0..).zip(all).map(|(us, frame)| at_us(us, frame)).collect());
@@ -335,8 +335,8 @@ fn arp_passes_a_link_that_is_blocked() {
 
 #[test]
 fn at_one_instant_a_departure_frees_its_place_before_an_arrival() {
-    // One place in the queue. At 100 us the transmitter becomes free and takes the waiting packet,
-    // so the arrival fits.
+    // The queue holds one packet. At 100 us the transmitter becomes free and takes the waiting
+    // packet, so the arrival fits.
     let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
     let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
     assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [100, 200, 300]);

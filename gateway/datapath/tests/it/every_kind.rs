@@ -280,7 +280,8 @@ fn a_looping_broadcast_is_cut_with_or_without_ip_and_shaping() {
             // The switch floods to both ports.
             let sent = circling(&mut datapath, &frame, [true, true], 0);
             assert!(sent < 200, "{sent} frames of 200 000");
-            // One direction only, as with multicasts under snooping. The loop is already known.
+            // Frames circle in one direction only, as with multicasts under snooping. The loop is
+            // already known.
             let sent = circling(&mut datapath, &frame, [true, false], 1);
             assert!(sent < 200, "{sent} frames of 100 000");
             let looped = |datapath: &Datapath| {

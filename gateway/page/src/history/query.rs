@@ -106,7 +106,7 @@ pub struct CauseHistory {
     pub counts: Vec<u64>,
 }
 
-/// The past of one class; empty where it was not among those that got most.
+/// The past of one class; `None` in slots in which it was not among those that got most.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClassHistory {
     /// Its name; empty for the sum of all unnamed classes.

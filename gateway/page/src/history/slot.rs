@@ -273,7 +273,7 @@ mod tests {
         let over = slots.take(1, 1.0, &second.0, &second.1);
         let shown: Vec<(&str, f64)> =
             over[0].classes.iter().map(|class| (class.class.as_str(), class.bytes_out)).collect();
-        // Two readings of a second each; the reading at a slot's start counts for it.
+        // Two readings of a second each; the reading at a slot's start counts for that slot.
         assert_eq!(shown, [("alice", 2000.0), ("bob", 1000.0), (OTHERS, 0.0)]);
     }
 }

@@ -233,7 +233,7 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
     let free = names.iter().find(|name| !name.exists()).or(names.last());
     let aside = free.cloned().unwrap_or_default();
     for gone in [aside.clone(), beside("-wal"), beside("-journal"), beside("-shm")] {
-        // It may not exist.
+        // The file may not exist.
         let _ = std::fs::remove_file(gone);
     }
     // By a link, since the process may only create and remove names.

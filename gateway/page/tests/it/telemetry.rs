@@ -171,7 +171,7 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
         assert!(flow.packets_in - flow.packets_out - flow.dropped <= 21, "{flow:?}");
     }
     near(download.flows.iter().map(|flow| flow.packets_out).sum::<u64>() as f64, 3500.0, 2.0);
-    // Totals and waits are as of the last interval.
+    // Totals and waits are those of the last interval.
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
@@ -517,10 +517,12 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     for _ in 0..5 {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
-    // The test did not wait for them, so some are still connected. There are 64 places.
+    // The test did not wait for connections to close, so some are still open. The server accepts
+    // 64.
     let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
-    // The others end after their two seconds: reading ends because the server closes them.
+    // The remaining connections end after their two seconds: reading ends because the server closes
+    // them.
     for mut stream in silent {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);

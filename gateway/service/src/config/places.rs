@@ -17,7 +17,7 @@ pub(super) struct Texts<'a> {
 pub(super) enum Origin {
     /// Nowhere: this class always exists.
     Unclaimed,
-    /// At this place of the list of classes.
+    /// At this position in the list of classes.
     Class(usize),
     /// In this row of the subscriber file.
     Row(usize),

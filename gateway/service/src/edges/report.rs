@@ -95,14 +95,14 @@ pub enum Refusal {
     Malformed,
     /// Its sender does not have the key.
     Forged,
-    /// The clocks of the two edges differ, or it is an old report.
+    /// The clocks of the two edges differ, or the report is old.
     Clock,
     /// It is the last accepted report, or an earlier one.
     Replayed,
 }
 
 impl Refusal {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Refusal; 4] = [Refusal::Malformed, Refusal::Forged, Refusal::Clock, Refusal::Replayed];
 
     /// The reason in a word.

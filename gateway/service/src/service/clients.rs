@@ -633,7 +633,8 @@ mod tests {
     fn a_client_beyond_the_limit_replaces_the_longest_idle_one() {
         let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
-        // The first has sent a request since; the second sends single bytes, which are no request.
+        // The first client has sent a request since. The second sends single bytes, which are no
+        // request.
         (&streams[0]).write_all(STATUS).expect("it reads");
         (&streams[1]).write_all(b"{").expect("it reads");
         place.serve(after(40));

@@ -305,7 +305,7 @@ fn set_weights(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(),
                     for (is_forward, class, before) in done.into_iter().rev() {
                         let direction =
                             if is_forward { &mut datapath.forward } else { &mut datapath.backward };
-                        // It had this weight a moment ago.
+                        // The class had this weight a moment ago.
                         let _ = direction.set_weight(class, before);
                     }
                     return Err(error);

@@ -93,7 +93,7 @@ pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError>
     let program = std::env::current_exe().map_err(fail)?;
     let mut command = Command::new(program);
     command.args([GUARD_COMMAND, &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    // Its own process group: Ctrl-C goes to the gateway, which ends its guard.
+    // The guard has its own process group: Ctrl-C goes to the gateway, which ends its guard.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(fail)?;
     // The guard sends one byte when it is ready, and closes the pipe if it failed.
@@ -162,7 +162,7 @@ impl Guard {
             .map_err(fail)?;
         let listener = Listener::bind(&parameters.socket, None)?;
         rights::keep_only(rights::GUARD, parameters.user.as_ref())?;
-        // It removes its socket and needs no other file.
+        // The guard removes its socket and needs no other file.
         let folder = parameters.socket.parent().map(Path::to_owned);
         rights::confine(&rights::Files { write: folder.into_iter().collect(), ..Default::default() })?;
         if parameters.is_filtered {

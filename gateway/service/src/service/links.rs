@@ -122,7 +122,7 @@ impl Watched {
         }
         match self.index.map(link::about) {
             Some(Ok(about)) => self.become_(State::of(&about), now),
-            // It disappeared just now; a kernel message or the next look shows that.
+            // The interface disappeared just now; a kernel message or the next look shows that.
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
             Some(Err(error)) => return Err(error),
             None => {}
@@ -143,7 +143,7 @@ impl Watched {
         match self.line(now) {
             Some(line) if is_up => report(board, ChangeKind::InterfaceUp, line),
             Some(line) if was_up => report(board, ChangeKind::InterfaceDown, line),
-            // Another reason why nothing passes is no second outage.
+            // A further reason during an outage does not count as a second outage.
             Some(line) => say(format_args!("{line}")),
             None => {}
         }
@@ -178,7 +178,7 @@ impl Watched {
 #[derive(Debug)]
 pub(super) struct Links {
     socket: OwnedFd,
-    /// Those inside first.
+    /// The inside interfaces first.
     watched: Vec<Watched>,
 }
 

@@ -116,7 +116,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     let options = &Options { take_over: options.take_over && !starts_instead(&configs), ..options.clone() };
     let user = user_of(&configs)?;
     if !options.wait {
-        // This comes before the socket folder is given to `user`.
+        // This check comes before the socket folder is given to `user`.
         configs.iter().try_for_each(|config| opening::look(config, None).map(|_| ()))?;
     }
     let locks: Vec<_> = match options.take_over {

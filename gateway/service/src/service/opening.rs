@@ -65,7 +65,7 @@ pub(super) fn open(
             return Ok(None);
         }
         match open_now(config) {
-            // It disappeared between the check and the opening.
+            // The interface disappeared between the check and the opening.
             Err(_) if missing(config.spec())?.is_some() => {}
             outcome => return outcome.map(Some),
         }

@@ -78,7 +78,7 @@ fn is_in_map(map: &str, id: u32) -> bool {
 /// Becomes `user`, without its supplementary groups. Capabilities remain, but leave the effective
 /// set until `keep_only` restores them.
 fn become_user(user: &User) -> Result<(), ServiceError> {
-    // Without it the kernel drops all capabilities when the user ID changes from 0.
+    // Without this call the kernel drops all capabilities when the user ID changes from 0.
     set_keep_capabilities(true).map_err(fail("keeping capabilities"))?;
     set_thread_groups(&[]).map_err(fail("groups"))?;
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));

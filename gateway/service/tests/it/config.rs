@@ -461,8 +461,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Two flows offer the same bytes, in long and in short packets. Returns the second's bytes for
-    // each byte of the first.
+    // Two flows offer the same bytes, in long and in short packets. Returns the second flow's bytes
+    // for each byte of the first.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -470,7 +470,7 @@ fn fair_droppers_count_bytes_by_default() {
         let mut sent = [0_u64; 2];
         for step in 0..40_000_u32 {
             for (flow, len) in [(1_u64, 1514_u32), (2, 151)] {
-                // Both offer two megabytes a second, twice the link.
+                // Both flows offer two megabytes a second, twice the link.
                 let every = len / 151;
                 if step % every == 0 {
                     let packet = Packet::new(step * 2 + flow as u32, len, flow.into(), now);
@@ -497,7 +497,7 @@ fn fair_droppers_count_bytes_by_default() {
         assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
         assert!(packets < 0.3, "{discipline}: {packets}");
     }
-    // As in a scenario, on request.
+    // On request, the defaults are those of a scenario.
     let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
     assert!(reference < 0.3, "{reference}");
 }

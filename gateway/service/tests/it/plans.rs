@@ -276,7 +276,7 @@ fn leaves(gold: u32, silver: u32) -> Config {
 #[test]
 fn leaves_of_one_discipline_have_separate_parameters() {
     let config = leaves(5, 30);
-    // One burst for each, of which one packet is sent at once.
+    // One burst for each class, of which one packet is sent at once.
     for (name, lost) in [("gold", 35), ("silver", 10), ("plain", 20)] {
         let class = number(&config, name);
         let (drops, _) = run(&mut server(&config), &[of(class, 40, 1000 * MS)], 900);

@@ -116,7 +116,7 @@ fn network(side: Side) -> Address {
     }
 }
 
-/// Its address on the wire.
+/// The address of the host at `side` on the wire.
 fn link(side: Side) -> IpAddr {
     Ipv4Addr::new(192, 0, 3, if side == Side::Left { 1 } else { 2 }).into()
 }

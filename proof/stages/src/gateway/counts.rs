@@ -300,7 +300,8 @@ mod tests {
             let flows = mark.flows().expect("a copy came");
             assert_eq!((flows[0].dropped, flows[1].dropped), (5 + 8, 2 + 4), "{at_s}");
         }
-        // Without drops since the copy before it, the entire burst is after the instant.
+        // The link drops nothing between the first copy and the instant, so the entire burst comes
+        // after the instant.
         let mut mark = Mark::at(reading(10.4, [0, 7], copy(10.0, 5, 2)));
         mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
         assert_eq!(mark.flows().expect("a copy came")[0].dropped, 5);

@@ -137,7 +137,7 @@ fn hold(
     let gateway = Program {
         file,
         arguments: vec!["run".into(), path(CONFIG)],
-        // Its process may create its lock file and its socket in the scratch folder.
+        // The gateway's process may create its lock file and its socket in the scratch folder.
         environment: vec![("RUNTIME_DIRECTORY".into(), folder.to_string_lossy().into_owned())],
         log: folder.join(LOG),
     };

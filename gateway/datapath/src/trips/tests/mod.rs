@@ -81,7 +81,7 @@ fn a_trip_lasts_from_departure_to_the_first_exact_echo() {
     let sent = |value| Written { stamps: Some((value, 9)), ..PLAIN };
     let ticket = comes(&mut trips, Download, sent(50), 0);
     assert_ne!(ticket, 0);
-    // Its wait of 4 ms in our queue does not count.
+    // The segment's wait of 4 ms in our queue does not count.
     trips.of(Download).leaves(ticket, at(4000));
     assert_eq!(comes(&mut trips, Upload, answer(1000, Some((9, 49))), 5000), 0);
     assert_eq!(counted(&trips, Download), (0, 0), "an older echo is of another segment");
@@ -100,7 +100,7 @@ fn only_the_first_segment_of_a_timestamp_is_timed_one_at_a_time() {
     trips.of(Download).leaves(first, at(10));
     assert_eq!(comes(&mut trips, Download, sent(2, 50), 20), 0);
     assert_eq!(comes(&mut trips, Download, sent(3, 51), 30), 0, "the first is on its way");
-    // The other end acknowledged both at once, with an echo of the first.
+    // The other end acknowledged both segments at once, with an echo of the first.
     comes(&mut trips, Upload, answer(300, Some((10, 50))), 5010);
     assert_eq!(counted(&trips, Download), (1, 5000));
     assert_eq!(comes(&mut trips, Download, sent(4, 51), 5020), 0, "51 was seen before");
@@ -116,7 +116,7 @@ fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // Karn: it is unknown which of the two is answered.
+    // Karn: it is unknown which of the two segments is answered.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
