@@ -61,7 +61,7 @@ fn operation(kind: u8, detail: u8) -> Operation {
 pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };
-    // Numbers of five digits or more may request gigabytes, which is no fault, so they are checked
+    // Numbers of five digits or more may request gigabytes, which is no fault. Such text is checked
     // but not built.
     let is_modest = !text.as_bytes().windows(5).any(|five| five.iter().all(u8::is_ascii_digit))
         && !text.contains(['M', 'G', 'e']);

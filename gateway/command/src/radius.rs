@@ -210,7 +210,7 @@ impl Server<'_> {
         }
     }
 
-    /// Changes the file, and has the gateway read it.
+    /// Changes the file, and makes the gateway read it.
     fn put(&mut self, received: &[Received]) -> Result<Vec<Outcome>, Failure> {
         let requests: Vec<Request> = received.iter().map(|(_, request)| request.clone()).collect();
         let network = network(&self.args.whom.config)?;

@@ -369,7 +369,8 @@ fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration)
     (bytes + packets * beside) as f64 * 8.0 / over.secs()
 }
 
-/// The rate of `way`, whose busiest second had `bps`; the other direction's had `other`.
+/// The rate of `way`, from the rates of the busiest second: `bps` in this direction, and `other` in
+/// the other.
 fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     let refused = |why: &str| {
         Err(Failure::user(

@@ -304,7 +304,8 @@ pub(crate) struct NextFile {
 
 impl NextFile {
     /// A temporary file with `text` in the folder of `path`, with the owner and the rights of
-    /// `like`. Removes those of killed writers, since the caller has the lock of all writers.
+    /// `like`. Removes temporary files of killed writers, since the caller holds the lock of all
+    /// writers.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // If `path` is a symbolic link, its target is replaced.
         let place = path.canonicalize()?;

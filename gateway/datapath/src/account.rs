@@ -44,7 +44,7 @@ pub struct Account {
     pub flow: FlowHash,
     /// Arrival of its latest packet, in [`ticks`].
     seen: u32,
-    /// Flows that had this place before. Their account numbers no longer name it.
+    /// How many flows had this place before. Their account numbers no longer name it.
     uses: u32,
     /// The flow's traffic.
     pub count: FlowCount,
@@ -64,13 +64,13 @@ impl Account {
 ///
 /// **Accounts age.** When the table is full, a new flow checks [`LOOKS`] accounts behind a clock
 /// hand. It takes over the first whose flow has been silent for [`SILENT`], or for [`SILENT_ONCE`]
-/// if that flow sent a single packet. The old counts join the others. So a flood of made-up senders
-/// takes the places of silent flows only, and only while it lasts. The search is O(1), and all
-/// memory is taken at construction.
+/// if that flow sent a single packet. The old counts are added to those of the other flows. So a
+/// flood of forged senders takes only the places of silent flows, and only while the flood lasts.
+/// The search is O(1), and all memory is taken at construction.
 ///
 /// Packets inside name their flow's account by its number, which includes how often the place was
-/// reassigned. So the outcome of an old packet counts with the others, never for the flow that has
-/// the place now.
+/// reassigned. So the outcome of an old packet is never counted for the flow that now has the
+/// place, but with the other flows.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
@@ -99,7 +99,8 @@ const MAX_RECENT: usize = 4096;
 const LOOKS: usize = 4;
 /// A flow gives up its place after this silence, which exceeds the telemetry's windows.
 pub const SILENT: Duration = Duration::from_secs(3);
-/// The same for a flow of a single packet, typical of made-up senders.
+/// A flow of a single packet gives up its place after this silence; forged senders typically send
+/// one.
 pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 
 /// Packets after which a host is known: more than a scan or a flood from random addresses sends
@@ -208,8 +209,8 @@ impl Accounts {
     }
 
     /// The number of the host of `account`, from 1 up, for a discipline that shares between hosts.
-    /// Hosts without their own account share number 0, as does each host until [`FIRST`] of its
-    /// packets have arrived. So made-up senders together get the share of one host.
+    /// Number 0 is for all hosts without an account, and for each host until [`FIRST`] of its
+    /// packets have arrived. Forged senders together thus get the share of one host.
     #[inline]
     pub fn host(&self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -406,7 +407,7 @@ mod tests {
             packet(&mut accounts, flow, 0);
             packet(&mut accounts, flow, 0);
         }
-        // 100 made-up senders a millisecond for ten seconds, and 32 who send every 100 ms.
+        // 100 forged senders a millisecond for ten seconds, and 32 hosts that send every 100 ms.
         for flood in 0..1_000_000u64 {
             let ms = flood / 100;
             packet(&mut accounts, 1_000_000 + flood, ms);

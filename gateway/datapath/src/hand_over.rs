@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 /// Drains `old` and puts its packets into `new`, or ahead of it. The result has all of them; `old`
 /// is empty.
 ///
-/// Packets are distinguished by their frames, which differ for all that wait. Marks and colours
-/// that `new` gives while packets are offered stay on them.
+/// Packets are distinguished by their frames, which differ between all waiting packets. Marks and
+/// colours that `new` gives while packets are offered stay on them.
 ///
 /// ```
 /// use fairwire_core::{Discipline, Dropper, Ignore, Limit, Packet, Queue, Time, scheduler::Fcfs};

@@ -1,10 +1,11 @@
 //! Frames that are not IP bypass the discipline, up to a separate rate.
 //!
 //! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But the
-//! bypass must be bounded, or a sender would choose an EtherType to avoid the shaper. So it has a
-//! token bucket in time: each frame takes its time at the separate rate. It passes if the bucket is
-//! at most [`BURST`] ahead of the clock. Half of the burst is reserved for frames that control the
-//! link and the network ([`is_control`]), so a flood of made-up EtherTypes takes nothing from them.
+//! bypass must be bounded, or a sender would choose an EtherType to avoid the shaper. So the bypass
+//! has a token bucket in time: each frame takes its time at the separate rate. A frame passes if
+//! the bucket is at most [`BURST`] ahead of the clock. Half of the burst is reserved for frames
+//! that control the link and the network ([`is_control`]), so a flood of other EtherTypes takes
+//! nothing from them.
 
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::Headers;

@@ -197,7 +197,8 @@ impl Slot {
     }
 }
 
-/// Values below twice [`PARTS`] have a bucket each; above that each doubling has [`PARTS`].
+/// Values below twice [`PARTS`] have a bucket each. Above that, each doubling has [`PARTS`]
+/// buckets.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let ns = ns.min((1 << MAX_BITS) - 1);

@@ -37,7 +37,7 @@ pub struct Drop {
     flow: String,
     packet: String,
     waited_s: f64,
-    /// The share of the link that its flow, or its class, had in the second before.
+    /// The share of the link that its flow, or its class, got in the second before.
     share: Option<f64>,
     /// The fair share of its class.
     fair: Option<f64>,

@@ -160,7 +160,7 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // A viewer that arrived just now found this task still reading, so it started none.
+        // A viewer that arrived just now saw this task still reading, so it started none.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }

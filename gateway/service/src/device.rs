@@ -16,7 +16,7 @@ pub(crate) struct DeviceLock {
     socket: OwnedFd,
 }
 
-/// The process that has an interface.
+/// The process that holds an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holder(String);
 
@@ -36,7 +36,7 @@ fn socket() -> io::Result<OwnedFd> {
 }
 
 impl DeviceLock {
-    /// Takes the interface with the index `index`; `None` if another process has it.
+    /// Locks the interface with the index `index`; `None` if another process holds it.
     pub(crate) fn take(index: u32) -> io::Result<Option<Self>> {
         let socket = socket()?;
         match bind(&socket, &address(index)?) {
@@ -67,7 +67,7 @@ impl AsFd for DeviceLock {
     }
 }
 
-/// The process that has the interface with the index `index`, if any.
+/// The process that holds the interface with the index `index`, if any.
 pub(crate) fn holder(index: u32) -> Option<Holder> {
     let socket = socket().ok()?;
     match connect(&socket, &address(index).ok()?) {

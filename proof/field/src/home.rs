@@ -283,7 +283,7 @@ impl Home {
         findings
     }
 
-    /// The table in Markdown; docs/gateway/measured.md has its ranges.
+    /// The table in Markdown. The ranges of its values are in docs/gateway/measured.md.
     pub fn markdown(&self, cells: &[Cell]) -> String {
         let mut text = String::from("| |");
         for trouble in &self.troubles {

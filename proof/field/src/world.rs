@@ -187,7 +187,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
         }
     };
     if wiring.is_router {
-        // Behind NAT nothing can be found: only the inside has a route.
+        // Behind NAT the outside has no route to the inside: only the inside has a route.
         let [own, router] = router_link(side);
         host.add_address(device, Address { ip: own, prefix_bits: 24 })?;
         if side == Way::Upload {

@@ -1,4 +1,4 @@
-//! Any bytes have a flow and a class, which agree with those of another parser.
+//! Any bytes have a flow and a class, which agree with the results of another parser.
 #![no_main]
 
 #[path = "../classify.rs"]

@@ -181,7 +181,7 @@ fn a_client_killed_at_any_moment_leaves_the_old_or_the_new_state() {
         thread::sleep(Duration::from_micros(u64::from(rng.below(2 * whole))));
         client.kill().expect("it is ours");
         client.wait().expect("it is ours");
-        // The gateway has the lock until it is done with the request of the killed one.
+        // The gateway holds the lock until it has handled the request of the killed client.
         fs::File::open(&people).and_then(|file| file.lock()).expect("it is ours");
         let is = weight(&people);
         assert!(is == was || is == round, "{is} in the place of {was} or {round}");

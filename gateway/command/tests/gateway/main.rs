@@ -1,5 +1,5 @@
-//! The real `fairwire-gateway run` between two hosts made of network namespaces. It needs root;
-//! otherwise it says so, loudly, and passes.
+//! The real `fairwire-gateway run` between two hosts in network namespaces. It needs root;
+//! otherwise it reports this prominently and passes.
 //!
 //! Everything runs in namespaces that end with this test. This process stays in its own.
 

@@ -1,6 +1,6 @@
 //! `fairwire-gateway run` on a router with NAT and a firewall, between a home and the world, in
 //! network namespaces: the recipe of docs/gateway/router.md with docs/gateway/home.toml. It needs
-//! root; otherwise it says so, loudly, and passes.
+//! root; otherwise it reports this prominently and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 

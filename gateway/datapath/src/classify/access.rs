@@ -128,7 +128,8 @@ pub struct AccessTable {
 }
 
 impl PartialEq for AccessTable {
-    /// Do both have the same keys of the same classes? A key's place depends on insertion order.
+    /// Do both tables have the same keys of the same classes? Their slots depend on the order of
+    /// insertion.
     fn eq(&self, other: &Self) -> bool {
         self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
     }

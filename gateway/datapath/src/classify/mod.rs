@@ -255,7 +255,7 @@ impl Classifier {
     /// Does every packet keep its flow and its length if `other` takes over? Classes may differ.
     pub(crate) fn names_as(&self, other: &Classifier) -> bool {
         // Flows that are subscribers depend on the subscriber list. One 64-bit hash shows whether
-        // both have the same key.
+        // both classifiers use the same key.
         let probe = |classifier: &Classifier| classifier.hasher.hash_number(Number::Vlan(0));
         self.flows != FlowKind::Subscriber
             && (self.flows, self.framing, self.link, self.way, self.within.is_some())

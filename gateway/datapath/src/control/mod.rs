@@ -6,12 +6,13 @@
 //! bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets that exceed the
 //! bucket are not lost: they pass through the discipline like any other.
 //!
-//! **A flood of control packets**, from one source or from thousands of made-up ones, must not take
+//! **A flood of control packets**, from one source or from thousands of forged ones, must not take
 //! the bucket from the routers. So any source may use half of the burst, and the other half is
 //! reserved for known sources: [`SOURCES`] of them, each with an equal part of the rate. A source
 //! is an Ethernet address, an outer VLAN, an address and a protocol. It becomes known [`KNOWN`]
 //! after its first packet and stays so while it sends; no other source takes its place. So a
-//! newcomer takes nothing from it, unless it forges the source's own addresses in the same VLAN.
+//! newcomer takes nothing from a known source, unless it forges that source's addresses in the same
+//! VLAN.
 //!
 //! Hosts send ARP too. They get at most half of the places; the other half is for routers only.
 //! Packets that a router forwards may come from any host in the world. They are never known, and

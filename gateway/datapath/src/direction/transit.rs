@@ -82,7 +82,7 @@ impl Direction {
         Ok(())
     }
 
-    /// Releases the frames that were taken out, since another process has them.
+    /// Releases the frames that were taken out, since another process has received them.
     pub fn release(&mut self, taken: &TakenOut) {
         let frames = taken.through.iter().map(|ready| ready.frame);
         for frame in frames.chain(taken.waiting.iter().map(|packet| packet.frame)) {

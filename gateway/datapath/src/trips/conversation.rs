@@ -132,7 +132,7 @@ impl Conversation {
         Conversation { hash, ..Conversation::default() }
     }
 
-    /// Did it carry packets in both directions? A flood's made-up packets get no answer.
+    /// Did it carry packets in both directions? A flood's forged packets get no answer.
     pub(super) fn is_mutual(&self) -> bool {
         match &self.followed {
             Followed::Tcp(halves) => halves.iter().all(|half| half.known >= Known::End),

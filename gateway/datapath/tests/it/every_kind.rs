@@ -144,7 +144,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
     ];
     for (name, frames) in kinds {
         let bits = leaving(&frames, default);
-        // ARP also has the rate of packets that control a network, which is equal here.
+        // ARP may also use the rate of packets that control a network, which is equal here.
         let most = (default.bps() + 9 * 1538 * 8) * if name == "arp" { 2 } else { 1 };
         assert!((default.bps() / 2..=most).contains(&bits), "{name}: {bits} bit/s");
     }

@@ -185,8 +185,8 @@ impl Store {
 
 fn opened(path: &Path, bounds: Bounds) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(path)?;
-    // One process has the file, so its log needs no shared memory. A crash of the machine may lose
-    // the last seconds but leaves no half-written slot.
+    // Only one process uses the file, so its log needs no shared memory. A crash of the machine may
+    // lose the last seconds, but leaves no half-written slot.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     connection.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;

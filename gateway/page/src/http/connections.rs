@@ -94,7 +94,8 @@ impl Connection {
     }
 }
 
-/// The network of an address. A host with one IPv6 address has the other 2^64 of its network too.
+/// The network of an address. A host with one IPv6 address can use the other 2^64 of its network
+/// too.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),

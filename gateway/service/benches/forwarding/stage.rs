@@ -84,8 +84,8 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// The number of its processor. With two, the gateway has one, and source and sink share the
-    /// other.
+    /// The number of its processor. On two processors, the gateway uses one, and source and sink
+    /// share the other.
     pub(crate) fn number(self) -> usize {
         // Counted once: a pinned thread would count only one.
         static COUNT: OnceLock<usize> = OnceLock::new();

@@ -177,8 +177,8 @@ impl Config {
         Ok(Config { file, notes, ..config })
     }
 
-    /// Reads the configuration in `text`, which errors call `name`. `csv` has the name and the text
-    /// of the subscriber file.
+    /// Reads the configuration in `text`, which errors call `name`. `csv` contains the name and the
+    /// text of the subscriber file.
     pub fn parse(name: &str, text: &str, csv: Option<(&str, &str)>) -> Result<Config, DocumentError> {
         let (spec, places) = typed(name, text)?;
         match (&spec.subscribers, csv) {
@@ -308,7 +308,7 @@ impl Config {
         Ok(Key::new(secret.as_bytes()))
     }
 
-    /// A refusal of the key in `file`, because both directions of reports have it.
+    /// A refusal of the key in `file`, because both directions of reports use it.
     pub(crate) fn refuse_equal_keys(&self, file: &Path) -> DocumentError {
         self.refuse_file("egress.key_file", file, edges::EQUAL_KEYS.into(), edges::TWO_KEYS.into())
     }
@@ -456,7 +456,7 @@ impl Config {
         Err(self.places.refuse(&path, problem))
     }
 
-    /// Checks the tables `[discipline.<name>]` that no direction and no leaf uses unchanged.
+    /// Checks tables `[discipline.<name>]`, except those that a direction or a leaf uses unchanged.
     fn check_base(&self) -> Result<(), DocumentError> {
         let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
             return Ok(());

@@ -170,8 +170,8 @@ impl<'a> NextRows<'a> {
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// The directions among `are_others` in which a class has new terms; `None` if it cannot have
-    /// them.
+    /// The directions among `are_others` in which a class gets new terms; `None` if its discipline
+    /// does not support them.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
             are_others.iter_mut().zip(is.bounds.iter().zip(&self.config.shaping))

@@ -93,7 +93,7 @@ pub struct ClassReport {
 pub enum Refusal {
     /// It is no report of this version.
     Malformed,
-    /// Its sender does not have the key.
+    /// Its sender does not know the key.
     Forged,
     /// The clocks of the two edges differ, or the report is old.
     Clock,

@@ -83,7 +83,7 @@ pub(crate) struct Replaced {
     /// How long nothing was forwarded.
     pub paused: Duration,
     pub are_weights_set: bool,
-    /// Processor time of the thread within `paused`. Other programs had the rest.
+    /// Processor time of the thread within `paused`. Other programs used the rest.
     pub worked: Duration,
     pub sizes: [Sizes; 2],
     pub retired: ReplacedParts,

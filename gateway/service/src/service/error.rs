@@ -8,12 +8,12 @@ use fairwire_linux::port::PortError;
 /// Why a gateway did not start or could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
-    /// Another process already has it.
+    /// Another process already holds the name or the interface.
     #[error("{what} is taken by {holder}")]
     Taken {
         /// What is taken: the name of a gateway, or an interface.
         what: String,
-        /// The process that has it.
+        /// The process that holds it.
         holder: String,
     },
     /// This machine cannot do what the configuration requires, or a file that it names cannot be

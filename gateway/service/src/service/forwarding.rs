@@ -34,7 +34,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 pub(super) enum Source {
     /// They are open.
     Open(Box<Wire<OpenInterface>>),
-    /// Another process has them, at the other end of this stream.
+    /// Another process holds them, at the other end of this stream.
     Process(UnixStream),
 }
 

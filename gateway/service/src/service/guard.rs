@@ -291,7 +291,7 @@ impl Guard {
         for (watched, port) in watched.into_iter().zip(ports) {
             let name = &watched.name;
             match watched.index_now() {
-                // A re-created interface may have the same index, but it has no bridge.
+                // A re-created interface may have the same index, but it is in no bridge.
                 Ok(index) if index == port && is_port(index) => {}
                 Ok(_) => {
                     self.close(&format!("{name} was made again"));

@@ -1,8 +1,9 @@
 //! Detects lasting states: a full direction, a class at its ceiling.
 //!
-//! Moments of either are normal; operators want to know about minutes. Each is reported once it has
-//! lasted for a minute, and again once it has been over for a minute. Subscribers at their ceilings
-//! are not reported, since a minute's download is normal. The snapshot counts them.
+//! Either state is normal for moments; operators want to know when it lasts for minutes. A state is
+//! reported once it has lasted for a minute, and again once it has been over for a minute.
+//! Subscribers at their ceilings are not reported, since a minute's download is normal. The
+//! snapshot counts them.
 
 use crate::telemetry::{AtLimits, Board, ChangeKind};
 use fairwire_core::{Duration, Time};

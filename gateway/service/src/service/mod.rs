@@ -98,8 +98,8 @@ pub struct Configured {
     pub path: PathBuf,
 }
 
-/// Runs these gateways until SIGTERM, SIGINT, or `stop`. A gateway whose interface is gone for
-/// longer than its patience ends without the others.
+/// Runs these gateways until SIGTERM, SIGINT, or `stop`. If the interface of one is gone for longer
+/// than its patience, that gateway ends, and the others continue.
 ///
 /// The call gives up rights of the entire process, so there must be no other threads. The program
 /// must pass its `gateway-guard` command to [`guard_main`]. An impossible configuration is refused
@@ -434,7 +434,7 @@ fn forward(
     let copies = guard.as_ref().and_then(Guarding::copies);
     let is_heir = matches!(source, Source::Process(_));
     let serve = || sites.serve(&board, &context, &is_over);
-    // The previous process has the history file until it has ended.
+    // The previous process uses the history file until it has ended.
     let (mut recorder, serve) = if is_heir { (None, Some(serve)) } else { (serve()?, None) };
     let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
@@ -509,7 +509,8 @@ fn start(
     }
 }
 
-/// Serves once the process of `former` has ended, since it had the same addresses and history.
+/// Serves once the process of `former` has ended, since that process used the same addresses and
+/// history.
 fn serve_after(
     former: &UnixStream,
     serve: impl FnOnce() -> Result<Option<thread::JoinHandle<()>>, ServiceError>,

@@ -97,8 +97,8 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
 /// after its guard has noticed.
 const LETTING_GO: Duration = Duration::from_ms(500);
 
-/// Locks the device called `name`, or reports the process that has it. A missing device is reported
-/// when it is opened.
+/// Locks the device called `name`, or reports the process that holds it. A missing device is
+/// reported when it is opened.
 fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
     let until = clock::now() + LETTING_GO;

@@ -85,7 +85,7 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
 impl NameLock {
     /// Locks the name of the gateway of `spec` in the folder of locks, or reports the process that
-    /// has it. The folder and the lock belong to `user`, which the process becomes.
+    /// holds it. The folder and the lock belong to `user`, which the process becomes.
     pub(super) fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
         let folder = folder();
         make_folder(&folder)?;

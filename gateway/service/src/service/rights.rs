@@ -23,10 +23,10 @@ pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 
 /// Gives up every capability of this thread except `kept`, in all five sets, and the possibility to
 /// gain others by executing a program. Becomes `user`, if given. Threads inherit these rights, so
-/// none may exist yet.
+/// no other thread may exist yet.
 ///
 /// Only a process with CAP_SETPCAP can cut its bounding set. Without CAP_SETPCAP the bounding set
-/// is harmless too, since the process executes nothing that grants capabilities.
+/// does no harm either, since the process executes nothing that grants capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {

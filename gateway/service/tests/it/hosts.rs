@@ -145,7 +145,7 @@ fn a_flood_from_spoofed_addresses_gets_the_share_of_one_host() {
         ["flows = [\"inside\", \"5-tuple\"]", "discipline = \"drr\"\nflows = \"inside\""]
             .map(under_a_spoofed_flood);
     let half = 25.0 * 1514.0 / 1538.0;
-    // Some made-up addresses come twice, none eight times.
+    // Some forged addresses come twice, and none comes eight times.
     assert!(hosts > 0.97 * half, "{hosts} of {half}");
     assert!(hosts > one_level, "{hosts}, where a queue for each gives {one_level}");
 }

@@ -56,8 +56,8 @@ impl Stage for Kernel {
         let dumbbell = Dumbbell::of(plan, 0)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
-        // A kernel may have a discipline as a module, so only an attempt to use it shows whether it
-        // exists.
+        // A kernel may provide a discipline as a module, so only an attempt to use it shows whether
+        // it exists.
         let contest = ContestPlan::of(plan, 0, &dumbbell);
         let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
         let tried = Coordinator::new(&contest, at_gateway, &mut unwatched, &never)

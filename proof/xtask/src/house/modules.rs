@@ -1,5 +1,5 @@
 //! Files that import each other, directly or indirectly, can only be read together, so such cycles
-//! must be small. A file that no module declares is never compiled, so there may be none.
+//! must be small. Every file must be declared by a module, since others are never compiled.
 
 use super::breach::Breach;
 use super::code::paths;
