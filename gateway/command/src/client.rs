@@ -55,8 +55,8 @@ pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     carry_out(whom, &reload_with(&whom.config, false, whole, Vec::new()))
 }
 
-/// The request to read the files of `config` again, with those that `open` can open, and with
-/// `record`. If it `keeps` values that were set by request, they stay.
+/// The request to read the files of `config` again. It includes the files that `open` can open, and
+/// `record`. With `keeps`, values that were set by request stay.
 pub(crate) fn reload_with(
     config: &Path,
     keeps: bool,

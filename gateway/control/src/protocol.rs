@@ -167,7 +167,7 @@ pub struct Wanted {
 /// The most rates in one request, which has at most 8 KiB.
 pub const MAX_STEPS: usize = 100;
 
-/// A rate from a time on. A packet in transmission continues at the new rate.
+/// A rate that holds from a time on. A packet in transmission continues at the new rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {

@@ -1,9 +1,9 @@
 //! Hands the packets waiting in one discipline to its successor while a link keeps running.
 //!
 //! Packets are offered to the new discipline in order of arrival, as if they had just arrived. If
-//! its buffer is smaller or its law stricter, that might lose some. In that case nothing is lost:
-//! all packets go [`Ahead`] of the new discipline, first come, first served, at the rate of the
-//! link. Either way each flow stays in order, since all packets take the same path.
+//! its buffer is smaller or its law stricter, it might drop some of them. In that case nothing is
+//! lost: all packets go [`Ahead`] of the new discipline, first come, first served, at the rate of
+//! the link. Either way each flow stays in order, since all packets take the same path.
 
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use std::any::Any;

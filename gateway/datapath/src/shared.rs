@@ -5,8 +5,8 @@ use std::sync::Arc;
 /// The entries per chunk. A copy of a list of 20 000 takes 157 references.
 const CHUNK: usize = 128;
 
-/// A list in chunks: copying it takes a reference for each chunk, and changing an entry a copy of
-/// one chunk.
+/// A list in chunks. Copying the list takes a reference for each chunk, and changing an entry takes
+/// a copy of one chunk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SharedList<T>(Vec<Arc<Vec<T>>>);
 

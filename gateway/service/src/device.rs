@@ -53,7 +53,8 @@ impl DeviceLock {
 }
 
 impl DeviceLock {
-    /// The lock that another process handed over. From now on this one is reported as the holder.
+    /// The lock that another process handed over. From now on this process is reported as the
+    /// holder.
     pub(crate) fn handed_over(socket: OwnedFd) -> io::Result<Self> {
         // The kernel reports the process that called listen(2) last.
         listen(&socket, 1)?;

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub const MAX_ROWS: usize = 1_000_000;
 /// The most faults reported at once; reading stops after them.
 pub const MAX_FAULTS: usize = 10;
-/// A lower plan is taken for a slip, kbit/s instead of bit/s: a single G.711 call takes 64 kbit/s.
+/// A lower plan is treated as a slip of the unit, since a single G.711 call takes 64 kbit/s.
 pub const MIN_PLAN_BPS: u64 = 64_000;
 /// The largest file.
 pub const MAX_BYTES: u64 = 64 << 20;

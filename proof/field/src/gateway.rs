@@ -191,7 +191,7 @@ impl Gateway {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
-    /// The memory of it and of its child processes, bytes.
+    /// The memory of the gateway and of its child processes, bytes.
     pub fn resident_bytes(&self) -> u64 {
         self.family().into_iter().map(|pid| field_kib(pid, "VmRSS:") * 1024).sum()
     }
@@ -201,8 +201,8 @@ impl Gateway {
         self.family().into_iter().map(processor_s).sum()
     }
 
-    /// How long their threads were ready without a free processor, seconds; 0 if the kernel does
-    /// not report it.
+    /// How long the threads of these processes were ready without a free processor, seconds; 0 if
+    /// the kernel does not report it.
     pub fn waited_s(&self) -> f64 {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()

@@ -63,7 +63,8 @@ fn the_history_survives_a_restart_and_a_corrupt_one_is_set_aside() {
     assert_eq!(wait_for_seconds(&bed, before.len() + 1)[..before.len()], before);
     assert!(gateway.end().0.success());
     let file = bed.folder.path().join("state/page.sqlite");
-    // A remaining write-ahead log would still contain what the file is about to lose.
+    // A remaining write-ahead log would still contain the data that is overwritten in the file
+    // below.
     assert!(!bed.folder.path().join("state/page.sqlite-wal").exists());
     std::fs::write(&file, "no database at all, and longer than its header of a hundred bytes. ".repeat(99))
         .expect("root may");

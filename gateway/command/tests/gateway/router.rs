@@ -375,7 +375,8 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
     assert_eq!(home.taken_at_rest(config), before);
 }
 
-/// One host with one connection, another with three: by drr each host has half, on any machine.
+/// One host has one connection and another has three. Under drr each host gets half, on any
+/// machine.
 fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
     for (is_upload, way, mbps) in [(false, 0, 95.0), (true, 1, 19.0)] {
         let seconds = 3;

@@ -69,8 +69,8 @@ impl Table {
         self.hash(frame, headers, way) ^ 2
     }
 
-    /// The conversation with that hash, and its place. It gets a new place if it `opens` and one is
-    /// free or silent.
+    /// The conversation with that hash, and its place. A new conversation gets a place if it
+    /// `opens` and a place is free or silent.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, opens: bool, now: Time) -> Option<(usize, &mut Conversation)> {
         let first = (hash >> 32) as usize & (self.conversations.len() - 1) & !(PLACES - 1);

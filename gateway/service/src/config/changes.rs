@@ -63,8 +63,8 @@ impl Config {
         changes
     }
 
-    /// The number in `next` of each class here, found by name; [`UNCLAIMED`] if it is gone. A
-    /// number that is vacant in both stays.
+    /// The number in `next` of each class here, looked up by name; [`UNCLAIMED`] if it is gone. A
+    /// number that is vacant in both configurations stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
         let is_vacant =
             |number: &u32| (*number as usize) < next.book.numbers() && next.book.class(*number).is_none();

@@ -53,7 +53,7 @@ mod tests {
             class("a", None, 1.0, (400, 0)),
             class("b", None, 2.0, (0, 100)),
         ]);
-        // 600 are left over. Of its 300, b takes 100; the rest is divided equally.
+        // The guarantee leaves 600. Class b takes 100 of its 300, and the rest is divided equally.
         assert_eq!(busy(&book, Way::Upload, 1000.0), [250.0, 650.0, 100.0]);
     }
 

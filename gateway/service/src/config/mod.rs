@@ -257,7 +257,8 @@ impl Config {
         own.iter().cloned().chain(sheet.filter(|_| own.is_some())).collect()
     }
 
-    /// The path of a file that the configuration names: relative to it, unless it is absolute.
+    /// The path of a file that the configuration names: relative to the configuration, unless it is
+    /// absolute.
     pub(crate) fn beside(&self, named: &Path) -> PathBuf {
         beside(&self.file, named)
     }
@@ -325,8 +326,8 @@ impl Config {
         self.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
     }
 
-    /// Both directions: `forward` is the download, from the outside, on the left of a wire, to the
-    /// inside.
+    /// Both directions. `forward` is the download: from the outside, which is the left end of a
+    /// wire, to the inside.
     pub fn plan(&self, context: &PlanContext) -> Result<DatapathPlan, BuildError> {
         let (forward, backward) =
             (self.direction(Way::Download, context)?, self.direction(Way::Upload, context)?);
@@ -375,8 +376,8 @@ impl Config {
         Members { claims: Arc::clone(&self.claims), suspended: self.book.suspended() }
     }
 
-    /// The role of each direction as an edge of a DiffServ domain: aggregates leave by the download
-    /// and enter by the upload.
+    /// The role of each direction as an edge of a DiffServ domain: downloads leave the domain here,
+    /// and uploads enter it.
     pub fn edges(&self) -> [Edge; 2] {
         let classes = self.book.numbers();
         let estimates = self.spec.egress.as_ref().map(|_| Estimates::new(classes));

@@ -246,7 +246,7 @@ struct Ingress {
     is_silent: bool,
     /// When refused reports were last logged, and their number then.
     complained: Option<(Time, u64)>,
-    /// Whether a report with classes unknown here was logged since these classes are in place.
+    /// Whether a report with unknown classes was logged since the current classes are in place.
     named_others: bool,
 }
 

@@ -24,8 +24,8 @@ const MAX_LINE: usize = 8 << 10;
 /// No request is answered while more bytes of answers are unread: a few snapshots with 20 000
 /// classes.
 const MAX_UNREAD: usize = 32 << 20;
-/// A client with an answer unread for longer makes room for others. A local client reads a snapshot
-/// within milliseconds.
+/// A client that leaves an answer unread for longer makes room for others. A local client reads a
+/// snapshot within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
 /// A client that is silent for longer is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);

@@ -43,7 +43,7 @@ pub(crate) enum Command {
 pub(crate) struct Edit {
     /// Class numbers that become vacant.
     pub gone: Vec<u32>,
-    /// Vacant numbers that are assigned. None of their earlier packets may still be inside.
+    /// Vacant numbers that are assigned. No earlier packet with such a number may still be inside.
     pub new: Vec<u32>,
     /// New terms, which are applied before the weights.
     pub terms: Vec<NewTerms>,

@@ -2,7 +2,7 @@
 //! for each change.
 //!
 //! The datapath thread must not query the kernel about interfaces: the query takes a lock that
-//! others hold for tens of milliseconds. It reads the state received here.
+//! others hold for tens of milliseconds. That thread reads the state received here.
 
 use super::error::ServiceError;
 use super::log::{self, report, say};

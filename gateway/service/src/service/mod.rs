@@ -526,7 +526,8 @@ fn serve_after(
 /// The datapath thread.
 type Thread = thread::JoinHandle<Result<Option<UnixStream>, PortError>>;
 
-/// Ends a gateway that takes no more commands: its packets leave, or another process has them.
+/// Ends a gateway that takes no more commands: its packets leave, or another process has taken them
+/// over.
 fn end(
     control: &mut Control<'_>,
     clients: clients::Clients,

@@ -98,8 +98,8 @@ impl NameLock {
     /// the next process that tries.
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
-        // The previous holder may remove the name between our open and our lock. That lock would
-        // guard nothing.
+        // The previous holder may remove the name between our open and our lock. Our lock would
+        // then guard nothing.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
             // The folder may belong to another user, who must not lead root to one of root's files.

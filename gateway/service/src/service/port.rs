@@ -46,7 +46,8 @@ pub(super) struct LivePort<P> {
 
 /// The interval between looks for a missing interface.
 const RETRY: Duration = Duration::from_ms(100);
-/// A batch shorter than this has emptied the queue: below the batch of every back end.
+/// A batch shorter than this has emptied the queue. The value is below the batch size of every back
+/// end.
 const SHORT_BATCH: u32 = 16;
 /// The interval of querying the kernel's losses.
 const LOOK: Duration = Duration::from_ms(100);

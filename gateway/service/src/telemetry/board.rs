@@ -244,7 +244,7 @@ impl Board {
         lock(&self.changes).add(kind, text);
     }
 
-    /// The changes after the first `seen` that are still kept, and the number of all.
+    /// The changes after the first `seen` that are still kept, and the number of all changes.
     pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
         lock(&self.changes).after(seen)
     }

@@ -44,7 +44,7 @@ pub struct Observer {
 }
 
 /// Memory for copies of a configuration's counters, allocated and freed outside the datapath
-/// thread. It belongs to one [`Board::replaced`].
+/// thread. It is for one call of [`Board::replaced`].
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],
@@ -167,8 +167,8 @@ pub(super) fn kept(about: &About) -> [RecentCopies; 2] {
     [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.numbers()))
 }
 
-/// The most gauges kept of a discipline. Its parts are left out: there may be one for each
-/// subscriber.
+/// The most gauges kept of a discipline. Gauges of its parts are left out, since there may be a
+/// part for each subscriber.
 pub(super) const MAX_GAUGES: usize = 64;
 
 struct Gauges<'a>(&'a mut Vec<Gauge>);

@@ -95,7 +95,7 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             arrivals.extend(every(5 * MS, [u64::from(flow) * 70_000, whole[1]], &frame)); // 154 Mbit/s in all
         }
         arrivals.extend(every(MS / 4, whole, &datagram(OUTSIDE, one, 5, 1500))); // 48 Mbit/s
-        // 20 ms apart: less than a round of the 64, which takes 31 ms.
+        // The pings are 20 ms apart, less than a round of the 64 flows, which takes 31 ms.
         let pings = [(heavy, 7), (quiet, 8)].map(|(host, port)| datagram(OUTSIDE, host, port, 100));
         for ping in &pings {
             arrivals.extend(every(20 * MS, [0, whole[1]], ping));

@@ -153,7 +153,7 @@ impl Fault {
         Happened::of(self.name, self.promised, self.act)
     }
 
-    /// Repeats it if it misses while the gateway was starved, up to three runs.
+    /// Runs it, and again if it misses while the gateway was starved: up to three times.
     pub fn tried(&self) -> Happened {
         Happened::tried(true, &mut || self.happen())
     }

@@ -125,9 +125,10 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
 
 /// Words that indicate the wall clock in a Rust source.
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// Where it may be read: its one function, the time stamps of captures and changes, the metric of
-/// the process's start, and reports between edges, which contain their sending time. After a step
-/// of more than 10 s, reports are refused and targets return to contracts.
+/// The code that may read the wall clock: its one function, the time stamps of captures and
+/// changes, the metric of the process's start, and reports between edges, which contain their
+/// sending time. After a step of more than 10 s, reports are refused and targets return to
+/// contracts.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
 /// The gateway's sources, next to which this program was built. They exclude the page, whose

@@ -192,7 +192,8 @@ impl WatchedPackets {
     }
 }
 
-/// The most simultaneous stays. A packet that leaves when another arrives is gone before.
+/// The most simultaneous stays. If a packet leaves at the instant at which another arrives, it
+/// leaves first.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();

@@ -70,7 +70,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     Ok(notes)
 }
 
-/// A note for each interface that a running gateway has, since `run` will be refused there.
+/// A note for each interface that a running gateway holds, since `run` would be refused.
 pub fn held(config: &Config) -> Vec<Note> {
     let wire = &config.spec().wire;
     let holder_of = |name: &String| {
@@ -204,8 +204,8 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// A port of a bridge or a bond receives its frames there, not here. A guard's bridge is no
-/// obstacle: a starting gateway removes it.
+/// The frames of a port of a bridge or a bond arrive there, and not at the port. A guard's bridge
+/// is no obstacle: a starting gateway removes it.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(

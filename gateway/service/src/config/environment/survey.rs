@@ -105,8 +105,8 @@ impl Survey {
         found.first().copied()
     }
 
-    /// The back end that suits these two: the kernel's forwarding if both have addresses, else a
-    /// bump.
+    /// The back end that suits these two interfaces: the kernel's forwarding if both have
+    /// addresses, else a bump.
     pub fn backend(&self, inside: &str, outside: &str) -> BackendKind {
         let has_address = |name: &str| self.find(name).is_some_and(Surveyed::has_address);
         match has_address(inside) && has_address(outside) {
