@@ -52,7 +52,8 @@ const FLOWS: [FlowKind; 9] = [
     FlowKind::Dscp,
 ];
 
-/// Reads the bytes as a capture on a link of the type in the first two, and as a capture file.
+/// Reads the bytes as a capture on a link whose type is in the first two bytes, and as a capture
+/// file.
 fn captured(bytes: &[u8]) {
     let _ = fairwire_wire::pcap::seen(bytes);
     let [high, low, data @ ..] = bytes else { return };

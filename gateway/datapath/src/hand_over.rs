@@ -107,8 +107,8 @@ impl Signals for Refused<'_> {
 /// Sends the packets that were carried over, first come, first served, and then those of a
 /// discipline that never held them.
 ///
-/// While they are being sent, arrivals wait in the discipline. It is not polled until then, so by
-/// its clock the link is busy.
+/// While they are being sent, arrivals wait in that discipline. It is not polled until they are
+/// sent, so it counts the link as busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
     bytes: u64,

@@ -31,7 +31,7 @@ struct Sites {
 /// Opens telemetry's sources of this process, and binds the addresses of `config`. The folder of
 /// the history is created for `user`, which the process becomes.
 ///
-/// An address already bound by one of `handed` is taken from it.
+/// A listener among `handed` that is already bound to an address is used for it.
 pub fn bind(
     config: &Config,
     user: Option<&User>,

@@ -166,8 +166,8 @@ fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, Docu
     Ok(sheet)
 }
 
-/// The place of the record read between `from` and `to`, without skipped lines before it and its
-/// line end.
+/// The place of the record read between `from` and `to`, without its line end and without skipped
+/// lines before it.
 fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     let mut start = from;
     for line in text[from..to].split_inclusive('\n') {

@@ -265,7 +265,7 @@ fn list(happened: &mut Happened) -> Fallible<()> {
 /// The connections, and the threads that open them.
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
-/// A connection sends another byte of its header after each number of further ones.
+/// A connection sends another byte of its header after this number of further connections.
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;

@@ -112,8 +112,8 @@ fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
 /// Kernel disciplines whose contests `fairwire-oracle` runs in User Mode Linux, by the names of the
 /// contests.
 pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
-/// The link of those contests, and the fair share of its rate for each of nine flows and a flood of
-/// twice the link.
+/// The rate of the link in those contests, bit/s. Nine flows and a flood of twice this rate share
+/// it.
 const UML_LINK_BPS: f64 = 10e6;
 const UML_WINDOW_S: f64 = 25.0;
 

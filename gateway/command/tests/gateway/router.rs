@@ -396,7 +396,8 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         // that time.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
-        // Slow start and a busy machine: within a tenth; shares by connection would give a quarter.
+        // Slow start and a busy machine cost up to a tenth. Shares by connection would give a
+        // quarter.
         let part = one as f64 / (one + three) as f64;
         assert!((part - 0.5).abs() < 0.1, "{part}");
         let status = home.status(config)["ways"][way].to_string();

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
-/// A tower with a class and `count` subscribers; every fourth has its address typed, as a prefix.
+/// A tower with a class and `count` subscribers. Every fourth has an address in the file, as a
+/// prefix.
 fn tower(folder: &Path, count: usize) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\

@@ -52,7 +52,8 @@ const KNOWN: Duration = Duration::from_secs(3);
 /// A known source that is silent for this long gives up its place. By then OSPF declares a
 /// neighbour dead (RFC 2328, appendix C.3).
 const SILENT: Duration = Duration::from_secs(40);
-/// The same for a source not yet known: OSPF sends a hello every 10 s.
+/// A source that is not yet known gives up its place after this silence. OSPF sends a hello every
+/// 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
 /// How far the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; as for packets
 /// that are not IP.

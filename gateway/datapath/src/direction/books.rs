@@ -12,8 +12,8 @@ use fairwire_core::{Acknowledgement, Cause, Duration, Packet, Signals, Time};
 use fairwire_linux::port::Late;
 use fairwire_wire::tcp::Segment;
 
-/// Frames; counts of flows, classes and totals; waits; and the latest drops, marks and losses. It
-/// is the discipline's [`Signals`].
+/// Frames; counts of flows, classes and totals; waits; and the latest drops, marks and losses. The
+/// books are the discipline's [`Signals`].
 pub(super) struct Books {
     /// The frames inside.
     pub pool: FramePool,

@@ -336,8 +336,8 @@ impl Direction {
         }
     }
 
-    /// Takes in a packet of wire size that arrived at `arrived`. `facts` are its own except for the
-    /// length.
+    /// Takes in a packet of wire size that arrived at `arrived`. `facts` are those of the packet,
+    /// except for the length.
     fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);
@@ -359,7 +359,7 @@ impl Direction {
         }
     }
 
-    /// Clears the codepoint of frame `id` if so configured. It was used for classification before.
+    /// Clears the codepoint of frame `id` if so configured. The classifier has already used it.
     fn wash(&mut self, id: u32, facts: &Facts) {
         if facts.dscp == 0 || !self.classifier.washes() {
             return;

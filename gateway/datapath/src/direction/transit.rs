@@ -92,8 +92,8 @@ impl Direction {
     }
 
     /// Puts back the packets that were taken out, at `now`. They arrive at the discipline once
-    /// more, with their time of arrival, so one that drops or marks arrivals at random may do so
-    /// again.
+    /// more, with their original time of arrival. A discipline that drops or marks arrivals at
+    /// random may do so again.
     pub fn put_back(&mut self, taken: TakenOut, now: Time) {
         self.books.now = now;
         taken.through.into_iter().for_each(|ready| self.departures.put(ready));

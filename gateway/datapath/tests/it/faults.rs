@@ -1,5 +1,5 @@
-//! Failures of real interfaces, and how the gateway handles them. These tests need root; without it
-//! they report that loudly, and pass.
+//! Failures of real interfaces, and how the gateway handles them. These tests need root; otherwise
+//! they report this prominently and pass.
 
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::classify::Classifier;

@@ -29,7 +29,7 @@ struct Seen {
 }
 
 /// Runs `traffic` while a gateway only forwards, until the traffic ends or the gateway fails. Both
-/// run in a separate thread, because it changes its network namespace.
+/// run on a separate thread, because they change its network namespace.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;

@@ -167,7 +167,7 @@ fn each_is_of_hosts(
     Ok(())
 }
 
-/// The numbers reserved for new subscribers: one for this many classes, and the fewest.
+/// The numbers reserved for new subscribers: one for this many classes, and the least number.
 const VACANT: (usize, usize) = (16, 64);
 
 /// Leaf numbers to reserve for new subscribers, given the number of `classes`. 0 if a new

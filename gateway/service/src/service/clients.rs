@@ -15,7 +15,8 @@ use std::os::unix::net::UnixStream;
 
 /// The most clients. A new one replaces the one that has been idle longest.
 const MAX_CLIENTS: usize = 32;
-/// The most watching clients. Watchers are never idle, so the rest of the places are for requests.
+/// The most watching clients. Watchers are never idle, so the remaining connections are for
+/// requests.
 const MAX_WATCHERS: usize = 24;
 /// The most connections accepted between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;

@@ -554,7 +554,7 @@ fn end(
         guard.see_out();
     }
     if let Some(heir) = outcome? {
-        control.leave(); // it may have taken over after all, while this process was about to end
+        control.leave(); // the other process may have taken over after all
         take_over::wait_for_leave(&heir);
     }
     Ok(())

@@ -102,7 +102,8 @@ impl NameLock {
         // then guard nothing.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
-            // The folder may belong to another user, who must not lead root to one of root's files.
+            // The folder may belong to another user, whose links must not lead root to one of
+            // root's files.
             options.custom_flags(libc::O_NOFOLLOW).mode(0o600);
             options.read(true).write(true).create(true).truncate(false);
             let mut file = options.open(&path).map_err(fail)?;

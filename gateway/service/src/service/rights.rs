@@ -1,5 +1,5 @@
-//! The rights of the process once its ports are open: two capabilities and no way to gain more, an
-//! unprivileged user, a few folders, and a list of system calls.
+//! The rights of the process once its ports are open: two capabilities and no possibility to gain
+//! more, an unprivileged user, a few folders, and a list of system calls.
 
 use super::error::ServiceError;
 use crate::config::user::User;

@@ -269,7 +269,7 @@ fn starving_groups_are_named_and_their_own_class_helps() {
     assert!(sentence.contains("`rest` loses"), "{sentence}");
 }
 
-/// A way of 50 Mbit/s, a plan for 10.0.0.1, and these keys of the class of all others.
+/// A direction of 50 Mbit/s, a plan for 10.0.0.1, and the class of all others with these keys.
 fn with_unclaimed(way: &str, unclaimed: &str) -> Result<Config, String> {
     let text = format!(
         "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
@@ -296,7 +296,8 @@ fn each_host_without_a_plan_has_a_ceiling_and_all_of_them_have_one() {
             let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
             let of = |host: &[u8; 4]| rates[host] * 1538.0 / 1514.0;
             assert!(of(&hosts[0]) > 11.5, "{way}: {rates:?}");
-            // A packet is 0.4 %; and five in turn have one more or less in 1.5 s.
+            // A packet is 0.4 % of a share. Five hosts take turns, so one may have a packet more or
+            // less in 1.5 s.
             assert!(hosts[1..].iter().all(|host| (of(host) / each - 1.0).abs() < 0.02), "{way}: {rates:?}");
         }
     }

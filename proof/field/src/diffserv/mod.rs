@@ -43,8 +43,7 @@ const KEY: &str = "this is no secret: it is a key for tests";
 const SEEDS: &str = "1,2,3,4,5";
 /// The allowed deviation of live gains from simulated ones.
 const NEAR: f64 = 0.1;
-/// The deviation in ten runs with moving targets and contracts above the link rate, which is a
-/// known miss.
+/// The known miss: the deviation in ten runs with moving targets and contracts above the link rate.
 const FAIRER: Allowed = Allowed { min: 0.7, max: 1.3 };
 const WHY_FAIRER: &str = "live targets come down to the link's rate, and simulated ones less: gains are nearer to 1 live; this \
                           kernel's receivers acknowledge more and its senders repair sooner, which explains a part \

@@ -87,7 +87,8 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             captured: Some(0),
             ..TelemetrySpec::default()
         },
-        // The kernel ends a process with its parent only if its user does not change.
+        // The kernel ends a process together with its parent only if the process does not change
+        // its user.
         safety: SafetySpec { user: Some("root".into()), ..SafetySpec::default() },
     };
     toml::to_string(&spec).expect("a configuration is plain data")

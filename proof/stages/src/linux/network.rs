@@ -108,8 +108,8 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
 /// The destination of a default route.
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The bottleneck: HTB with the minimum burst that `tc` accepts, because it is never late here, and
-/// the discipline under test in it.
+/// The bottleneck: HTB with the discipline under test in it. HTB has the minimum burst that `tc`
+/// accepts, because it is never late here.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
     shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
@@ -153,7 +153,8 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     Ok(wire)
 }
 
-/// The faults in netem's form. netem cannot delay some packets, but it can send the others at once.
+/// The faults in netem's form. netem cannot delay a part of the packets, but it can send the others
+/// at once.
 pub(super) fn impairment(faults: &Faults) -> Impairment {
     Impairment {
         delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),

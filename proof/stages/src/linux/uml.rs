@@ -212,7 +212,8 @@ impl Guest {
 }
 
 impl Drop for Guest {
-    /// Ends its group, which contains its child processes. After a normal end there are none left.
+    /// Ends the guest's process group, which contains its child processes. After a normal end there
+    /// are none left.
     fn drop(&mut self) {
         if self.is_over {
             return;

@@ -377,8 +377,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// For a contest on `stage` with `count` helpers in three networks; another process keeps a scratch
-/// folder, if there is one.
+/// Kills a contest on `stage` that has `count` helpers in three networks. If it has a scratch
+/// folder, another process keeps it.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);

@@ -71,10 +71,10 @@ impl Survey {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
 
-    /// The interface that is probably outside, given `inside`: that of the default route. A machine
-    /// that does not forward and has two bare interfaces with carrier is an exception. It is for a
-    /// bump between them, and its default route is for management. Nothing shows which of the two
-    /// is outside, unless `inside` is the other one.
+    /// The interface that is probably outside, given `inside`: that of the default route. The
+    /// exception is a machine that does not forward and has two bare interfaces with carrier. Those
+    /// are for a bump, and the default route is for management. Nothing shows which of the two is
+    /// outside, unless `inside` is the other one.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);
