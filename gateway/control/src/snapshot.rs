@@ -135,7 +135,7 @@ pub struct WaySnapshot {
     /// gateway.
     #[serde(default)]
     pub round_trip: SojournSnapshot,
-    /// The same since the start, across reloads.
+    /// Round trips of TCP and QUIC since the start, in seconds, across reloads.
     #[serde(default)]
     pub round_trip_histogram: SojournHistogram,
     /// TCP segments with payload, SYN or FIN that arrived since the start.

@@ -118,7 +118,7 @@ pub(crate) enum Command {
         way: Way,
         /// Its rate, such as "5 Mbit/s".
         rate: Rate,
-        /// How long nothing is sent before that, such as "80 ms".
+        /// How long nothing is sent before the new rate, such as "80 ms".
         #[arg(long, value_name = "TIME")]
         down: Option<Duration>,
     },
@@ -146,7 +146,7 @@ pub(crate) enum Command {
         /// Every class, not only the busiest.
         #[arg(long)]
         classes: bool,
-        /// The counts since the start of the N flows that got most.
+        /// The counts, since the start, of the N flows that got most.
         #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", conflicts_with = "classes", value_parser = whole(0..=u32::MAX))]
         flows: Option<u32>,
     },

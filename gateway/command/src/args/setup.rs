@@ -29,7 +29,7 @@ pub(crate) struct SetupArgs {
     /// The line's own rate towards the inside; the gateway gets 95 % of it.
     #[arg(long, value_name = "RATE")]
     pub download: Option<Rate>,
-    /// The same towards the outside.
+    /// The line's own rate towards the outside; the gateway gets 95 % of it.
     #[arg(long, value_name = "RATE")]
     pub upload: Option<Rate>,
     /// Who shares: `hosts`, or a file of subscribers [default: hosts].

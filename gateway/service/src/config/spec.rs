@@ -66,8 +66,8 @@ pub struct WireSpec {
     /// The interface towards the rest of the world.
     pub outside: String,
     /// The least time between two wakings while packets wait. At a waking the gateway sends all
-    /// that is due. It adds up to this time to delays, and saves processor time. Default: 1 ms;
-    /// from 0 s to 5 ms.
+    /// that is due. A longer time saves processor time, and delays packets by at most that time.
+    /// Default: 1 ms; from 0 s to 5 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coalesce: Option<Quantity<Duration>>,
 }
@@ -179,11 +179,11 @@ pub enum DscpChoice {
     /// It becomes that of assured forwarding, class 1, with the packet's colour as drop precedence:
     /// AF11 green, AF12 yellow, AF13 red (RFC 2597).
     Af1,
-    /// The same in class 2.
+    /// It becomes that of assured forwarding, class 2, by the packet's colour: AF21, AF22 or AF23.
     Af2,
-    /// The same in class 3.
+    /// It becomes that of assured forwarding, class 3, by the packet's colour: AF31, AF32 or AF33.
     Af3,
-    /// The same in class 4.
+    /// It becomes that of assured forwarding, class 4, by the packet's colour: AF41, AF42 or AF43.
     Af4,
 }
 
@@ -338,8 +338,9 @@ pub struct BoundsSpec {
     pub ceiling: Option<Quantity<Rate>>,
     /// The burst beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default: nothing.
     pub burst: Option<BurstText>,
-    /// The rate that none of its hosts exceeds, where no class and no subscriber is below it. Hosts have
-    /// 256 leaves by a keyed hash, so two may share one. Default: none.
+    /// The rate that none of its hosts exceeds. Only for classes without children and subscribers.
+    /// A keyed hash assigns each host to one of 256 leaves, so two hosts may share one. Default:
+    /// none.
     pub each: Option<Quantity<Rate>>,
 }
 
@@ -362,8 +363,8 @@ pub struct MatchSpec {
     /// Protocols: `tcp`, `udp`, `icmp`, `icmpv6`, `sctp`, `gre`, `esp`, or numbers in quotes.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub protocol: OneOrMany,
-    /// Ports of the inside host: `443`, `10000-20000`, or `!443` for all except that. Fragments
-    /// have no ports, so none is of a class by ports.
+    /// Ports of the inside host: `443`, `10000-20000`, or `!443` for all others. Fragments have no
+    /// ports, so they match no class by ports.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub inside_ports: OneOrMany,
     /// Ports of the outside host, likewise.
