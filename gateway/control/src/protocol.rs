@@ -84,8 +84,8 @@ pub enum Request {
     LeftOut {
         /// The program.
         by: String,
-        /// The omissions and their places, one per line; empty for none. The first [`MAX_LEFT_OUT`]
-        /// are shown.
+        /// The omissions and their positions, one per line; empty for none. The first
+        /// [`MAX_LEFT_OUT`] are shown.
         lines: Vec<String>,
     },
     /// Offer the link to another process, which sends one end of a stream with the request and
@@ -211,7 +211,7 @@ pub enum Answer {
     },
     /// A refusal; nothing was changed.
     Refused {
-        /// Why, with the place in the file.
+        /// Why, with the position in the file.
         message: String,
     },
 }

@@ -1,6 +1,6 @@
 //! The classes of a gateway: a tree whose leaves are subscribers and classes without children.
 //!
-//! A class has one number in both directions, the place in this book:
+//! A class has one number in both directions, its position in this book:
 //! [`Packet::class`](fairwire_core::Packet::class) is the number of a leaf.
 
 use crate::probing::next_to_move;

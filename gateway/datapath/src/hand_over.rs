@@ -40,7 +40,7 @@ pub fn hand_over(old: &mut dyn Discipline, new: Box<dyn Discipline>, now: Time) 
 pub struct Scratch {
     waiting: Vec<Packet>,
     refused: Vec<Packet>,
-    /// Frames by number, each with its place in the order of arrival.
+    /// Frames by number, each with its position in the order of arrival.
     places: Vec<(u32, u32)>,
 }
 

@@ -68,8 +68,8 @@ impl Journal {
     /// Parses the journal.
     ///
     /// # Errors
-    /// If a line is malformed, with its place. A last line without an end is only noted: its writer
-    /// was killed, and the operation was never answered.
+    /// If a line is malformed, with its position. A last line without an end is only noted: its
+    /// writer was killed, and the operation was never answered.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -128,7 +128,7 @@ impl Journal {
     }
 
     /// The text of the file `source` with the changes applied. Each change that is left out gets a
-    /// note with its place in the journal called `name`.
+    /// note with its position in the journal called `name`.
     ///
     /// # Errors
     /// If the file cannot be parsed.

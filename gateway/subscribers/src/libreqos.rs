@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// Its parent, by its place in the list.
+    /// Its parent, by index in the list.
     pub parent: Option<usize>,
     /// Its capacities: download, then upload.
     pub ceilings: [Option<Rate>; 2],

@@ -23,7 +23,7 @@ pub const VLANS: std::ops::RangeInclusive<u16> = 1..=4094;
 /// Identifiers of PPPoE sessions: 0 is for discovery, 0xffff is reserved (RFC 2516, section 4).
 const PPPOE_SESSIONS: std::ops::RangeInclusive<u16> = 1..=0xfffe;
 
-/// The columns; [`Sheet::columns`] has their places here.
+/// The columns. [`Sheet::columns`] contains indexes into this list.
 pub(crate) const COLUMNS: [&str; 16] = [
     "name",
     "addresses",
@@ -74,7 +74,7 @@ pub struct SheetText<'a> {
 #[derive(Debug)]
 pub struct Sheet<'a> {
     pub(super) source: SheetText<'a>,
-    /// The file's columns, as places in [`COLUMNS`].
+    /// The file's columns, as indexes into [`COLUMNS`].
     pub(super) columns: Vec<usize>,
     /// The line of column names, in bytes from the start of the text.
     pub(super) head: Range<usize>,
@@ -166,8 +166,8 @@ fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, Docu
     Ok(sheet)
 }
 
-/// The place of the record read between `from` and `to`, without its line end and without skipped
-/// lines before it.
+/// The byte range of the record read between `from` and `to`, without its line end and without
+/// skipped lines before it.
 fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     let mut start = from;
     for line in text[from..to].split_inclusive('\n') {
@@ -467,7 +467,7 @@ impl Sheet<'_> {
         )
     }
 
-    /// The place of value number `field` in the line `at`.
+    /// The byte range of value number `field` in the line `at`.
     fn field(&self, at: &Range<usize>, field: usize) -> Range<usize> {
         let text = &self.source.text[at.clone()];
         let (mut is_quoted, mut number, mut start) = (false, 0, 0);

@@ -78,7 +78,7 @@ pub struct World {
 }
 
 impl World {
-    /// Creates all three. This thread stays at the gateway.
+    /// Creates the three hosts. This thread stays at the gateway.
     pub fn new(wiring: Wiring) -> Fallible<World> {
         let path = wiring.path();
         let host = path.as_ref().map(|_| PathHost::new()).transpose()?;

@@ -207,7 +207,7 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
 #[test]
 fn an_ending_gateway_notifies_a_client_with_a_pending_change() {
     let Some(bed) = Bed::new("ending") else { return };
-    // These packets stay inside for two seconds, at 84 B each, and the gateway runs as long.
+    // These packets stay inside for two seconds, at 84 B each, and the gateway runs for that time.
     let slow = bed.text().replace("20 Mbit/s", "64 kbit/s").replace("faba", "tail-drop");
     let config = bed.write("gateway.toml", &format!("{slow}buffer = \"3 s\"\n"));
     let path = config.to_str().expect("UTF-8");

@@ -21,7 +21,7 @@ fn corpus() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/fuzz/corpus/classify");
     let entries = fs::read_dir(folder).expect("the corpus is there");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
-    paths.sort(); // a failed case names its file by its place
+    paths.sort(); // a failed case names its file by its position
     paths.iter().map(|path| fs::read(path).expect("readable")).collect()
 }
 

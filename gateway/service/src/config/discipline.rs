@@ -343,8 +343,9 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The place in [`Leaves::prepared`] of the discipline of the leaf `number`. It is the leaf's
-    /// own, or that of the nearest class above with one, or else the direction's (place 0).
+    /// The index in [`Leaves::prepared`] of the discipline of the leaf `number`. That is the leaf's
+    /// own discipline, or that of the nearest class above with one, or else the direction's (index
+    /// 0).
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -378,7 +379,7 @@ const KEPT_LEAVES: usize = 1024;
 #[derive(Clone, Copy)]
 struct Leaf {
     number: u32,
-    /// The place of its discipline in [`Leaves::prepared`].
+    /// The index of its discipline in [`Leaves::prepared`].
     prepared: usize,
     rate: Rate,
     buffer: Amount,
@@ -390,7 +391,7 @@ struct Prepared {
     parameters: Parameters,
 }
 
-/// The leaves of a tree, by place.
+/// The leaves of a tree, by position.
 struct Leaves {
     plans: Box<[Option<Leaf>]>,
     prepared: Box<[Prepared]>,
@@ -408,7 +409,7 @@ impl Leaves {
         self.have_hosts || plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
-    /// Checks all leaves. A fault comes with the place in `prepared` of the faulty discipline.
+    /// Checks all leaves. A fault comes with the index of the faulty discipline in `prepared`.
     fn check(&self) -> Result<(), (usize, BuildError)> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
@@ -429,7 +430,7 @@ impl Maker for Leaves {
         catalogue::build(name, parameters, &site).expect("it was checked")
     }
 
-    /// `fresh` is of the same gateway, so its places in `prepared` are valid here.
+    /// `fresh` is of the same gateway, so its indexes into `prepared` are valid here.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Leaves>() else { return false };
         self.plans[place] = fresh.plans[from];

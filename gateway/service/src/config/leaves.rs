@@ -68,7 +68,7 @@ pub(super) fn as_typed(choice: &Choice) -> String {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassLeaves {
     choices: Vec<LeafChoice>,
-    /// The place in `choices`, by class number; only for classes of the configuration.
+    /// The index in `choices`, by class number; only for classes of the configuration.
     of_class: Box<[Option<usize>]>,
 }
 
@@ -106,7 +106,7 @@ impl ClassLeaves {
         &self.choices
     }
 
-    /// The place in [`choices`](ClassLeaves::choices) of the choice of the class `number`; `None`
+    /// The index in [`choices`](ClassLeaves::choices) of the choice of the class `number`; `None`
     /// if it names none.
     pub(super) fn place(&self, number: u32) -> Option<usize> {
         *self.of_class.get(number as usize)?

@@ -20,7 +20,7 @@ pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError
     let names = names(spec, texts)?;
     let classes = class_tree(spec, &names, texts)?;
     let mut tree = TreeBuilder { classes: vec![unclaimed()], origins: vec![Origin::Unclaimed] };
-    // By place in the tree. The first number is that of unclaimed packets.
+    // By position in the tree. The first number is that of unclaimed packets.
     let mut numbers: Vec<u32> = Vec::with_capacity(classes.len());
     for (place, &at) in classes.given().iter().enumerate() {
         let parent = classes.parent(place).map(|place| numbers[place]);
@@ -150,7 +150,7 @@ fn checked_weight(weight: f64, origin: Origin, texts: &Texts<'_>) -> Result<Weig
     Weight::new(weight).ok_or_else(refuse)
 }
 
-/// The tree of the classes of `spec`, numbered by their places in the list.
+/// The tree of the classes of `spec`, numbered by their positions in the list.
 fn class_tree(
     spec: &Spec,
     names: &HashMap<&str, Origin>,
@@ -189,7 +189,7 @@ fn class_names(spec: &Spec) -> Vec<String> {
     names.filter(|name| name != UNCLAIMED_NAME).collect()
 }
 
-/// The class above a subscriber, by its place in the tree.
+/// The class above a subscriber, by its position in the tree.
 fn above_row(
     spec: &Spec,
     row: &SubscriberRow,

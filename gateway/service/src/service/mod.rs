@@ -550,7 +550,7 @@ fn end(
         let _ = recorder.join();
     }
     if let Some(guard) = guard.filter(|_| matches!(outcome, Ok(None))) {
-        // The guard was notified only of an end on purpose. After any other end it stays.
+        // The guard was notified only of an end on purpose. After any other end the guard stays.
         guard.see_out();
     }
     if let Some(heir) = outcome? {

@@ -32,7 +32,7 @@ pub(super) enum AnyPort {
 /// VLAN tag.
 const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
-/// Opens the port on `name` as `spec` says. The port towards the outside is opened first.
+/// Opens the port on `name` as `spec` describes it. The port towards the outside is opened first.
 pub(super) fn open(spec: &Spec, name: &str) -> Result<AnyPort, PortError> {
     Ok(match spec.wire.backend.kind() {
         BackendKind::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),

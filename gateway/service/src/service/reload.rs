@@ -223,7 +223,7 @@ impl Present {
         }
     }
 
-    /// Follows the outside line as the configuration says, and continues where it was.
+    /// Follows the outside line as configured, and continues from the previous state.
     pub(super) fn follow(&mut self) {
         if self.following.as_mut().is_some_and(|following| following.goes_on(&self.config)) {
             return;

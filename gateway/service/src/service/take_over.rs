@@ -249,8 +249,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The header of a link's transfer: the ring place of the left and right port and whether each has
-/// a lock, the number of frames, and the time of the last beat to the guard.
+/// The header of a link's transfer: the ring position of the left and right port and whether each
+/// has a lock, the number of frames, and the time of the last beat to the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],
@@ -356,7 +356,7 @@ pub(super) struct Takeover {
 /// A port that another process hands over.
 pub(super) struct HandedPort {
     pub socket: OwnedFd,
-    /// The place in its ring.
+    /// The position in its ring.
     pub place: u32,
     pub lock: Option<DeviceLock>,
 }

@@ -303,7 +303,7 @@ pub(super) fn all_flows(about: &About, way: Way, kept: &RecentCopies) -> Vec<Flo
     named(about, way, newest, active_flows(newest, oldest))
 }
 
-/// The places of the flows that sent in the window, and their rates.
+/// The indexes of the flows that sent in the window, and their rates.
 fn active_flows(newest: &Sample, oldest: &Sample) -> Vec<(usize, Rates)> {
     (0..newest.flows.len()).filter_map(|place| Some((place, flow_rates(place, newest, oldest)?))).collect()
 }

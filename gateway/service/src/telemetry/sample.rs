@@ -171,7 +171,7 @@ impl Sampler {
     }
 }
 
-/// The places of the next piece of at most `max`, when `done` of `all` are copied.
+/// The index range of the next piece of at most `max`, when `done` of `all` are copied.
 fn piece(done: usize, all: usize, max: usize) -> Option<std::ops::Range<usize>> {
     (done < all).then(|| done..all.min(done + max))
 }

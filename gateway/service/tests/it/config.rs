@@ -346,7 +346,7 @@ fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     let moved = Config::parse("gw.toml", &text(&rest("10 Mbit/s")).replace("in0", "in1"), None).unwrap();
     let still = Config::parse("gw.toml", &text(&rest("10 Mbit/s")), None).unwrap();
     assert_eq!(still.changes(&moved).needs_restart, ["wire.inside"]);
-    // At another place in the file, a class has another number in the discipline.
+    // At another position in the file, a class has another number in the discipline.
     let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
     assert!(!before.changes(&swapped).is_edit);
     assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);

@@ -231,7 +231,7 @@ pub fn read(datagram: &[u8], secret: &[u8], now_s: u64) -> Result<Request, Disca
     })
 }
 
-/// An attribute's type, and the place of its value.
+/// An attribute's type, and the byte range of its value.
 type Attribute = (u8, std::ops::Range<usize>);
 
 fn attributes(packet: &[u8]) -> Result<Vec<Attribute>, Discarded> {

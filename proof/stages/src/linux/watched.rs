@@ -113,7 +113,7 @@ impl WatchedPackets {
         let is_measured = u64::from(self.measured.contains(&now));
         self.tally.arrived += is_measured;
         self.flow(name.0).arrived += is_measured;
-        // A remaining packet with this name was dropped 65 536 packets ago.
+        // If a packet with this name is still waiting, it was dropped 65 536 packets ago.
         if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
             self.dropped(name.0);
         }

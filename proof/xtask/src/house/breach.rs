@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A place that breaks a rule.
+/// A breach of a rule, and its position.
 #[derive(Clone, Debug)]
 pub struct Breach {
     /// The file, relative to the root of the repository.

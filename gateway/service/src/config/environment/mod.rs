@@ -163,7 +163,7 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
 }
 
-/// Whether it can be used; true if the kernel does not say.
+/// Whether it can be used; true if the kernel does not report it.
 fn is_fit(name: &str) -> bool {
     let about = link::index_of(name).ok().flatten().and_then(|index| link::about(index).ok());
     about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
