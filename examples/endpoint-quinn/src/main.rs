@@ -14,7 +14,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration, time::Instant};
 const NAME: &str = "quic";
 const ABOUT: About = About::endpoints("A QUIC connection of quinn-proto that sends without end.");
 const HEADERS: usize = 28; // IPv4 and UDP
-const PACKET: u32 = 1480; // the 1452 bytes that quinn's path MTU discovery finds, and headers
+const PACKET: u32 = 1480; // 1452, the result of quinn's path MTU discovery, and headers
 const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 4433)); // of both ends
 const CERTIFICATE: &[u8] = include_bytes!("../../link-quinn/cert.der"); // for `localhost`, signed by its own key
 const KEY: &[u8] = include_bytes!("../../link-quinn/key.der");

@@ -32,7 +32,7 @@ impl Device for Card {
     fn capabilities(&self) -> DeviceCapabilities {
         let mut it = DeviceCapabilities::default();
         (it.medium, it.max_transmission_unit) = (Medium::Ip, 1500);
-        it.checksum = ChecksumCapabilities::ignored(); // they take most of the time; no bit is ever wrong
+        it.checksum = ChecksumCapabilities::ignored(); // checksums take most of a run; bits are never wrong
         it
     }
 }

@@ -124,7 +124,7 @@ pub fn probe(words: &[String]) -> Fallible<()> {
 /// Prints the duration of each echo, ms.
 fn echo() -> Fallible<()> {
     let socket = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP))?;
-    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?; // a lost answer ends it
+    set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?; // a lost answer ends the wait
     let to = SocketAddrV4::new(OUTSIDE, 0);
     for number in 0..ECHOES as u16 {
         let request = request(number);

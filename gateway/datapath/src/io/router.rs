@@ -372,7 +372,7 @@ impl RouterEnd {
             let Some(port) = port.as_mut().filter(|_| self.end == End::Inside) else { continue };
             if port.diversion.as_ref().is_none_or(|diversion| !diversion.is_whole()) {
                 port.diversion = None;
-                let _ = passage.divert(port); // a failure is tried again
+                let _ = passage.divert(port); // tried again after a failure
             }
         }
         let _ = self.open_missing(); // likewise
