@@ -37,7 +37,19 @@ const (
 	Marked  Kind = C.FW_MARK // it stays in the queue, with ECN 3
 )
 
-// Event is a drop or a mark, with its cause: FW_CAUSE_… of fairwire.h.
+// Causes of drops and marks; fairwire.h explains them.
+const (
+	CauseOverflow   uint32 = C.FW_CAUSE_OVERFLOW
+	CausePushOut    uint32 = C.FW_CAUSE_PUSH_OUT
+	CauseEarly      uint32 = C.FW_CAUSE_EARLY
+	CauseForced     uint32 = C.FW_CAUSE_FORCED
+	CauseNoTokens   uint32 = C.FW_CAUSE_NO_TOKENS
+	CauseOversize   uint32 = C.FW_CAUSE_OVERSIZE
+	CauseSuperseded uint32 = C.FW_CAUSE_SUPERSEDED
+	CauseClosed     uint32 = 1<<32 - 1 // of a Qdisc alone: the packet waited at Close
+)
+
+// Event is a drop or a mark, with its cause.
 type Event struct {
 	Packet Packet
 	Kind   Kind

@@ -203,7 +203,11 @@ func TestTheBacklogIsReturnedAtTheEnd(t *testing.T) {
 	d := NewQdisc(Config[string]{
 		Queue: built(t, "tail-drop", ""), Link: link, Rate: 1000,
 		Describe: func(string) Packet { return Packet{Len: 1500} },
-		Dropped:  func(string, uint32) { back++ },
+		Dropped: func(_ string, cause uint32) {
+			if cause == CauseClosed {
+				back++
+			}
+		},
 	})
 	for i := 0; i < 10; i++ {
 		if err := d.WritePacket("x"); err != nil {
@@ -215,6 +219,31 @@ func TestTheBacklogIsReturnedAtTheEnd(t *testing.T) {
 	d.Close()
 	if back != 9 {
 		t.Fatal(back)
+	}
+}
+
+func TestDroppedMayCallTheQdisc(t *testing.T) {
+	link := &log{&virtual{}, make(chan time.Duration, 100), make(chan struct{})}
+	var d *Qdisc[string]
+	tries := 0
+	d = NewQdisc(Config[string]{
+		Queue: built(t, "tail-drop", "buffer = '1 packet'"), Link: link, Rate: 1000,
+		Describe: func(string) Packet { return Packet{Len: 1500} },
+		Dropped: func(p string, cause uint32) {
+			if tries++; cause == CauseOverflow && tries < 3 {
+				_ = d.WritePacket(p)
+			}
+		},
+	})
+	for i := 0; i < 3; i++ {
+		if err := d.WritePacket("x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(link.gate)
+	d.Close()
+	if tries < 3 {
+		t.Fatal(tries)
 	}
 }
 

@@ -26,7 +26,7 @@ type Config[P any] struct {
 	Link     Link[P]         // where it goes
 	Rate     uint64          // of the link, in bit/s; 0 where the link itself blocks
 	Describe func(P) Packet  // the flow and the size of a packet; its Cookie is not read
-	Dropped  func(P, uint32) // gets back a packet that was dropped, with the cause; may be nil
+	Dropped  func(P, uint32) // gets back a dropped packet, with the cause; may call the Qdisc; may be nil
 	Clock    Clock           // the system's if nil
 }
 
@@ -40,7 +40,14 @@ type Qdisc[P any] struct {
 	mutex  sync.Mutex // of all below, and of the queue
 	held   []P
 	free   []uint64
+	gone   []gone[P] // to give back once the mutex is free
 	isShut bool
+}
+
+// gone is a dropped packet, and the cause.
+type gone[P any] struct {
+	packet P
+	cause  uint32
 }
 
 // NewQdisc starts one. Close ends it.
@@ -58,7 +65,7 @@ func NewQdisc[P any](config Config[P]) *Qdisc[P] {
 // drops goes to Dropped, and is no error.
 func (d *Qdisc[P]) WritePacket(p P) error {
 	d.mutex.Lock()
-	defer d.mutex.Unlock()
+	defer d.unlock()
 	if d.isShut {
 		return ErrClosed
 	}
@@ -76,7 +83,7 @@ func (d *Qdisc[P]) WritePacket(p P) error {
 	return nil
 }
 
-// Close ends sending. What waits goes to Dropped.
+// Close ends sending. Waiting packets go to Dropped with CauseClosed.
 func (d *Qdisc[P]) Close() {
 	d.mutex.Lock()
 	wasShut := d.isShut
@@ -88,9 +95,9 @@ func (d *Qdisc[P]) Close() {
 	close(d.closed)
 	d.ended.Wait()
 	d.mutex.Lock()
-	defer d.mutex.Unlock()
+	defer d.unlock()
 	for _, p := range d.config.Queue.Drain() {
-		d.dropped(d.release(p.Cookie), 0)
+		d.gone = append(d.gone, gone[P]{d.release(p.Cookie), CauseClosed})
 	}
 	d.config.Queue.Close()
 }
@@ -121,7 +128,7 @@ func (d *Qdisc[P]) send() {
 // next is the packet that leaves now, or how long to wait: below zero for another packet.
 func (d *Qdisc[P]) next() (p P, described Packet, wait time.Duration, ok bool) {
 	d.mutex.Lock()
-	defer d.mutex.Unlock()
+	defer d.unlock()
 	var out [1]Packet
 	now := d.config.Clock.Now()
 	count, err := d.config.Queue.Dequeue(now, out[:])
@@ -173,14 +180,20 @@ func (d *Qdisc[P]) release(cookie uint64) P {
 func (d *Qdisc[P]) giveBack() {
 	for _, e := range d.config.Queue.Events() {
 		if e.Kind == Dropped {
-			d.dropped(d.release(e.Packet.Cookie), e.Cause)
+			d.gone = append(d.gone, gone[P]{d.release(e.Packet.Cookie), e.Cause})
 		}
 	}
 }
 
-func (d *Qdisc[P]) dropped(p P, cause uint32) {
+// unlock frees the mutex and gives back the dropped packets.
+func (d *Qdisc[P]) unlock() {
+	all := d.gone
+	d.gone = nil
+	d.mutex.Unlock()
 	if d.config.Dropped != nil {
-		d.config.Dropped(p, cause)
+		for _, g := range all {
+			d.config.Dropped(g.packet, g.cause)
+		}
 	}
 }
 

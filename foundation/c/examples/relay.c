@@ -33,14 +33,14 @@ int main(int argc, char **argv) {
   if (udp < 0 || bind(udp, (void *)&at, sizeof at) || getentropy(key, sizeof key)) return perror("relay"), 1;
   fw_queue *queue;
   fw_site site = {.rate_bps = rate * 1000000, .buffer = "100 ms", .seed = 1, .packet_bytes = 1514};
-  char why[512];
+  char why[1024];
   if (fw_build(FW_ABI_VERSION, "faba", "", &site, &queue, why, sizeof why) != FW_OK)
     return fprintf(stderr, "relay: %s\n", why), 1;
   fw_set_callback(queue, on_event, NULL);
   for (uint64_t t = now(), free_at = t;; t = now()) { /* free_at: when the last packet has left */
     struct pollfd input = {.fd = udp, .events = POLLIN};
     if (fw_ready_at(queue, &ready) == 1 && ready < free_at) ready = free_at;
-    poll(&input, 1, ready == UINT64_MAX ? -1 : ready > t ? (int)((ready - t) / 1000000) : 0);
+    poll(&input, 1, ready == UINT64_MAX ? -1 : ready > t ? (int)((ready - t + 999999) / 1000000) : 0);
     datagram *d;
     if ((input.revents & POLLIN) && (d = malloc(sizeof *d)) != NULL) {
       ssize_t len = recvfrom(udp, d->bytes, sizeof d->bytes, 0, (void *)&from, &(socklen_t){sizeof from});
