@@ -35,8 +35,8 @@ const MAX_COUNTS: u64 = 2_000_000;
 const MAX_SHARES: usize = 20_000_000;
 /// The fraction of its new share that a flow must reach.
 const REACHED: f64 = 0.9;
-/// The minimum capacity of a slot, bits: twenty packets of 1500 bytes, so one more or less stays
-/// within that fraction.
+/// The minimum capacity of a slot, bits: twenty packets of 1500 bytes, so a count that is one
+/// packet short still reaches [`REACHED`].
 const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
 
 /// The length of the slots for counting `flows` flows over the time `measured`.

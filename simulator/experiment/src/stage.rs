@@ -108,7 +108,8 @@ impl CannotRun {
 /// A run that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
-    /// The plan, or something that the machine lacks: another plan may run.
+    /// The stage cannot run this plan, or the machine lacks something for it. Another plan may
+    /// run.
     #[error(transparent)]
     Plan(#[from] CannotRun),
     /// The machine, or our own fault.

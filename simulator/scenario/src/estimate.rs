@@ -330,7 +330,7 @@ impl<'a> Estimate<'a> {
             let (Source::Bulk { tcp } | Source::Tcp { tcp, .. }) = &sends.source else { continue };
             let timeouts = users * sends.connections() as f64 * self.seconds / tcp.max_rto.secs().max(1e-9);
             let what = format!(
-                "`{path}.tcp.max_rto` is {}, by which up to {} timers may end",
+                "`{path}.tcp.max_rto` is {}, so up to {} timers may expire",
                 tcp.max_rto,
                 about(timeouts)
             );

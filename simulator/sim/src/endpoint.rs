@@ -29,8 +29,9 @@ pub trait Endpoint: Send {
     /// packets at one instant end it too.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has returned
-    /// `None`, and must be later than that call; otherwise the run ends with a panic.
+    /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has
+    /// returned `None`. The time returned must be later than that call; otherwise the run ends
+    /// with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
     /// Has it finished? If so, it is not called again. The time until a flow's first end has

@@ -29,8 +29,8 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("title", "keys that change what is run"),
     ("disciplines", "`vary` with the key `discipline`"),
     ("seeds", "`seeds` of the plan"),
-    ("expect", "the measures of the results"),
-    ("agree", "the measures of the results"),
+    ("expect", "keys that change what is run; the results have all measures"),
+    ("agree", "keys that change what is run; the results have all measures"),
     ("output", "`measures` and `flows` of the plan"),
 ];
 

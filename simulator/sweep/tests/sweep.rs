@@ -372,7 +372,10 @@ fn a_foreign_store_is_refused_and_stays() {
     for content in ["", "PAR1 and nothing else", "no Parquet at all, but some more bytes"] {
         fs::write(&path, content).unwrap();
         let error = plan.missing(&Stores::new(folder.path())).unwrap_err().to_string();
-        assert!(error.contains("x.parquet") && error.contains("allowed: a file that this version"), "{error}");
+        assert!(
+            error.contains("x.parquet") && error.contains("allowed: a file that this version"),
+            "{error}"
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();

@@ -138,8 +138,9 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Takes in the newly arrived segment sent last (section 6.2, step 2). `least` is the shortest
-    /// round trip so far. A retransmission that seems faster is a late original.
+    /// Takes in, of the segments that newly arrived, the one that was sent last (section 6.2,
+    /// step 2). `least` is the shortest round trip so far. A retransmission that seems faster
+    /// is a late original.
     pub(crate) fn advance(&mut self, latest: Latest, is_repeat: bool, least: Duration, now: Time) {
         let rtt = now.since(latest.sent);
         if is_repeat && rtt < least {

@@ -28,9 +28,9 @@
 //!
 //! # Whose round trips count
 //! A queue of the line delays all peers that cross it, so the smallest delays are the best
-//! evidence. The algorithm takes the smallest delay that peers with a quarter of the traffic do not
-//! exceed. It decides nothing while the peers that it still awaits carry more than the peers that
-//! it heard.
+//! evidence. The algorithm sorts the peers by delay and takes the delay of the first peer at which
+//! the sum of their traffic reaches a quarter. It decides nothing while the peers that it still
+//! awaits carry more than the peers that it heard.
 //!
 //! # What is delivered
 //! In front of the line ([`CountingPoint::Before`]) the amount sent says nothing about the line, since the

@@ -193,7 +193,7 @@ struct Voice {
     place: usize,
 }
 
-/// The least delay that peers with a quarter of all traffic do not exceed.
+/// The first peer, by delay, at which the sum of the traffic reaches a quarter.
 fn quarter(voices: &mut [Voice]) -> Voice {
     voices.sort_unstable_by_key(|voice| voice.delay);
     let mut left = QUARTER * voices.iter().map(|voice| voice.carries).sum::<f64>();

@@ -28,8 +28,8 @@ pub const CONTENTS: &str = "docs/SUMMARY.md";
 pub const EVERY_PAGE_OF: &str = "<!-- every page of ";
 
 /// Checks that every relative link of a page leads to a file or a folder of the repository, and to
-/// an existing heading. A link with the name of an item as text must lead to a source with that
-/// name.
+/// an existing heading. If the text of a link to a source is the name of an item, the source must
+/// contain that name.
 pub fn check_links(tree: &Tree) -> Vec<Breach> {
     tree.ending(".md").flat_map(|page| dead_links(tree, page)).collect()
 }

@@ -146,8 +146,8 @@ fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
     Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
 }
 
-/// For each testable claim: whether it holds in the mean as chosen and in the best draw, and the
-/// number of draws in which it holds.
+/// For each testable claim: whether it holds with the chosen values and with the best draw, each in
+/// the mean over the seeds, and the number of draws in which it holds.
 fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
     let mut all = BTreeMap::new();
     for (place, exhibit) in chosen.iter().enumerate() {

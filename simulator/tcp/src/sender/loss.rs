@@ -78,9 +78,10 @@ impl Sender {
         }
     }
 
-    /// Handles a partial acknowledgement: the next hole is also lost. The window, inflation first,
-    /// deflates by the amount acknowledged, minus one for the retransmission. The timer restarts
-    /// only on the first partial acknowledgement (the "impatient" variant of RFC 6582).
+    /// Handles a partial acknowledgement: the next hole is also lost. The amount acknowledged,
+    /// minus one for the retransmission, is subtracted from the inflation first, and what
+    /// remains from the window. The timer restarts only on the first partial acknowledgement
+    /// (the "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         if self.inflation > newly {

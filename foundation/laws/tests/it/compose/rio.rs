@@ -241,7 +241,8 @@ fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
         arrive(&mut rio, 0, later);
         arrive(&mut rio, 1, later)
     };
-    // With a count of more than 2/p, the next one is certain.
+    // Under ns-2's rule the count now exceeds 2/p, so a signal is certain. Under the paper's,
+    // the forced drops have restarted it.
     assert_eq!(signals(OutRule::Ns2), Verdict::Signal(Cause::Early));
     assert_eq!(signals(OutRule::Paper), Verdict::Pass);
 }
