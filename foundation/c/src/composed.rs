@@ -1,5 +1,5 @@
-//! The disciplines that hold others, as a scenario has them: `queue`, `prio`, `shaper`,
-//! `conditioner` and `classful`. They are read by serde.
+//! Disciplines that contain others, with the tables of a scenario: `queue`, `prio`, `shaper`,
+//! `conditioner` and `classful`.
 
 use crate::code::{FW_ERROR_NAME, FW_ERROR_PARAMETER, FW_ERROR_TEXT};
 use crate::queue::Built;
