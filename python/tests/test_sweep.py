@@ -195,7 +195,7 @@ def test_an_unusable_store_is_reported_and_stays(tmp_path):
     part = next((tmp_path / "runs").glob("*.parquet"))
     whole = part.read_bytes()
     part.write_bytes(whole[:-9])
-    with pytest.raises(fw.SweepError, match="changed or cut"):
+    with pytest.raises(fw.SweepError, match="changed or truncated"):
         made.missing()
     part.write_bytes(whole)
     assert len(made.missing()) == 0

@@ -89,9 +89,10 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
         let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
         of("tcp") + of("udp")
     };
-    let late = (backlog.len() / 2..backlog.len() - 1).map(egress);
-    let mean = late.clone().sum::<f64>() / late.len() as f64;
+    let late: Vec<f64> = (backlog.len() / 2..backlog.len() - 1).map(egress).collect();
+    let mean = late.iter().sum::<f64>() / late.len() as f64;
     assert!((8.5e6..10.3e6).contains(&mean), "{stage}: {mean}");
-    // Slightly more is possible if there are few samples before it.
-    assert!(late.into_iter().all(|bps| bps < 12e6), "{stage}: {:?}", sampled.of("group tcp egress bit/s"));
+    // Five at a time, since on a busy machine a sample may be late and has the bytes of the next.
+    let rows = sampled.of("group tcp egress bit/s");
+    assert!(late.windows(5).all(|five| five.iter().sum::<f64>() < 5.0 * 12e6), "{stage}: {rows:?}");
 }
