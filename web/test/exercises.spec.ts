@@ -87,7 +87,7 @@ for (const exercise of EXERCISES) {
     writeFileSync(taken, readFileSync(await (await download).path()));
     expect(run(taken).holds).toBe(true);
     await page.getByRole("link", { name: "exercises" }).click();
-    await expect(page.getByRole("status")).toContainText("1 of 10 solved");
+    await expect(page.getByRole("status")).toContainText("1 of 10 solved", { timeout: 30_000 });
   });
 }
 

@@ -505,7 +505,6 @@ unsafe fn list_at<'a>(events: *mut fw_events) -> Option<&'a mut fw_events> {
 }
 
 /// # Safety
-
 /// `key` is null, or points to 16 bytes.
 unsafe fn key_at(key: *const u8) -> Result<[u8; 16], i32> {
     // SAFETY: as guaranteed by the caller; bytes have no alignment.
@@ -513,7 +512,6 @@ unsafe fn key_at(key: *const u8) -> Result<[u8; 16], i32> {
 }
 
 /// # Safety
-
 /// `at` is null, or has room for `room` values.
 #[inline]
 unsafe fn room_at<'a, T>(at: *mut T, room: usize) -> Result<&'a mut [MaybeUninit<T>], i32> {

@@ -10,9 +10,9 @@
 //! as RFC 9000 requires of one in 16. They are late if an end had nothing to send. Hence:
 //! - An edge in the same direction as the previous one, which is still unanswered, is a
 //!   contradiction. After it no trip counts until [`SURE`] trips in a row are consistent.
-//! The answer could have come at any time since the packet before it. If that packet came more than
-//! a quarter of the trip earlier, the trip does not count. So no trip is more than a third too
-//! long.
+//! - The answer could have come at any time since the packet before it. If that packet came more
+//!   than a quarter of the trip earlier, the trip does not count. So no trip is more than a third
+//!   too long.
 
 use fairwire_core::{Duration, Time};
 
