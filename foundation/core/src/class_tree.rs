@@ -242,7 +242,7 @@ impl ClassTreeError {
         }
     }
 
-    /// What is allowed instead.
+    /// The allowed alternative, for an error message.
     pub fn allowed(self) -> Allowed {
         Allowed(self)
     }

@@ -24,7 +24,7 @@ pub trait Discipline: Control + Any + Send {
     ///
     /// If `room` is [`Room::Full`] the backlog may not grow: the packet either replaces queued
     /// packets, by the same rule as in a full buffer, or is dropped. A packet longer than the
-    /// entire backlog is dropped without a verdict of the law. A discipline that holds others
+    /// entire backlog is dropped without a verdict of the law. A discipline that contains others
     /// passes `room` on.
     fn offer(&mut self, packet: Packet, room: Room, now: Time, signals: &mut dyn Signals);
 
@@ -58,7 +58,7 @@ pub trait Discipline: Control + Any + Send {
 
 /// All other requests to a discipline, off the hot path.
 ///
-/// A discipline that holds others names them in [`inside`](Control::inside). The defaults here pass
+/// A discipline that contains others names them in [`inside`](Control::inside). The defaults here pass
 /// each request on to them, so a wrapper implements only its own part. A discipline that holds none
 /// and takes no requests implements only `inside`, by `{}`.
 ///

@@ -188,9 +188,9 @@ impl Held {
     }
 
     /// Adds `line` without its end to the journal. An empty `line` adds nothing.
-    fn record(&self, journal: &Journal, line: &str) -> io::Result<Record<'_>> {
+    fn record(&self, journal: &Journal, line: &str) -> io::Result<Draft<'_>> {
         let from = journal.length() as u64;
-        let mut record = Record { held: self, journal: None, from, is_kept: Cell::new(false) };
+        let mut record = Draft { held: self, journal: None, from, is_kept: Cell::new(false) };
         let Some(line) = line.strip_suffix('\n') else { return Ok(record) };
         if from + line.len() as u64 >= MAX_JOURNAL {
             return Err(io::Error::other("too many subscribers change at once for its journal"));
@@ -212,7 +212,7 @@ impl Held {
 
 /// The journal with a last line, whose end the gateway adds once it finds the change valid. The
 /// line is removed again unless it is kept.
-struct Record<'a> {
+struct Draft<'a> {
     held: &'a Held,
     journal: Option<File>,
     /// The length of the journal before the line.
@@ -220,7 +220,7 @@ struct Record<'a> {
     is_kept: Cell<bool>,
 }
 
-impl Record<'_> {
+impl Draft<'_> {
     /// The files that are handed over with a request. The locked file keeps other writers out until
     /// the gateway is done, even if this process is killed.
     fn handed(&self) -> io::Result<Vec<OwnedFd>> {
@@ -233,7 +233,7 @@ impl Record<'_> {
     }
 }
 
-impl Drop for Record<'_> {
+impl Drop for Draft<'_> {
     fn drop(&mut self) {
         // If the line cannot be removed, it has no end, so readers ignore it.
         let _ = match &self.journal {

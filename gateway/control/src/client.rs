@@ -23,7 +23,7 @@ pub enum RequestError {
     Strange {
         /// The socket.
         path: PathBuf,
-        /// What is wrong with the answer.
+        /// The fault of the answer.
         message: String,
     },
 }

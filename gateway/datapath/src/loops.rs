@@ -53,9 +53,9 @@ struct Sample {
 /// One of the two ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Where downloads arrive.
+    /// The port at which downloads arrive.
     Left,
-    /// Where uploads arrive.
+    /// The port at which uploads arrive.
     Right,
 }
 

@@ -29,7 +29,7 @@ pub struct BadLine {
     pub line: usize,
     /// The line's text.
     pub given: String,
-    /// What is allowed.
+    /// The allowed forms of a line.
     pub allowed: &'static str,
 }
 

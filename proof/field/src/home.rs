@@ -152,7 +152,7 @@ impl Outcome for Cell {
 }
 
 impl Method {
-    /// What this machine lacks for it, if anything.
+    /// The reason why this machine cannot run it, if it cannot.
     pub fn needs(&self) -> Option<String> {
         self.htb.and_then(|_| crate::peers::check().err()).map(|error| error.to_string())
     }

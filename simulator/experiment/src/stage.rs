@@ -87,7 +87,7 @@ pub enum Clock {
 pub struct CannotRun {
     /// The part of the plan, or what is missing.
     pub given: String,
-    /// What the stage can run, or a remedy.
+    /// The plans that the stage can run, or a remedy.
     pub allowed: String,
     /// Is only this machine at fault, so that another may run the plan?
     pub is_machines: bool,

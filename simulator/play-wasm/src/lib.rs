@@ -19,7 +19,7 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Where to write a message of `length` bytes.
+/// The address for a message of `length` bytes.
 // SAFETY: no other item has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(length: usize) -> *mut u8 {
@@ -45,7 +45,7 @@ pub extern "C" fn answer() -> u32 {
     })
 }
 
-/// Where the last answer lies.
+/// The address of the last answer.
 // SAFETY: no other item has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {

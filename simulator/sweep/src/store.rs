@@ -77,7 +77,7 @@ impl StoreError {
 /// The runs of a part or a store: the seeds of each cell.
 pub type Runs = HashMap<Arc<str>, HashSet<u64>>;
 
-/// What parts must share to be merged: their columns, and their metadata.
+/// The properties that parts must share to be merged: their columns, and their metadata.
 type Likeness<'a> = (&'a BTreeMap<String, Kind>, &'a BTreeMap<String, String>);
 
 /// A part, without its rows.

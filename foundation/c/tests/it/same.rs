@@ -89,7 +89,7 @@ fn each_law_decides_the_same_from_c_as_from_rust() {
 
 #[cfg(feature = "composed")]
 #[test]
-fn a_discipline_that_holds_others_decides_the_same_from_c_as_in_a_scenario() {
+fn a_composed_discipline_decides_the_same_from_c_as_in_a_scenario() {
     for (name, text) in [
         ("queue", "scheduler = 'drr'\n[dropper.faba]\nlambda2 = 0.2"),
         ("prio", "band = [{ of = [1] }, { discipline = { shaper = { rate = '5 Mbit/s' } } }]"),

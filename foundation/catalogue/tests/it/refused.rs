@@ -1,4 +1,4 @@
-//! Mistakes in the parameters of the catalogue's disciplines that hold others.
+//! Mistakes in the parameters of the catalogue's disciplines that contain others.
 
 use super::refusal;
 

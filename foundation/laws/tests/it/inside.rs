@@ -1,4 +1,4 @@
-//! Each discipline of the catalogue, inside each discipline that holds others, can do everything
+//! Each discipline of the catalogue, inside each discipline that contains others, can do everything
 //! that it can do on its own.
 
 use crate::Typed;

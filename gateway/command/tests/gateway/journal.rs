@@ -114,7 +114,7 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
 }
 
 #[test]
-fn two_thousand_that_come_at_once_are_all_there_and_each_is_answered() {
+fn two_thousand_concurrent_additions_are_answered_and_kept() {
     const CLIENTS: usize = 10;
     const EACH: usize = 200;
     let Some((bed, config, gateway)) = with_leaves("crowd", "name,addresses\nann,10.77.0.1\n") else {

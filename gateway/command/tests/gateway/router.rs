@@ -532,7 +532,7 @@ fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
 }
 
 #[test]
-fn each_address_without_a_plan_has_one_behind_nat_and_all_of_them_have_a_ceiling() {
+fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
     let Some(home) = Home::new("each") else { return };
     home.write(
         "plans.csv",

@@ -17,7 +17,7 @@ use fairwire_wire::tcp::Segment;
 pub(super) struct Books {
     /// The frames inside.
     pub pool: FramePool,
-    /// Where every packet went since the start.
+    /// The outcome of every packet since the start.
     pub totals: Totals,
     /// The traffic of each flow.
     pub accounts: Accounts,

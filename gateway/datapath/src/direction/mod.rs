@@ -244,7 +244,7 @@ impl Direction {
         &self.books.classes
     }
 
-    /// Where every packet went since the start.
+    /// The outcome of every packet since the start.
     pub fn totals(&self) -> &Totals {
         &self.books.totals
     }

@@ -36,7 +36,7 @@ pub(super) struct Spin {
 enum Last {
     #[default]
     None,
-    /// Of a handshake, with a long header.
+    /// A handshake packet, with a long header.
     Long,
     Spin(bool),
 }

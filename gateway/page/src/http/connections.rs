@@ -77,13 +77,13 @@ impl Connections {
         }
     }
 
-    /// Of the `wanted` connections, the oldest of the network with the most.
+    /// The oldest `wanted` connection of the network with the most.
     fn oldest_of_most(&self, wanted: &dyn Fn(&Connection) -> bool) -> Option<usize> {
         let of = |network: IpAddr| {
             self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
         };
         let connections = self.0.iter().enumerate().filter(|(_, connection)| wanted(connection));
-        // Of equals, `min_by_key` takes the first, which is the oldest.
+        // `min_by_key` takes the first of equals, which is the oldest.
         connections.min_by_key(|(_, connection)| usize::MAX - of(connection.network)).map(|(at, _)| at)
     }
 }

@@ -11,7 +11,7 @@ pub enum ServiceError {
     /// Another process already holds the name or the interface.
     #[error("{what} is taken by {holder}")]
     Taken {
-        /// What is taken: the name of a gateway, or an interface.
+        /// The taken item: the name of a gateway, or an interface.
         what: String,
         /// The process that holds it.
         holder: String,

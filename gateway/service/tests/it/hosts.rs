@@ -280,7 +280,7 @@ fn with_unclaimed(way: &str, unclaimed: &str) -> Result<Config, String> {
 }
 
 #[test]
-fn each_host_without_a_plan_has_a_ceiling_and_all_of_them_have_one() {
+fn unclaimed_hosts_have_a_ceiling_each_and_one_together() {
     for way in ["", "leaf = \"codel\"", "flows = \"inside\""] {
         let unclaimed = "download = { each = \"2 Mbit/s\", ceiling = \"5 Mbit/s\" }";
         let config = with_unclaimed(way, unclaimed).unwrap_or_else(|error| panic!("{error}"));
@@ -304,7 +304,7 @@ fn each_host_without_a_plan_has_a_ceiling_and_all_of_them_have_one() {
 }
 
 #[test]
-fn a_ceiling_for_each_host_is_refused_where_there_are_no_hosts_or_no_leaf() {
+fn a_ceiling_for_each_host_is_refused_without_hosts_or_a_leaf() {
     let each = "download.each = \"2 Mbit/s\"";
     for (way, keys, why) in [
         ("flows = \"5-tuple\"", each, "flows here have no hosts"),

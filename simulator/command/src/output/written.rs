@@ -20,7 +20,7 @@ pub(super) struct Run<'a> {
     pub is_simulated: bool,
 }
 
-/// What an output needs to observe in runs.
+/// The observations that an output needs of runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wants {
     /// Samples of links and groups.

@@ -20,7 +20,7 @@ pub(super) struct Count {
     pub claims: usize,
     pub hold: usize,
     pub fail: usize,
-    /// Of those that do not hold: only because of their interval.
+    /// Claims that do not hold, but only because of their interval.
     pub undecided: usize,
     pub not_testable: usize,
 }

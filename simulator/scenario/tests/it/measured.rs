@@ -66,8 +66,7 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
     let (record, takes) = run(&[], &text(wifi, ""));
     assert_eq!(record.links[0].rate_bps, 45e6);
-    // Of the 200 packets of a period, the 20 sent during the pause wait, the first of them for 200
-    // ms.
+    // A period has 200 packets. The 20 sent during the pause wait, the first of them for 200 ms.
     let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
     assert!((570..=620).contains(&waits), "{waits}");
     assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");

@@ -30,7 +30,7 @@ pub(crate) struct Table<'a> {
 }
 
 struct Finding {
-    /// What was compared, and at which point.
+    /// The compared series, and the point.
     what: String,
     estimate: Option<Estimate>,
     /// Empty for a dimensionless number.
