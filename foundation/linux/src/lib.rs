@@ -13,6 +13,7 @@ pub mod memory;
 pub mod netlink;
 pub mod nftables;
 pub mod port;
+pub mod priority;
 pub mod program;
 pub mod receive;
 mod request;

@@ -35,8 +35,8 @@ fn dispatch(command: Command) -> Result<Ending, Failure> {
     match command {
         Command::Check(args) => check::check(&args),
         Command::Setup(args) => setup::setup(&args),
-        Command::Run { configs, wait, take_over, no_seccomp } => {
-            run::run(&configs, run::How { wait, take_over, no_seccomp })
+        Command::Run { configs, wait, take_over, no_seccomp, no_real_time } => {
+            run::run(&configs, run::How { wait, take_over, no_seccomp, no_real_time })
         }
         Command::Reload { whom } => client::reload(&whom),
         Command::SetWeight { whom, name, weight } => {

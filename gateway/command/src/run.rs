@@ -14,6 +14,7 @@ pub(crate) struct How {
     pub wait: bool,
     pub take_over: bool,
     pub no_seccomp: bool,
+    pub no_real_time: bool,
 }
 
 /// Runs the gateways of the configurations at `paths` until a signal ends them, or another process
@@ -21,8 +22,8 @@ pub(crate) struct How {
 pub(crate) fn run(paths: &[PathBuf], how: How) -> Result<Ending, Failure> {
     let gateways = paths.iter().map(|path| configured(path)).collect::<Result<_, _>>()?;
     let never = AtomicBool::new(false);
-    let How { wait, take_over, no_seccomp } = how;
-    let options = Options { sites: fairwire_page::bind, no_seccomp, wait, take_over };
+    let How { wait, take_over, no_seccomp, no_real_time } = how;
+    let options = Options { sites: fairwire_page::bind, no_seccomp, no_real_time, wait, take_over };
     match service::run(gateways, &options, &never) {
         Ok(()) => Ok(Ending::Done),
         Err(ServiceError::Unfit(error)) => Err(error.into()),

@@ -9,16 +9,22 @@
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
 use crate::fault::{Happened, bps};
+use crate::hostile::ipv4;
 use crate::run::{Middle, Run};
 use crate::world::{BETWEEN, INSIDE, OUTSIDE, Wiring, flow};
 use fairwire_control::protocol::{Answer, RateStep, Request};
-use fairwire_core::Duration;
 use fairwire_core::units::Amount;
+use fairwire_core::{Duration, Time};
 use fairwire_laws::spec::Quantity;
+use fairwire_linux::af_packet::AfPacket;
+use fairwire_linux::clock;
+use fairwire_linux::port::Port as _;
 use fairwire_metrics::judge::Allowed;
 use fairwire_service::config::spec::{DirectionSpec, FlowsChoice};
+use fairwire_testbed::bed::{HOST, Side};
 use fairwire_testbed::traffic::{Flow, HostCounts, Sends, Traffic};
 use fairwire_wire::Way;
+use std::thread;
 
 /// The consecutive rates of the line, Mbit/s, and the length of each.
 const PHASES: [u64; 3] = [20, 10, 20];
@@ -67,10 +73,12 @@ struct Beside {
     every_ms: u64,
     /// Calls of 64 kbit/s in each direction.
     calls: u16,
+    /// Does a customer forge timestamps, together with servers?
+    is_forged: bool,
 }
 
 /// A typical home, and the conversations that held a line at a tenth of its rate in the review.
-const BESIDE: [Beside; 10] = [
+const BESIDE: [Beside; 12] = [
     talking("autorate-beside-none", 0, 40),
     talking("autorate-beside-1-each-40-ms", 1, 40),
     talking("autorate-beside-4-each-40-ms", 4, 40),
@@ -80,21 +88,24 @@ const BESIDE: [Beside; 10] = [
     talking("autorate-beside-4-each-100-ms", 4, 100),
     talking("autorate-beside-8-each-100-ms", 8, 100),
     talking("autorate-beside-40-each-100-ms", 40, 100),
-    // A terminal sends as much as a game.
-    Beside { name: "autorate-beside-calls-and-a-game", talks: 2, every_ms: 16, calls: 4 },
+    Beside { calls: 4, ..talking("autorate-beside-calls-and-a-game", 2, 16) },
+    // A terminal echoes about five characters a second.
+    talking("autorate-beside-terminals", 4, 200),
+    Beside { is_forged: true, ..talking("autorate-beside-forged-timestamps", 0, 40) },
 ];
 /// The length of each case, seconds. The last [`LAST_S`] are judged, as in the review.
 const BESIDE_S: u64 = 18;
 const LAST_S: u64 = 8;
 
 const fn talking(name: &'static str, talks: u16, every_ms: u64) -> Beside {
-    Beside { name, talks, every_ms, calls: 0 }
+    Beside { name, talks, every_ms, calls: 0, is_forged: false }
 }
 
 fn run_beside(happened: &mut Happened, beside: &Beside) -> Fallible<()> {
     let wiring = Wiring { delays: [DELAY; 2], ..Wiring::default() };
     let documents = [gateway(true), line()];
     let mut run = Run::begin(wiring, Middle::BeforeLine(&documents[0], &documents[1]), beside.traffic())?;
+    let forger = beside.is_forged.then(|| Forger::start(&run)).transpose()?;
     for at_s in (2..BESIDE_S).step_by(2) {
         run.wait_until(at_s as f64);
         let status = run.gateway().status()?;
@@ -102,6 +113,11 @@ fn run_beside(happened: &mut Happened, beside: &Beside) -> Fallible<()> {
         happened.count(&format!("the rate after {at_s} s, Mbit/s"), rate.unwrap_or(0) as f64 / 1e6);
     }
     let seen = happened.finish(&mut run)?;
+    if let Some(forger) = forger {
+        let sent = forger.join().map_err(|_| "the forger's thread panicked")?;
+        happened.count("forged segments", sent as f64);
+        happened.check(sent > 4000, format!("the forgery was made, of {sent} segments"));
+    }
     let (from, to) = (BESIDE_S - LAST_S, BESIDE_S);
     let used = bps(&run.traffic, &seen, "tcp", from as f64, to as f64) / (PHASES[0] as f64 * 1e6);
     let [p50, p95] = waited(&run.traffic, &seen, from, to);
@@ -125,6 +141,74 @@ impl Beside {
         }
         traffic
     }
+}
+
+/// A customer and servers that forge timestamps in small conversations. They answer at once until
+/// [`PROMPT_S`], so that the lowest round trip is short, and then 300 ms late.
+struct Forger {
+    /// At the customer, and at the servers.
+    ports: [AfPacket; 2],
+    start: Time,
+}
+
+const FORGED: u16 = 8;
+const FORGED_EVERY_MS: u64 = 50;
+const PROMPT_S: u64 = 4;
+/// How many segments later the servers answer.
+const LATER: u32 = 6;
+
+impl Forger {
+    /// Starts a thread that returns the number of segments sent.
+    fn start(run: &Run) -> Fallible<thread::JoinHandle<u64>> {
+        let [customer, servers] = [&run.world.outside, &run.world.inside];
+        let ports = [customer.at(|| AfPacket::open(HOST.name))?, servers.at(|| AfPacket::open(HOST.name))?];
+        let forger = Forger { ports, start: run.start };
+        Ok(thread::spawn(move || forger.forge()))
+    }
+
+    fn forge(mut self) -> u64 {
+        let rounds = BESIDE_S * 1000 / FORGED_EVERY_MS;
+        for round in 0..rounds {
+            clock::sleep_until(self.start + Duration::from_ms(round * FORGED_EVERY_MS));
+            let round = round as u32 + 1;
+            let is_late = u64::from(round) * FORGED_EVERY_MS > PROMPT_S * 1000;
+            let echoed = if is_late { round - LATER } else { round };
+            for conversation in 0..FORGED {
+                for (port, [sent, answered]) in [[round, round - 1], [round, echoed]].into_iter().enumerate()
+                {
+                    let source = if port == 0 { Side::Left } else { Side::Right };
+                    self.ports[port].transmit(&forged(source, conversation, sent, answered));
+                }
+                if !is_late {
+                    // The answer must not overtake the segment.
+                    clock::sleep_until(clock::now() + Duration::from_us(100));
+                }
+            }
+        }
+        rounds * u64::from(FORGED) * 2
+    }
+}
+
+/// The frame of a forged segment of 100 bytes, with these values of the timestamps option. Its
+/// addresses belong to no host, so no kernel answers.
+fn forged(source: Side, conversation: u16, stamp: u32, echo: u32) -> Vec<u8> {
+    const BYTES: u32 = 100;
+    let [customer, server] = [[10, 66, 6, 6], [203, 0, 113, 6]];
+    let ports = [40_000 + conversation, 443];
+    let (addresses, ports, to) = match source {
+        Side::Left => ([customer, server], ports, Side::Right),
+        Side::Right => ([server, customer], [ports[1], ports[0]], Side::Left),
+    };
+    let mut segment = Vec::new();
+    ports.iter().for_each(|port| segment.extend(port.to_be_bytes()));
+    segment.extend((stamp * BYTES).to_be_bytes());
+    segment.extend((echo * BYTES + BYTES).to_be_bytes());
+    segment.extend([0x80, 0x10, 0xff, 0xff, 0, 0, 0, 0, 1, 1, 8, 10]);
+    segment.extend(stamp.to_be_bytes());
+    segment.extend(echo.to_be_bytes());
+    segment.resize(segment.len() + BYTES as usize, 0xab);
+    let head = [&to.ethernet_address()[..], &source.ethernet_address(), &[8, 0]].concat();
+    [head, ipv4(addresses, 6, &segment)].concat()
 }
 
 /// The direction in the world of the direction `way` at the gateway under test.
@@ -166,7 +250,7 @@ fn vary(run: &Run, way: Way) -> Fallible<f64> {
         bps: mbps * 1_000_000,
     });
     match line.send(&Request::SetRate { way, steps: steps.collect() })? {
-        Answer::RateSet { .. } => Ok(fairwire_linux::clock::now().since(run.start).secs()),
+        Answer::RateSet { .. } => Ok(clock::now().since(run.start).secs()),
         other => Err(format!("the answer to rates of the line is {other:?}").into()),
     }
 }

@@ -92,6 +92,10 @@ pub(crate) enum Command {
         /// Allow all system calls, for debuggers.
         #[arg(long)]
         no_seccomp: bool,
+        /// Forward with an ordinary priority. By default forwarding precedes other programs, as in
+        /// the kernel, if the machine has two processors.
+        #[arg(long)]
+        no_real_time: bool,
     },
     /// Let the running gateway read its configuration again. If it is refused, nothing changes.
     Reload {

@@ -34,6 +34,42 @@ fn it_runs_without_root_where_it_is_given_the_two_capabilities() {
 }
 
 #[test]
+fn only_forwarding_threads_have_a_real_time_priority() {
+    /// The number of the round-robin policy (sched(7)).
+    const ROUND_ROBIN: &str = "2";
+    let Some(bed) = Bed::new("priority") else { return };
+    let config = bed.config("");
+    let path = config.to_str().expect("UTF-8");
+    // Each thread's name, and its policy: field 41 of `stat` (proc_pid_stat(5)).
+    let policies = |gateway: &Gateway| -> Vec<(String, String)> {
+        let threads = fs::read_dir(format!("/proc/{}/task", gateway.pid())).expect("it runs");
+        let texts = threads.map(|thread| fs::read_to_string(thread.expect("it runs").path().join("stat")));
+        let policy = |text: String| {
+            let (before, after) = text.rsplit_once(") ").expect("a name");
+            let name = before.split_once('(').expect("a name").1;
+            (name.to_owned(), after.split(' ').nth(41 - 3).expect("a policy").to_owned())
+        };
+        texts.map(|text| policy(text.expect("it runs"))).collect()
+    };
+    let raised = |gateway: &Gateway| -> Vec<String> {
+        let raised = policies(gateway).into_iter().filter(|(_, policy)| policy == ROUND_ROBIN);
+        raised.map(|(name, _)| name).collect()
+    };
+    let gateway = bed.begin(&["run", path]);
+    let line = gateway.wait_for("forward");
+    if line.contains("no real-time priority") {
+        fairwire_testing::skipped(format_args!("the priority of forwarding: {line}"));
+    } else {
+        assert_eq!(raised(&gateway), ["datapath"], "{:?}", policies(&gateway));
+    }
+    assert!(gateway.end().0.success());
+    let gateway = bed.begin(&["run", path, "--no-real-time"]);
+    gateway.wait_for("forwards between");
+    assert!(raised(&gateway).is_empty(), "{:?}", policies(&gateway));
+    assert!(gateway.end().0.success());
+}
+
+#[test]
 fn members_of_a_group_may_read_over_the_socket_and_change_nothing() {
     let Some(bed) = Bed::new("readers") else { return };
     let socket = bed.folder.path().join("own.sock");

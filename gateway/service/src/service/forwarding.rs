@@ -5,7 +5,7 @@ use super::engine::{Command, Engine, Moments, Shared};
 use super::guarding::GuardPipes;
 use super::heartbeat::Heartbeat;
 use super::links::LinkView;
-use super::log::say;
+use super::log::{self, say};
 use super::opening::{self, Held, OpenInterface};
 use super::pace::{coalesce, interval, longest_stay, watchdog};
 use super::port::{Common, LivePort};
@@ -28,7 +28,8 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
 /// The ports of a gateway that is about to forward.
 pub(super) enum Source {
@@ -49,6 +50,33 @@ pub(super) struct Forwarding {
     pub frame_bytes: u32,
 }
 
+/// The result of forwarding: the stream to the process that has taken over, if one has.
+type Outcome = Result<Option<UnixStream>, PortError>;
+/// A datapath thread that forwards.
+pub(super) type Thread = JoinHandle<Outcome>;
+type Job = Box<dyn FnOnce() -> Outcome + Send>;
+
+/// A datapath thread that does not forward yet. It keeps the priority that its starter had.
+pub(super) struct Waiting {
+    job: SyncSender<Job>,
+    thread: Thread,
+}
+
+impl Waiting {
+    pub(super) fn start() -> io::Result<Self> {
+        let (job, next) = sync_channel::<Job>(1);
+        let thread = log::start("datapath", move || next.recv().map_or(Ok(None), |job| job()))?;
+        Ok(Waiting { job, thread })
+    }
+
+    /// Lets the thread forward by `job`.
+    pub(super) fn begin(self, job: impl FnOnce() -> Outcome + Send + 'static) -> Thread {
+        // The thread waits for one job, so the channel has room.
+        let _ = self.job.send(Box::new(job));
+        self.thread
+    }
+}
+
 /// The sender threads next to the one that decides, if the configuration has any.
 fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Senders>>>> {
     let count = spec.wire.backend.threads() as usize - 1;
@@ -66,7 +94,7 @@ impl Forwarding {
         shared: &Arc<Shared>,
         guard: Option<GuardPipes>,
         begun: &SyncSender<Option<UnixStream>>,
-    ) -> Result<Option<UnixStream>, PortError> {
+    ) -> Outcome {
         let Forwarding { config, source, links: [inside, outside], mut datapath, observer, frame_bytes } =
             self;
         let (spec, safety) = (config.spec(), &config.spec().safety);

@@ -56,9 +56,8 @@ use fairwire_datapath::Datapath;
 use fairwire_datapath::classify::secret;
 use fairwire_datapath::direction::Direction;
 use fairwire_datapath::edge::EdgeViews;
-use fairwire_linux::port::PortError;
-use fairwire_linux::{clock, memory};
-use forwarding::{Forwarding, Source};
+use fairwire_linux::{clock, memory, priority};
+use forwarding::{Forwarding, Source, Thread, Waiting};
 use guarding::{GuardPipes, Guarding};
 use links::Links;
 use log::say;
@@ -83,6 +82,8 @@ pub struct Options {
     pub sites: BindSites,
     /// Allow all system calls, for debuggers.
     pub no_seccomp: bool,
+    /// Forward with an ordinary priority, like other programs.
+    pub no_real_time: bool,
     /// Wait up to `safety.patience` for missing interfaces.
     pub wait: bool,
     /// Take over from the running process without a gap; only for one gateway.
@@ -148,6 +149,14 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     };
     for gateway in ready.iter_mut().filter(|gateway| gateway.guard.is_none()) {
         gateway.guard = Guarding::start(&gateway.config, !options.no_seccomp, user.as_ref())?;
+    }
+    // Forwarding threads inherit the priority, because this thread gives up the right to raise it.
+    if !options.no_real_time
+        && let Err(error) = priority::raise()
+    {
+        say(format_args!(
+            "busy programs may delay frames, since forwarding has no real-time priority: {error}"
+        ));
     }
     give_up_rights(&configs, user.as_ref(), options)?;
     let reporters = notifier.reporters();
@@ -419,6 +428,8 @@ fn forward(
     stop: &AtomicBool,
     is_alone: bool,
 ) -> Result<(), ServiceError> {
+    let thread = Waiting::start().map_err(|error| ServiceError::system("starting a thread", error))?;
+    priority::lower();
     let ReadyGateway { config, path, lock, context, mut datapath, source, links, .. } = ready;
     let ReadyGateway { listener, signals, sites, edges, mut guard, .. } = ready;
     let (commands, received) = channel();
@@ -441,7 +452,7 @@ fn forward(
     let forwarding =
         Forwarding { config: config.clone(), source, links: links.views(), datapath, observer, frame_bytes };
     links.watch(is_over.clone(), board.clone())?;
-    let started = start(forwarding, received, &shared, beats);
+    let started = start(thread, forwarding, received, &shared, beats);
     let (forwarding, former) = started.map_err(|error| {
         is_over.store(true, Ordering::Relaxed);
         error.or_not_handed_over(is_heir)
@@ -484,9 +495,10 @@ fn forward(
     end(&mut control, clients, forwarding, recorder, guard)
 }
 
-/// Starts the datapath thread, and waits until it forwards. Returns the stream to the process from
-/// which it has taken over, if there is one.
+/// Starts forwarding on the datapath thread, and waits until it forwards. Returns the stream to the
+/// process from which it has taken over, if there is one.
 fn start(
+    thread: Waiting,
     forwarding: Forwarding,
     commands: Receiver<Command>,
     shared: &Arc<Shared>,
@@ -494,8 +506,7 @@ fn start(
 ) -> Result<(Thread, Option<UnixStream>), ServiceError> {
     let (begun, has_begun) = sync_channel(1);
     let shared = shared.clone();
-    let thread = log::start("datapath", move || forwarding.run(commands, &shared, guard, &begun))
-        .map_err(|error| ServiceError::system("starting a thread", error))?;
+    let thread = thread.begin(move || forwarding.run(commands, &shared, guard, &begun));
     match has_begun.recv() {
         Ok(former) => Ok((thread, former)),
         Err(_) => {
@@ -522,9 +533,6 @@ fn serve_after(
         None
     })
 }
-
-/// The datapath thread.
-type Thread = thread::JoinHandle<Result<Option<UnixStream>, PortError>>;
 
 /// Ends a gateway that takes no more commands: its packets leave, or another process has taken them
 /// over.

@@ -295,7 +295,8 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_membarrier,
     libc::SYS_futex,
     libc::SYS_prctl,
-    // Control threads yield to the datapath thread.
+    // Control threads yield to the datapath thread, whose real-time priority they give up.
+    libc::SYS_sched_setscheduler,
     libc::SYS_getpriority,
     libc::SYS_setpriority,
     libc::SYS_sched_yield,

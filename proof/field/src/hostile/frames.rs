@@ -216,12 +216,17 @@ fn set(packet: &mut [u8], at: usize, bytes: [u8; 2]) {
 
 /// An IPv4 packet to the outside.
 fn v4(source: [u8; 4], protocol: u8, body: &[u8]) -> Vec<u8> {
+    ipv4([source, octets(server(ATTACKER, false))], protocol, body)
+}
+
+/// An IPv4 packet between these addresses.
+pub(crate) fn ipv4([source, destination]: [[u8; 4]; 2], protocol: u8, body: &[u8]) -> Vec<u8> {
     let len = (20 + body.len()) as u16;
     let mut packet = vec![0x45, 0];
     packet.extend(len.to_be_bytes());
     packet.extend([0, 0, 0, 0, 64, protocol, 0, 0]);
     packet.extend(source);
-    packet.extend(octets(server(ATTACKER, false)));
+    packet.extend(destination);
     packet.extend(body);
     summed(packet)
 }

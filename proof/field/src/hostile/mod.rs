@@ -19,6 +19,7 @@ use fairwire_metrics::judge::Allowed;
 use fairwire_testbed::bed::{HOST, Side};
 use fairwire_testbed::traffic::{Sends, Traffic};
 use fairwire_wire::Way;
+pub(crate) use frames::ipv4;
 use frames::{ATTACKER_MAC, ATTACKS, Attack};
 use std::thread;
 

@@ -1,0 +1,61 @@
+//! The priority of forwarding threads over ordinary threads, as the kernel's own forwarding has it.
+#![allow(unsafe_code, reason = "each block says why it is sound")]
+
+use std::io;
+
+/// The lowest real-time priority (sched(7)).
+const LOWEST: i32 = 1;
+
+/// Runs this thread, and the threads that it starts from now on, before ordinary threads: policy
+/// `SCHED_RR` with the lowest priority (sched(7)).
+///
+/// # Errors
+/// If the process has neither CAP_SYS_NICE nor a limit `RLIMIT_RTPRIO` above 0 (getrlimit(2)); or
+/// if there is one processor, where a flood of frames would then starve every other program.
+pub fn raise() -> io::Result<()> {
+    if std::thread::available_parallelism()?.get() == 1 {
+        return Err(io::Error::other("this machine has one processor"));
+    }
+    set(libc::SCHED_RR, LOWEST)
+}
+
+/// Ends [`raise`] for this thread, which the kernel always permits.
+pub fn lower() {
+    let _ = set(libc::SCHED_OTHER, 0);
+}
+
+fn set(policy: i32, sched_priority: i32) -> io::Result<()> {
+    let parameter = libc::sched_param { sched_priority };
+    // The system call itself, because musl's function of this name always fails.
+    // SAFETY: the kernel only reads `parameter`, which outlives the call.
+    let outcome = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
+    if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    /// The policy of this thread: field 41 of its `stat` (proc_pid_stat(5)).
+    fn policy() -> i32 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let (_, after_name) = stat.rsplit_once(')').unwrap();
+        after_name.split_whitespace().nth(41 - 3).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn a_raised_thread_and_the_threads_that_it_starts_have_the_real_time_policy_until_they_are_lowered() {
+        let policies = thread::spawn(|| {
+            let before = policy();
+            raise()?;
+            let [raised, inherited] = [policy(), thread::spawn(policy).join().unwrap()];
+            lower();
+            io::Result::Ok([before, raised, inherited, policy()])
+        });
+        match policies.join().unwrap() {
+            Ok(policies) => assert_eq!(policies, [0, libc::SCHED_RR, libc::SCHED_RR, libc::SCHED_OTHER]),
+            Err(error) => eprintln!("SKIPPED: real-time priorities: {error}"),
+        }
+    }
+}
