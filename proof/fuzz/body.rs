@@ -1,5 +1,5 @@
-//! The work of the fuzz targets on their bytes. A test of the disciplines does the same with the
-//! corpus and with random bytes, so it also runs without a fuzzer.
+//! The fuzz targets' work on their bytes. A test of the disciplines does the same with the corpus
+//! and with random bytes, so this also runs without a fuzzer.
 #![allow(dead_code, reason = "each target uses one half")]
 
 use fairwire_catalogue::{self as catalogue, Entry};
@@ -16,11 +16,11 @@ fn site(buffer: Amount) -> Site<'static> {
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(3), Amount::Packets(40), Amount::Bytes(4_000)];
 
-/// Runs operations from `bytes`. The first two choose the discipline, its buffer and its ECN
+/// Runs operations from `bytes`. The first two bytes choose the discipline, its buffer and its ECN
 /// policy.
 ///
 /// # Panics
-/// If the discipline breaks its contract: the fuzzer's find.
+/// If the discipline breaks its contract.
 pub(super) fn operations(bytes: &[u8]) {
     let [which, how, rest @ ..] = bytes else { return };
     let entry = &catalogue::all()[usize::from(*which) % catalogue::all().len()];
@@ -49,7 +49,7 @@ fn operation(kind: u8, detail: u8) -> Operation {
             ecn: Ecn::from_bits(detail >> 6),
         },
         4..=6 => Operation::Dequeue,
-        // From a nanosecond to 17 s.
+        // A wait takes from a nanosecond to 17 s.
         _ => Operation::Wait(1 << (detail % 35)),
     }
 }
@@ -57,12 +57,12 @@ fn operation(kind: u8, detail: u8) -> Operation {
 /// Parses `bytes` as the text of disciplines. Text that passes its checks must build and work.
 ///
 /// # Panics
-/// If it does not: the fuzzer's find.
+/// If it does not.
 pub(super) fn spec(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(typed) = toml::from_str::<Parameters>(text) else { return };
-    // Numbers of five digits or more may request gigabytes, which is no fault. Such text is checked
-    // but not built.
+    // Numbers of five digits or more may request gigabytes, which is no fault. Text with such
+    // numbers is checked but not built.
     let is_modest = !text.as_bytes().windows(5).any(|five| five.iter().all(u8::is_ascii_digit))
         && !text.contains(['M', 'G', 'e']);
     for entry in catalogue::all().iter().filter(|entry| is_set(entry, &typed)) {

@@ -1,5 +1,5 @@
 //! The work of the fuzz target `classify` on its bytes. A test of the gateway does the same with
-//! random bytes, and with frames that another parser reads too.
+//! random bytes, and with frames that another parser also reads.
 #![allow(dead_code, reason = "the target uses less than the test")]
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
@@ -52,8 +52,8 @@ const FLOWS: [FlowKind; 9] = [
     FlowKind::Dscp,
 ];
 
-/// Reads the bytes as a capture on a link whose type is in the first two bytes, and as a capture
-/// file.
+/// Reads the bytes as a capture file, and as a capture on a link whose type is in the first two
+/// bytes.
 fn captured(bytes: &[u8]) {
     let _ = fairwire_wire::pcap::seen(bytes);
     let [high, low, data @ ..] = bytes else { return };
@@ -65,10 +65,10 @@ fn captured(bytes: &[u8]) {
     let _ = (fairwire_wire::pcap::seen(&file), fairwire_wire::pcap::notes(&file));
 }
 
-/// Checks that every classifier has an answer for any bytes, and gives the same answer twice.
+/// Checks that every classifier has an answer for any bytes, and gives the same answer again.
 ///
 /// # Panics
-/// If one does not: the fuzzer's find.
+/// If a classifier does not.
 pub(super) fn classify(bytes: &[u8]) {
     captured(bytes);
     let claims = Arc::new(claims());
@@ -91,13 +91,15 @@ pub(super) fn classify(bytes: &[u8]) {
     agree(bytes);
 }
 
-/// Checks that we agree with etherparse if it reads the bytes as a complete frame.
+/// Checks that our parser agrees with etherparse, if etherparse reads the bytes as a complete
+/// frame.
 fn agree(frame: &[u8]) {
     let Ok(theirs) = SlicedPacket::from_ethernet(frame) else { return };
     let ours = fairwire_wire::parse(frame);
-    // We do not parse beyond a third tag or a security tag.
+    // Our parser stops at a third tag or a security tag.
     let vlans = theirs.vlan_ids();
-    // Etherparse knows the tags of 802.1Q and 802.1ad and 0x9100, but not the two older types.
+    // Etherparse knows the tags of 802.1Q, 802.1ad and 0x9100, but not the two older types 0x9200
+    // and 0x9300.
     if frame.get(12 + 4 * vlans.len()).is_some_and(|high| matches!(high, 0x92 | 0x93)) {
         return;
     }
@@ -119,7 +121,8 @@ fn agree(frame: &[u8]) {
     assert_eq!((key_source, key_destination), (source, destination));
     let payload = theirs.ip_payload().expect("IP has a payload");
     let network = ours.network.expect("a key of IP has a header of IP");
-    // We walk 8 extension headers, and none after a fragment header; etherparse continues.
+    // Our parser walks at most 8 extension headers, and none after a fragment header. Etherparse
+    // continues.
     let is_same_walk = network.protocol == payload.ip_number.0;
     if is_same_walk {
         assert_eq!(ours.is_fragment(), payload.fragmented);

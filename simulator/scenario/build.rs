@@ -1,9 +1,9 @@
 //! Identifies the engine: `FAIRWIRE_ENGINE` is a hash of the sources on which a run depends, so
-//! builds of one version can be distinguished.
+//! builds of the same version can be distinguished.
 //!
-//! Comments and tests are excluded. If cargo unpacks the packages of one version side by side, they
-//! have the hash of the repository that they came from. Otherwise the version identifies the
-//! engine, since its crates have exactly that version.
+//! Comments and tests are excluded. If cargo unpacks the packages of one version next to each
+//! other, they have the hash of their repository. Otherwise the version identifies the engine,
+//! because its crates then have exactly that version.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -44,8 +44,8 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The folder of an engine crate: in the repository, or next to this one, as registries and `cargo
-/// vendor` unpack it.
+/// The folder of an engine crate: in the repository, or next to this crate, as registries and
+/// `cargo vendor` unpack crates.
 fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
     let package = name.rsplit('/').next().unwrap_or_default();
     let places = [
@@ -56,7 +56,7 @@ fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
     places.into_iter().map(|place| root.join(place)).find(|folder| folder.join("src").is_dir())
 }
 
-/// Collects all files under `folder`; none if it does not exist.
+/// Collects all files under `folder`; none if `folder` does not exist.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());
@@ -69,8 +69,8 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Adds the code in `files` of the crate `name` in `folder`, by paths relative to the repository.
-/// The build script of `study` has a copy of this for its own code: a shared crate would be built
-/// twice.
+/// The build script of `study` has a copy of this function for its own code, because a shared crate
+/// would be built twice.
 fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

@@ -2,7 +2,7 @@
 //!
 //! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and
 //! `FAIRWIRE_COMPUTED` are hashes of the sources here on which a result depends, in addition to the
-//! engine's (`fairwire_scenario::ENGINE`). With them, a stored result of other sources does not
+//! engine's (`fairwire_scenario::ENGINE`). By these hashes, stored results of other sources do not
 //! count as current. Comments and tests are not hashed.
 
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ use std::{env, fs, io};
 /// The sources of this crate that turn a run into its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
-/// The files that computed exhibits read, besides using their seed.
+/// The files that computed exhibits read.
 const COMPUTED_READS: [&str; 1] = ["studies/2003-pan-afd/mixed.toml"];
 
 fn main() -> io::Result<()> {
@@ -26,8 +26,8 @@ fn main() -> io::Result<()> {
     computed.extend(COMPUTED_READS.map(|file| root.join(file)));
     println!("cargo::rerun-if-changed=src/computed");
     println!("cargo::rustc-env=FAIRWIRE_COMPUTED={}", hash(computed, &root)?);
-    // In the repository this is a link to the folder of studies, and in the package the folder
-    // itself.
+    // In the repository this path is a link to the folder of studies; in the package it is the
+    // folder.
     studies(&root.join("studies"))
 }
 
@@ -57,7 +57,6 @@ fn studies(folder: &Path) -> io::Result<()> {
     fs::write(out.join("studies.rs"), text)
 }
 
-/// Collects all files under `folder`; none if it does not exist.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());
@@ -69,7 +68,7 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The hash of the code in `files`, by their paths from `root`.
+/// The hash of the code in `files`, ordered by their paths from `root`.
 fn hash(mut files: Vec<PathBuf>, root: &Path) -> io::Result<String> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs" || ending == "toml"));
     files.sort();

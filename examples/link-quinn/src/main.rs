@@ -43,7 +43,6 @@ impl Host {
         Host { flow, is_client: false, endpoint, connection: None }
     }
 
-    /// Receives a packet at this end.
     fn take(&mut self, packet: Arrival<Vec<u8>, Instant>, now: Instant) {
         let (ecn, mut answer) = (EcnCodepoint::from_bits(packet.ecn as u8), Vec::new());
         match self.endpoint.handle(now, ADDRESS, None, ecn, packet.payload[..].into(), &mut answer) {
@@ -57,7 +56,7 @@ impl Host {
         }
     }
 
-    /// Handles due timers, sends all that it may, and returns the time of the next call.
+    /// Handles due timers, sends all permitted packets, and returns the time of the next call.
     fn drive(&mut self, now: Instant, way: &mut Link<Vec<u8>, Instant>) -> Option<Instant> {
         let (handle, connection) = self.connection.as_mut()?;
         if connection.poll_timeout().is_some_and(|due| due <= now) {

@@ -10,13 +10,12 @@ fn run() -> String {
     String::from_utf8(output.stdout).expect("text")
 }
 
-/// The complete report of `contest`.
 fn report<'a>(text: &'a str, contest: &str) -> &'a str {
     let (_, rest) = text.split_once(contest).expect("each contest has a report");
     rest.split("\n\n").next().expect("a part")
 }
 
-/// The rate of the second flow, divided by that of the first, which uses CUBIC.
+/// The rate of the second flow divided by the rate of the first flow, which uses CUBIC.
 fn ratio(report: &str) -> f64 {
     let rows = report.lines().skip(2).take(2);
     let rates = rows.map(|row| row.split_whitespace().nth(1).expect("a rate").parse().expect("a number"));

@@ -1,5 +1,5 @@
-//! The command `fairwire` with a controller `gentle`, which keeps a fixed part of its window on
-//! loss.
+//! The command `fairwire` with a controller `gentle`, which keeps a fixed fraction of its window
+//! after a loss.
 
 use fairwire_parameters::{OutOfRange, parameters};
 use fairwire_scenario::control;
@@ -13,7 +13,7 @@ const ABOUT: About = About::new("a segment more per round trip, and after a loss
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// What a loss leaves of the window.
+    /// The fraction of the window that remains after a loss.
     #[parameter(default = 0.8, min = 0.1, max = 0.99, unit = "1")]
     pub keeps: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! The command `fairwire` with a dropper `linear`, which drops more often the fuller the buffer is.
+//! The command `fairwire` with a dropper `linear`, which drops more often as the buffer fills.
 
 use fairwire_catalogue::{self as catalogue, About, Family};
 use fairwire_catalogue::{BadParameter, DisciplineSpec, Site};
@@ -26,7 +26,7 @@ pub struct Spec {
     /// How much may wait, what becomes of signals, and in which order packets leave.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// The part of the buffer from which on packets are dropped.
+    /// The fraction of the buffer above which packets are dropped.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1")]
     pub start: Option<f64>,
 }
@@ -76,7 +76,7 @@ fn main() {
     }
 }
 
-/// Without the command: runs a scenario, and prints the mean of each measure.
+/// Runs a scenario and prints the mean of each measure, in a build without the command.
 #[cfg(not(feature = "command"))]
 fn run() -> Result<(), Box<dyn std::error::Error>> {
     catalogue::register::<Spec>(ABOUT)?;

@@ -1,4 +1,4 @@
-//! The command `fairwire` with a protocol `steady`: it sends at a rate and adapts that to reports.
+//! The command `fairwire` with a protocol `steady`, whose sender adapts its rate to reports.
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn, Time};
@@ -14,13 +14,13 @@ const FIRST_BPS: f64 = 500e3;
 const MORE_BPS: f64 = 100e3; // a report without losses or marks
 const LESS: f64 = 0.85; // a report with some
 
-/// What the receiver sends to the sender.
+/// A report from the receiver to the sender.
 struct Report {
     missing: u64,
     marked: u64,
 }
 
-/// The first end: its packets are counted as sent and delivered.
+/// The sending end, whose packets are counted as sent and delivered.
 struct Sender {
     bytes: usize,
     bps: f64,
@@ -51,7 +51,7 @@ impl Endpoint for Sender {
     }
 }
 
-/// The second end: it reports every now and then.
+/// The receiving end, which sends a report at regular intervals.
 struct Receiver {
     every: Duration,
     next: Option<Time>,

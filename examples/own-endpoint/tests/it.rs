@@ -21,7 +21,6 @@ fn outcome(set: &[&str]) -> String {
     text(&output)
 }
 
-/// The mean of `measure` under `queue`.
 fn mean(outcome: &str, queue: &str, measure: &str) -> f64 {
     let mut rows = outcome.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let row = rows.find(|cells| cells.contains(&queue) && cells.contains(&measure)).expect("a row");
@@ -35,7 +34,7 @@ fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_agree() {
     let [steady, cubic] =
         ["steady", "cubic"].map(|group| mean(&found, "fq-codel", &format!("throughput_bps.{group}")));
     // Four flows of each group share 20 Mbit/s, so the fair share of a group is 10 Mbit/s. The rate
-    // of `steady` varies between 85 % and all of its share.
+    // of `steady` varies between 85 % and 100 % of its share.
     assert!(steady > 8.0e6 && cubic > 8.0e6 && steady < 10.5e6, "{found}");
 }
 

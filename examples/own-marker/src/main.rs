@@ -23,7 +23,7 @@ pub struct Spec {
     /// The contract.
     #[parameter(unset = "the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// How much too early a packet may come.
+    /// How early a packet may come and still be in profile.
     #[parameter(default = "10 ms", max = "10 s")]
     pub limit: Option<Quantity<Duration>>,
 }

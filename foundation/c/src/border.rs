@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A queue. Callers know only its address.
 pub struct fw_queue {
-    /// Is a call in progress, or did one end with a fault?
+    /// Whether a call is in progress, or has ended with a fault.
     state: Cell<State>,
     last: Cell<i32>,
     inside: UnsafeCell<Queue>,
@@ -48,10 +48,11 @@ pub extern "C" fn fw_text(code: i32) -> *const c_char {
     text(code).as_ptr()
 }
 
-/// Writes the name of the law with this number, from 0, with its terminating zero. In addition, any
+/// Writes the name of law `number`, counted from 0, with its terminating zero. In addition, any
 /// scheduler and dropper form a name, such as "drr+faba".
 ///
-/// Returns 1, or 0 after the last. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if it has no room.
+/// Returns 1, or 0 after the last law. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if the name does not
+/// fit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_law(number: u32, name: *mut c_char, room: usize) -> i32 {
     guarded(|| {
@@ -71,8 +72,8 @@ pub unsafe extern "C" fn fw_law(number: u32, name: *mut c_char, room: usize) -> 
 ///
 /// `abi` is FW_ABI_VERSION. `parameters` are keys and values in TOML, as in a scenario file under
 /// the name of the law; null or empty for the defaults. The queue is written to `*queue`, which is
-/// null after an error. `message` receives the text of an error, of at most `room` bytes with its
-/// zero; it may be null.
+/// null after an error. `message`, which may be null, receives the text of an error: at most `room`
+/// bytes, including the zero.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
 #[unsafe(no_mangle)]
@@ -108,8 +109,8 @@ pub unsafe extern "C" fn fw_build(
 /// Builds a queue with a discipline written in C. At most `capacity` packets may wait in it, from 1
 /// to 16777216.
 ///
-/// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. fw_free calls `discipline->free`, but
-/// not after an error.
+/// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Unless there is an error, fw_free will
+/// call `discipline->free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_build_own(
     abi: u32,
@@ -121,12 +122,12 @@ pub unsafe extern "C" fn fw_build_own(
         if abi != FW_ABI_VERSION {
             return Err((FW_ERROR_ABI, String::new()));
         }
-        // SAFETY: it points to a table.
+        // SAFETY: `discipline` is null, or points to a table.
         let table = unsafe { discipline.as_ref() }.ok_or((FW_ERROR_NULL, String::new()))?;
         if !(1..=fairwire_laws::site::MAX_SLOTS).contains(&capacity) {
             return Err((FW_ERROR_PARAMETER, String::new()));
         }
-        // SAFETY: the caller guarantees that its functions keep the contract of the header.
+        // SAFETY: the caller guarantees that the table's functions keep the contract of the header.
         let own = unsafe { Own::new(*table) }.ok_or((FW_ERROR_NULL, String::new()))?;
         Ok(Queue::new(Box::new(own), capacity as usize + 1))
     };
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn fw_build_own(
 /// allowed, and so is a call after a fault. From a callback of the queue it does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_free(queue: *mut fw_queue) {
-    // SAFETY: null, or from a function that builds one.
+    // SAFETY: `queue` is null, or was built by a function here.
     if unsafe { queue.as_ref() }.is_none_or(|queue| queue.state.get() == State::Busy) {
         return;
     }
@@ -150,7 +151,7 @@ pub unsafe extern "C" fn fw_free(queue: *mut fw_queue) {
 /// The code of the latest error that a call for this queue returned; FW_OK if there was none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_last_error(queue: *const fw_queue) -> i32 {
-    // SAFETY: null, or from a function that builds one.
+    // SAFETY: `queue` is null, or was built by a function here.
     unsafe { queue.as_ref() }.map_or(FW_ERROR_NULL, |queue| queue.last.get())
 }
 
@@ -198,9 +199,9 @@ pub unsafe extern "C" fn fw_enqueue(
 
 /// Enqueues `count` packets, at most FW_BATCH, in their order and all at `now`.
 ///
-/// Returns how many were taken: fewer than `count` if one cannot be enqueued, which stays with the
-/// caller together with those after it. An error concerns the first packet: as fw_enqueue, and
-/// FW_ERROR_BATCH.
+/// Returns the number of enqueued packets. The first packet that cannot be enqueued, and all
+/// packets after it, stay with the caller. Errors: FW_ERROR_BATCH, and those of fw_enqueue for the
+/// first packet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_enqueue_batch(
     queue: *mut fw_queue,
@@ -254,7 +255,7 @@ pub unsafe extern "C" fn fw_dequeue(
 
 /// Dequeues up to `room` packets, at most FW_BATCH, all at `now`, in the order in which they leave.
 ///
-/// Returns how many. Errors: as fw_dequeue, and FW_ERROR_BATCH.
+/// Returns the number of packets. Errors: as fw_dequeue, and FW_ERROR_BATCH.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_dequeue_batch(
     queue: *mut fw_queue,
@@ -277,10 +278,10 @@ pub unsafe extern "C" fn fw_dequeue_batch(
     unsafe { call(queue, dequeue) }
 }
 
-/// Writes the earliest time at which a dequeue is useful without another packet to `*at`.
+/// Writes to `*at` the earliest time at which a dequeue is useful if no other packet arrives.
 ///
-/// Returns 1, or 0 if no packet waits, with UINT64_MAX. Errors: FW_ERROR_NULL, FW_ERROR_BUSY,
-/// FW_ERROR_FAULT.
+/// Returns 1. If no packet waits, returns 0 and writes UINT64_MAX. Errors: FW_ERROR_NULL,
+/// FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_ready_at(queue: *mut fw_queue, at: *mut u64) -> i32 {
     let ready = |queue: &mut Queue| {
@@ -319,11 +320,11 @@ pub unsafe extern "C" fn fw_inspect(queue: *mut fw_queue, gauges: *mut fw_gauge,
     unsafe { call(queue, inspect) }
 }
 
-/// Returns every waiting packet, and the drops that were kept, into `packets`. No law is consulted.
-/// The queue is empty afterwards and remains usable.
+/// Writes every waiting packet and every kept drop to `packets`, without consulting the law. The
+/// queue is empty afterwards and remains usable.
 ///
-/// Returns the number of packets. Errors: FW_ERROR_ROOM if there are more than `room`, and nothing
-/// happens; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+/// Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
+/// `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_drain(queue: *mut fw_queue, packets: *mut fw_packet, room: u32) -> i32 {
     // SAFETY: `packets` has room for `room` packets.
@@ -332,8 +333,8 @@ pub unsafe extern "C" fn fw_drain(queue: *mut fw_queue, packets: *mut fw_packet,
     unsafe { call(queue, drain) }
 }
 
-/// Sets the weight of a class, from 10^-6 to 10^6, and writes the previous one to `*before`, unless
-/// that is null. The parameters must have given the class a weight.
+/// Sets the weight of a class, from 10^-6 to 10^6, and writes the previous weight to `*before`,
+/// unless `before` is null. The parameters must have given the class a weight.
 ///
 /// Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
@@ -346,7 +347,7 @@ pub unsafe extern "C" fn fw_set_weight(
     let set = |queue: &mut Queue| {
         let old = queue.set_weight(class_id, weight)?;
         if !before.is_null() {
-            // SAFETY: it is not null, so it has room for one number.
+            // SAFETY: `before` is not null, so it has room for one number.
             unsafe { before.write(old) };
         }
         Ok(FW_OK)
@@ -371,8 +372,8 @@ pub unsafe extern "C" fn fw_flow_hash(key: *const u8, tuple: *const fw_tuple, fl
 }
 
 /// Reads the headers of an Ethernet frame of `len` bytes into `*packet`: the flow, as by
-/// fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are a frame: an unreadable
-/// one has the flow of its addresses.
+/// fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: an
+/// unreadable frame has the flow of its addresses.
 ///
 /// Errors: FW_ERROR_NULL.
 #[unsafe(no_mangle)]
@@ -395,8 +396,8 @@ pub unsafe extern "C" fn fw_flow_hash_frame(
     })
 }
 
-/// The result of `made` for the queue at `queue`, unless a call is in progress or there was a
-/// fault.
+/// Runs `made` on the queue and returns its result, unless a call is in progress or a fault
+/// occurred.
 ///
 /// # Safety
 /// `queue` is null, or was built by a function here and not freed.
@@ -424,7 +425,7 @@ unsafe fn call(queue: *const fw_queue, made: impl FnOnce(&mut Queue) -> Result<i
     code
 }
 
-/// A count, as it is returned.
+/// A count as a return value, at most `i32::MAX`.
 fn count_of(all: usize) -> i32 {
     i32::try_from(all).unwrap_or(i32::MAX)
 }
@@ -438,7 +439,7 @@ fn guarded(made: impl FnOnce() -> Result<i32, i32>) -> i32 {
 /// Writes a built queue to `queue`, or the text of an error to `message`.
 ///
 /// # Safety
-/// Each is null, or has room for that.
+/// `queue` is null, or has room for a pointer. `message` is null, or has room for `room` bytes.
 unsafe fn built(
     build: impl FnOnce() -> Result<Queue, Refused>,
     queue: *mut *mut fw_queue,
@@ -475,7 +476,7 @@ unsafe fn write_text(text: &str, at: *mut c_char, room: usize) -> bool {
         return false;
     }
     let fits = text.floor_char_boundary(room - 1);
-    // SAFETY: at most `room` - 1 bytes, and the zero.
+    // SAFETY: it writes at most `room` - 1 bytes and the zero.
     unsafe {
         at.copy_from_nonoverlapping(text.as_ptr().cast(), fits);
         at.add(fits).write(0);

@@ -9,7 +9,7 @@ use fairwire_laws::{Site, named};
 use serde::Deserialize as _;
 use serde::de::value::MapDeserializer;
 
-/// The discipline called `name`, and the packets for which it has room; `None` if it is a law.
+/// The discipline called `name`, and its capacity in packets; `None` if `name` is a law.
 pub(crate) fn built(name: &str, text: &str, site: &Site<'_>) -> Option<Built> {
     match catalogue::find(name) {
         Err(unknown) => Some(Err((FW_ERROR_NAME, unknown.to_string()))),
@@ -25,7 +25,7 @@ fn build(key: &str, text: &str, site: &Site<'_>) -> Built {
     Ok((discipline, nested::slots(&(&Choice::new(key, parameters), *site))))
 }
 
-/// The parameters of `key`, with the place of an error in the text.
+/// The parameters of `key`. An error gives its position in the text.
 fn read(key: &str, text: &str) -> Result<Parameters, toml::de::Error> {
     Parameters::deserialize(MapDeserializer::new(once((key, toml::Deserializer::parse(text)?))))
 }

@@ -2,11 +2,10 @@
 
 /// Cookies by frame, in memory allocated at construction.
 pub(crate) struct Cookies {
-    /// The cookie of each frame in use. A free frame has the number of the next free frame, minus
-    /// its own number and one. So zeros, which take no memory until they are touched, chain all
-    /// frames in order.
+    /// The cookie of each frame in use. For a free frame, the distance to the next free frame,
+    /// minus one. So zeros, which take no memory until they are touched, chain all frames in order.
     all: Box<[u64]>,
-    /// The first free frame: beyond the last if all are in use.
+    /// The first free frame, or a number beyond the last frame if all are in use.
     free: u32,
 }
 
@@ -25,8 +24,8 @@ impl Cookies {
         Some(frame)
     }
 
-    /// The cookie of a frame, which becomes free; 0 if the frame does not exist, which only a
-    /// discipline in C can name.
+    /// Frees a frame and returns its cookie, or 0 if the frame does not exist. Only a discipline in
+    /// C can pass such a frame.
     #[inline]
     pub(crate) fn take(&mut self, frame: u32) -> u64 {
         let Some(place) = self.all.get_mut(frame as usize) else { return 0 };

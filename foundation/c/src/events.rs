@@ -20,16 +20,16 @@ pub(crate) struct Callback {
 /// Without either they are forgotten.
 pub(crate) struct Sink {
     pub(crate) cookies: Cookies,
-    /// Drops that had no room in the list of their call. Each keeps its frame, with the number in
-    /// its field for the cookie, so there are never more of them than frames.
+    /// Drops that had no room in the list of their call. Each drop still occupies a frame, whose
+    /// number is in its `cookie` field, so there are never more kept drops than frames.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
-    /// The list of the current call, which is the only one to read it.
+    /// The list of the current call. No other call reads it.
     list: Option<NonNull<fw_events>>,
 }
 
 impl Sink {
-    /// For at most `capacity` packets at any time.
+    /// A sink for at most `capacity` packets at any time.
     pub(crate) fn new(capacity: usize) -> Self {
         Sink {
             cookies: Cookies::new(capacity),
@@ -39,7 +39,7 @@ impl Sink {
         }
     }
 
-    /// Begins a call: kept drops come first in its list, which is empty.
+    /// Begins a call, and writes kept drops to its empty list.
     #[inline(always)]
     pub(crate) fn begin(&mut self, list: Option<&mut fw_events>) {
         if let Some(list) = list
@@ -61,7 +61,7 @@ impl Sink {
         }
     }
 
-    /// Ends a call: writes the number of events that did not fit.
+    /// Ends a call, and writes the number of kept drops to its list.
     #[inline(always)]
     pub(crate) fn end(&mut self) {
         if let Some(mut list) = self.list {
@@ -71,18 +71,18 @@ impl Sink {
         }
     }
 
-    /// The first drop that was kept.
+    /// Takes the first kept drop, and frees its frame.
     pub(crate) fn next_kept(&mut self) -> Option<fw_event> {
         let mut event = self.kept.pop_front()?;
         event.packet.cookie = self.cookies.take(event.packet.cookie as u32);
         Some(event)
     }
 
-    /// Sends an event, unless its list has no room.
+    /// Sends an event to the callback or to the list. Returns false if the list has no room.
     fn send(&mut self, event: &fw_event) -> bool {
         if let Some(function) = self.callback.function {
-            // SAFETY: the header requires a function that takes these and returns; `user` came with
-            // the function.
+            // SAFETY: the header requires a function that takes these arguments and returns. `user`
+            // came with the function.
             unsafe { function(self.callback.user, event) };
             return true;
         }
@@ -95,7 +95,6 @@ fn has_room(list: &fw_events) -> bool {
     list.count < list.room && !list.list.is_null()
 }
 
-/// Writes an event if the list has room.
 fn write(list: &mut fw_events, event: &fw_event) -> bool {
     let has_room = has_room(list);
     if has_room {
@@ -110,7 +109,8 @@ impl Signals for Sink {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         let cookie = self.cookies.peek(packet.frame);
         let mut event = fw_event { packet: outer(&packet, cookie), kind: FW_DROP, cause: cause as u32 };
-        // Only a discipline in C drops more than entered.
+        // There is no room to keep a drop only if a discipline in C drops more packets than
+        // entered.
         if self.send(&event) || self.kept.len() == self.kept.capacity() {
             self.cookies.take(packet.frame);
         } else {

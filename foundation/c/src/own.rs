@@ -7,14 +7,14 @@ use crate::types::{FW_ABI_VERSION, fw_packet};
 use core::ffi::c_void;
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time};
 
-/// The receiver of a C discipline's drops and marks, valid during the call that was given it.
+/// The receiver of a C discipline's drops and marks, valid during the call that receives it.
 pub struct fw_signals<'a>(&'a mut dyn Signals);
 
 /// A discipline written in C.
 ///
-/// Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and
-/// `arrived` belong to the library here and must not change. The functions are called by one thread
-/// at a time, `now` never decreases, and only `free` may be null.
+/// Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. The library uses the
+/// fields `cookie` and `arrived`, which must not change. The functions are called by one thread at
+/// a time, `now` never decreases, and only `free` may be null.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_discipline {
@@ -24,8 +24,8 @@ pub struct fw_discipline {
     pub reserved: u32,
     /// The first argument of the functions.
     pub state: *mut c_void,
-    /// Handles an arrival. If `is_full` is not 0 the backlog may not grow: this packet, or others
-    /// for it, must be dropped.
+    /// Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet, or other
+    /// packets in its favour, must be dropped.
     pub enqueue: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -35,7 +35,7 @@ pub struct fw_discipline {
             signals: *mut fw_signals<'_>,
         ),
     >,
-    /// Writes the packet that leaves next and returns 1, or returns 0 if none may.
+    /// Writes the packet that leaves next and returns 1, or returns 0 if no packet may leave.
     pub dequeue: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -48,7 +48,7 @@ pub struct fw_discipline {
     pub ready_at: Option<unsafe extern "C" fn(state: *mut c_void, at: *mut u64) -> i32>,
     /// Writes the backlog.
     pub backlog: Option<unsafe extern "C" fn(state: *mut c_void, packets: *mut u32, bytes: *mut u64)>,
-    /// Returns any waiting packet, without a verdict, and returns 1; or 0 when empty.
+    /// Writes any waiting packet, without a verdict, and returns 1, or returns 0 when empty.
     pub drain: Option<unsafe extern "C" fn(state: *mut c_void, packet: *mut fw_packet) -> i32>,
     /// Frees the state; may be null.
     pub free: Option<unsafe extern "C" fn(state: *mut c_void)>,
@@ -78,13 +78,13 @@ fn cause_of(cause: u32) -> Cause {
     Cause::ALL.get(cause as usize).copied().unwrap_or(Cause::Early)
 }
 
-/// A packet that C returned; `None` if it was changed into an invalid one.
+/// A packet that C returned; `None` if C made it invalid.
 fn given_back(packet: &fw_packet) -> Option<Packet> {
     let frame = u32::try_from(packet.cookie).ok().filter(|_| is_right(packet))?;
     Some(inner(packet, frame, Time::from_ns(packet.arrived)))
 }
 
-/// A discipline written in C, for Rust.
+/// A discipline written in C, as a discipline of Rust.
 #[derive(Debug)]
 pub struct Own {
     table: fw_discipline,

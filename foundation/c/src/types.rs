@@ -24,9 +24,9 @@ pub const FW_CAUSE_EARLY: u32 = 2;
 pub const FW_CAUSE_FORCED: u32 = 3;
 /// The flow has no tokens left.
 pub const FW_CAUSE_NO_TOKENS: u32 = 4;
-/// Too large to fit even an empty buffer.
+/// The packet does not fit even into an empty buffer.
 pub const FW_CAUSE_OVERSIZE: u32 = 5;
-/// A later packet acknowledges the same as this waiting one.
+/// A later packet makes the acknowledgement in this waiting packet redundant.
 pub const FW_CAUSE_SUPERSEDED: u32 = 6;
 
 /// A packet. Its bytes stay with the caller. Set unused fields to zero.
@@ -35,9 +35,9 @@ pub const FW_CAUSE_SUPERSEDED: u32 = 6;
 pub struct fw_packet {
     /// The caller's value, a pointer or an index, returned unchanged.
     pub cookie: u64,
-    /// The flow: see fw_flow_hash. Packets of one value are one flow.
+    /// The flow: see fw_flow_hash. Packets with the same value form one flow.
     pub flow: u64,
-    /// When it was enqueued, in nanoseconds. Written by the library; the caller's value is not
+    /// The time of the enqueue, in nanoseconds. The library writes it; the caller's value is not
     /// read.
     pub arrived: u64,
     /// Bytes on the wire, from 1 to UINT32_MAX.
@@ -76,8 +76,8 @@ pub struct fw_events {
     pub room: u32,
     /// The number of events that the latest call wrote, from the beginning of the array.
     pub count: u32,
-    /// Drops without room. The next call with a list writes them first. Marks without room are not
-    /// kept: the packet itself has them.
+    /// The number of drops without room in the array. The next call with a list writes them first.
+    /// Marks without room are not kept, because the packet itself carries its mark.
     pub kept: u32,
 }
 
@@ -111,7 +111,7 @@ pub struct fw_backlog_size {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct fw_gauge {
-    /// Its name, with the part that it belongs to, such as "class 7/backlog". Cut if longer.
+    /// The name of the gauge, with its component, such as "class 7/backlog". A longer name is cut.
     pub name: [c_char; 64],
     /// Its unit, such as "packets", "B" or "1".
     pub unit: [c_char; 16],

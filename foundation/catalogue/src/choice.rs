@@ -56,8 +56,8 @@ impl Choice {
         self.parameters.as_ref()
     }
 
-    /// The path of `bad`, which is of this discipline or inside of it, from the choice on: under
-    /// its name as given.
+    /// The path of `bad`, an error in this discipline or inside it. The path begins with the
+    /// discipline's name as given.
     pub fn path_of(&self, bad: &BadParameter) -> String {
         let key = registry::key(&self.name);
         let path = bad.path();
@@ -76,8 +76,8 @@ impl From<String> for Choice {
     }
 }
 
-/// Reads the table form, whose other keys are `others`: each is passed to `other` with its place in
-/// that list.
+/// Reads the table form. Its other keys are `others`; each is passed to `other` with its index in
+/// `others`.
 pub fn read_table<'de, A: MapAccess<'de>>(
     mut table: A,
     others: &'static [&'static str],

@@ -29,7 +29,7 @@ pub fn check(name: &str, parameters: &Parameters, site: &Site<'_>) -> Result<(),
     Ok(with_spec(find(name)?, parameters, |spec| spec.check(site))?)
 }
 
-/// The result of `made` for the parameters of the discipline of `entry`, or for its defaults.
+/// The result of `made` for the parameters of `entry`'s discipline, or for its defaults.
 pub(crate) fn with_spec<R>(
     entry: &Entry,
     parameters: &Parameters,
@@ -41,9 +41,9 @@ pub(crate) fn with_spec<R>(
     }
 }
 
-/// Checks at `site` the base parameters of each discipline, unless a use in `uses` takes them
-/// unchanged: then they are checked there. Wrong parameters are accepted if one of `uses` makes
-/// them right, for example with a key that they need.
+/// Checks the base parameters of each discipline at `site`. Parameters that a use in `uses` takes
+/// unchanged are checked there instead. Wrong parameters are accepted if one of `uses` makes them
+/// right, for example with a missing key.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,
@@ -112,7 +112,7 @@ pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
     part_mut(name, parameters).ok()
 }
 
-/// The parameters with the scheduler of the entry's name.
+/// The parameters with the scheduler from the entry's name.
 fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
     let Some(kind) = entry.scheduler else { return Ok(Cow::Borrowed(parameters)) };
     let typed = parameters.find(entry.key).and_then(|spec| SCHEDULER.given(spec));
@@ -126,8 +126,8 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     Ok(Cow::Owned(parameters))
 }
 
-/// Adds the scheduler of the entry's name to the parameters, unless they have a scheduler. If that
-/// differs, it is [refused](served).
+/// Adds the scheduler from the entry's name, unless the parameters have one. A different scheduler
+/// is [refused](served).
 fn serve(entry: &Entry, parameters: &mut Parameters) {
     if let Some(kind) = entry.scheduler
         && let Some(service) = SCHEDULER.slot(parameters.entry(entry.key))

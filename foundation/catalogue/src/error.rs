@@ -8,7 +8,7 @@ pub enum BuildError {
     /// No discipline has that name.
     #[error(transparent)]
     Unknown(Box<UnknownDiscipline>),
-    /// One of its parameters makes no sense.
+    /// A parameter of the discipline makes no sense.
     #[error(transparent)]
     Parameter(#[from] BadParameter),
 }

@@ -16,11 +16,11 @@ pub struct Markers;
 /// token bucket.
 pub type MarkerChoice = Named<Markers>;
 
-/// The parameters given for each marker, under its name, wherever that marker is named.
+/// The parameters given for each marker, under its name. They apply wherever the marker is named.
 pub type MarkerParameters = Tables<Markers>;
 
-/// Adds a marker of another crate: from then on it has its name in scenarios and gateway files, its
-/// table of parameters, its page and its schema. Call it before anything else, since the list is
+/// Adds a marker of another crate. Scenarios and gateway files can then use its name and its table
+/// of parameters, and it has a page and a schema. Call this before anything else, since the list is
 /// fixed at its first use.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn all() -> &'static [Entry<Markers>] {
 /// The parameters of one marker, and its construction from them; such a type can be
 /// [registered](register).
 pub trait MarkerSpec: Given {
-    /// Takes `rate` as its contract, unless one was given. No effect without a contract.
+    /// Sets `rate` as the contract, unless one was given. No effect on a marker without a contract.
     fn default_rate(&mut self, _rate: Rate) {}
 
     /// Is every packet out of profile?
@@ -46,7 +46,7 @@ pub trait MarkerSpec: Given {
         false
     }
 
-    /// Checks it against the site.
+    /// Checks the parameters against the site.
     fn check(&self, site: &Site<'_>) -> Result<(), BadParameter>;
 
     /// Checks and builds.
@@ -74,8 +74,8 @@ impl Kind for Markers {
 
 impl Writes<MarkerChoice> for Markers {}
 
-/// Implements [`MarkerSpec`] for each of these: its module, and the method that reports whether
-/// every packet is out of profile, if that is possible.
+/// Implements [`MarkerSpec`] for each listed module. The optional method reports whether every
+/// packet is out of profile.
 macro_rules! specs {
     ($($module:ident $($is_empty:ident)?;)+) => {
         $(impl MarkerSpec for law::$module::Spec {

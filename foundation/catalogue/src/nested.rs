@@ -26,11 +26,11 @@ pub const MAX_NESTED: usize = 8;
 pub struct Nested<'a> {
     /// The choice as given.
     pub choice: &'a Choice,
-    /// The ECN policy of the outer discipline, unless its own parameters differ.
+    /// The ECN policy of the outer discipline, used unless the inner discipline sets its own.
     pub ecn: Option<EcnChoice>,
-    /// The parameter of the outer discipline that names it.
+    /// The parameter of the outer discipline that names this discipline.
     pub typed_as: Parameter,
-    /// Its place in the list of that name, from 0, if that is a list.
+    /// The index, from 0, if that parameter is a list.
     pub place: Option<usize>,
 }
 
@@ -38,12 +38,12 @@ pub struct Nested<'a> {
 pub type Placed<'a> = (Nested<'a>, Site<'a>);
 
 impl Nested<'_> {
-    /// Checks it at `site`.
+    /// Checks the discipline at `site`.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.with_spec(site, |spec| spec.check(site))
     }
 
-    /// Checks and builds it at `site`.
+    /// Checks and builds the discipline at `site`.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         self.with_spec(site, |spec| spec.build(site))
     }
@@ -57,7 +57,7 @@ impl Nested<'_> {
         discipline::with_spec(entry, &self.effective(entry), made).map_err(|bad| self.placed(bad))
     }
 
-    /// Adds the path of this discipline to `bad`, an error in it or in one inside it.
+    /// Adds the path of this discipline to `bad`, an error in or inside it.
     pub(crate) fn placed(&self, bad: BadParameter) -> BadParameter {
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {
@@ -67,7 +67,7 @@ impl Nested<'_> {
         bad.inside(&outer)
     }
 
-    /// Its parameters with what it inherits.
+    /// The discipline's parameters, with the inherited ECN policy.
     fn effective(&self, entry: &Entry) -> Cow<'_, Parameters> {
         let Some(ecn) = self.ecn else {
             return self.choice.parameters().map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed);
@@ -78,8 +78,8 @@ impl Nested<'_> {
         Cow::Owned(parameters)
     }
 
-    /// Its entry in the catalogue. Refuses an unknown name, and nesting that is too deep for
-    /// recursion.
+    /// The discipline's entry in the catalogue. Refuses an unknown name, and nesting that is too
+    /// deep for recursion.
     pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
         let entry = registry::find(self.choice.name()).map_err(|unknown| {
             let why = unknown.why.as_ref().map_or(String::new(), |why| format!(" ({why})"));
@@ -97,7 +97,7 @@ impl Nested<'_> {
         Err(self.refuse(self.key(), given, allowed))
     }
 
-    /// The key that names it: that of the item, in a list.
+    /// The key that names the discipline; in a list, the key inside its item.
     fn key(&self) -> &'static str {
         if self.place.is_some() { "discipline" } else { self.typed_as.name }
     }
@@ -117,8 +117,8 @@ fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
 
-/// The packets for which `choice` has room at `site`, with its tables converted to packets: an upper
-/// bound of its backlog.
+/// The capacity of `choice` at `site` in packets, including its tables converted to packets. It
+/// bounds the backlog.
 pub fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {
@@ -137,7 +137,7 @@ pub fn slots((choice, site): &Inside<'_>) -> u64 {
     slots.unwrap_or(packets) // an unknown name is refused where it is built
 }
 
-/// Refuses more room in all of `placed` together than one buffer may have, because all of it is
+/// Refuses disciplines that together have more room than one buffer may have, because all room is
 /// allocated at construction.
 pub(crate) fn check_slots(
     owner: &'static str,
@@ -159,8 +159,8 @@ fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
-/// The part of a buffer for each of `children` without their own: equal parts, with room for at
-/// least one typical packet if the entire buffer has it.
+/// The equal share of a buffer for each of `children` without a separate buffer. It has room for at
+/// least one typical packet if the entire buffer has.
 pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
     let children = children.max(1) as u64;
     match buffer {

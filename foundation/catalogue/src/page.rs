@@ -17,7 +17,7 @@ pub const HEADINGS: [&str; 6] =
 pub struct Page {
     /// Its name in the catalogue.
     pub name: &'static str,
-    /// One line: what it is.
+    /// What the item is, in one line.
     pub title: String,
     /// What it does.
     pub what: String,
@@ -62,7 +62,7 @@ pub struct ParameterPage {
     pub shared_with: Vec<&'static str>,
 }
 
-/// Units that name a part, and the heading in the index of all pages that lists its names.
+/// Units that are names, and the heading in the index of all pages that lists these names.
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
@@ -78,8 +78,8 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// The page of a part, built from its file's documentation; without headings there, only from
-    /// its parameters. Fails only if the documentation in the code lacks the form of pages.
+    /// Builds a page from the documentation of the entry's file, or only from the parameters if the
+    /// file has no headings. Fails only if the documentation in the code lacks the form of pages.
     pub fn of<K: Kind>(entry: &Entry<K>) -> Result<Page, BadDocumentation> {
         let Entry { name, fields, documentation, file, .. } = *entry;
         let is_page = documentation.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));

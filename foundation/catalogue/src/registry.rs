@@ -27,7 +27,6 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The entry of a discipline.
     fn of(spec: &'static parameters::Entry<Disciplines>) -> Self {
         let parameters::Entry { name, aliases, about, .. } = *spec;
         Entry { name, aliases, about, key: name, scheduler: None, spec }
@@ -59,18 +58,17 @@ impl Entry {
         Ok(page)
     }
 
-    /// Can any scheduler serve it?
     fn takes_scheduler(&self) -> bool {
         let part: &mut dyn Part = &mut *self.spec.default();
         part.takes_scheduler()
     }
 
-    /// Is `name` its name or an alias of it?
+    /// Is `name` the entry's name or an alias?
     fn is_called(&self, name: &str) -> bool {
         self.spec.is_called(name)
     }
 
-    /// Is `name` a scheduler and a dropper, each by any of their names, that form this entry?
+    /// Does `name` combine this entry's scheduler and dropper, each by name or alias?
     fn is_combination(&self, name: &str) -> bool {
         self.name == name
             || name.rsplit_once('+').is_some_and(|(scheduler, dropper)| {
@@ -120,15 +118,14 @@ pub fn shared_parameters() -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     found
 }
 
-/// The name of each scheduler, and its entry if it is also a discipline: there it has a
-/// longest-queue dropper.
+/// The name of each scheduler, and the discipline that combines it with a longest-queue dropper, if
+/// there is one.
 pub fn schedulers() -> impl Iterator<Item = (&'static str, Option<&'static Entry>)> {
     let entry =
         |kind: Kind| all().iter().find(|entry| kind.name() == entry.name || kind.alias() == Some(entry.name));
     Kind::ALL.into_iter().map(move |kind| (kind.name(), entry(kind)))
 }
 
-/// Every scheduler with every dropper that any scheduler can serve: `drr+faba`.
 static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     let combinations = |entry: &'static Entry| {
         Kind::ALL.map(|kind| Entry {
@@ -141,14 +138,14 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     all().iter().filter(|entry| entry.takes_scheduler()).flat_map(combinations).collect()
 });
 
-/// Every scheduler with every dropper that any of them can serve, by names such as `drr+faba`.
+/// Every scheduler with every dropper that any scheduler can serve, by names such as `drr+faba`.
 /// Built at the first call, and kept.
 pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The names that are allowed instead of the unknown name `given`: those of the catalogue. For a
-/// name with a `+`, the combinations with the part that was right.
+/// The allowed names, for an error about the unknown name `given`: all names of the catalogue. If
+/// one side of a `+` in `given` is right, the combinations with that side.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
         let is_it = |entry: &&Entry| {
@@ -171,14 +168,14 @@ pub fn allowed(given: &str) -> Vec<&'static str> {
     found.unwrap_or_else(|| all().iter().flat_map(names).collect())
 }
 
-/// The parts on either side of each `+` of `given`, the last one first: a name such as `wf2q+`
-/// itself has a `+`.
+/// The text on either side of each `+` of `given`. The last `+` comes first, because a name such as
+/// `wf2q+` itself has a `+`.
 fn parts(given: &str) -> impl Iterator<Item = (&str, &str)> {
     given.match_indices('+').map(|(at, _)| (&given[..at], &given[at + 1..])).rev()
 }
 
-/// Why the unknown name `given` cannot be a combination, if it is a scheduler before a discipline
-/// that has its own scheduler. `None` if it may be misspelt.
+/// Why the unknown name `given` cannot be a combination: a scheduler precedes a discipline that has
+/// its own scheduler. `None` if the name may be misspelt.
 fn why_not(given: &str) -> Option<String> {
     parts(given).find_map(|(before, after)| {
         let kind = scheduler(before)?.name();
@@ -188,7 +185,6 @@ fn why_not(given: &str) -> Option<String> {
     })
 }
 
-/// The scheduler called `name`.
 fn scheduler(name: &str) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| kind.name() == name || kind.alias() == Some(name))
 }
@@ -252,7 +248,6 @@ pub fn key(name: &str) -> &str {
     find(name).map_or(name, |entry| entry.key)
 }
 
-/// The allowed names that resemble `given`.
 fn likely(given: &str) -> Vec<&'static str> {
     spelling::likely(given, allowed(given))
 }

@@ -38,7 +38,7 @@ pub trait DisciplineSpec: Given + Part {
         Vec::new()
     }
 
-    /// Checks it against the site.
+    /// Checks the parameters against the site.
     fn check(&self, site: &Site<'_>) -> Result<(), BadParameter>;
 
     /// Checks and builds.

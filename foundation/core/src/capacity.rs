@@ -14,25 +14,24 @@ use core::fmt;
 /// How a link's rate changes over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum RateLaw {
-    /// It does not change.
+    /// The rate does not change.
     #[default]
     Fixed,
-    /// It changes at each of these times; before the first, the rate is the link's own. A packet
-    /// being sent at a change continues at the new rate.
+    /// The rate changes at each of these times; before the first, it is the link's own rate. A
+    /// packet being sent at a change continues at the new rate.
     Steps(Arc<[Step]>),
-    /// It repeats a pattern of rates; the link's own rate is ignored. A packet being sent at a
-    /// change continues at the new rate.
+    /// The rate repeats a pattern; the link's own rate is ignored. A packet being sent at a change
+    /// continues at the new rate.
     Pattern(Arc<Pattern>),
-    /// It follows a trace; the link's own rate is ignored.
+    /// The rate follows a trace; the link's own rate is ignored.
     Trace(Arc<Trace>),
 }
 
 impl RateLaw {
-    /// Reads a trace: one of [delivery opportunities](Trace::parse), or one of [two
-    /// columns](Pattern::parse).
+    /// Reads a trace of [delivery opportunities](Trace::parse) or of [two columns](Pattern::parse).
     ///
     /// # Errors
-    /// If it is neither.
+    /// If the text is neither.
     pub fn parse(text: &str) -> Result<RateLaw, TraceError> {
         if Pattern::is_in(text) {
             return Ok(RateLaw::Pattern(Pattern::parse(text)?.into()));
@@ -40,7 +39,7 @@ impl RateLaw {
         Ok(RateLaw::Trace(Trace::parse(text)?.into()))
     }
 
-    /// The mean of a repeating law over a period.
+    /// The mean rate of a repeating law over a period.
     pub fn repeating_mean(&self) -> Option<Rate> {
         match self {
             RateLaw::Fixed | RateLaw::Steps(_) => None,
@@ -49,8 +48,8 @@ impl RateLaw {
         }
     }
 
-    /// A repeating law, with the same times and this `mean`. `None` for another law, and if a trace
-    /// would have more than 4 million opportunities, or none.
+    /// This repeating law scaled to `mean`, with the same times. `None` for a law that does not
+    /// repeat, and for a trace that would have no opportunities or more than 4 million.
     pub fn scaled(&self, mean: Rate) -> Option<RateLaw> {
         match self {
             RateLaw::Fixed | RateLaw::Steps(_) => None,
@@ -131,7 +130,7 @@ pub enum TraceError {
         /// The line.
         line: Line,
     },
-    /// A time is earlier than the one above it.
+    /// A time is earlier than the time on the line above.
     OutOfOrder {
         /// The line.
         line: Line,
@@ -147,7 +146,8 @@ pub enum TraceError {
     NoEnd,
     /// All rates of a trace of two columns are zero.
     NothingSent,
-    /// A line of a trace of two columns is more than a year after the first, or one too many.
+    /// A line of a trace of two columns is more than a year after the first, or there are too many
+    /// lines.
     TooLong {
         /// The line.
         line: Line,
@@ -193,13 +193,12 @@ impl fmt::Display for TraceError {
 
 impl core::error::Error for TraceError {}
 
-/// The latest time allowed on a line.
 const LATEST_MS: u64 = MAX_PERIOD.ns() / 1_000_000;
 
 /// The maximum number of opportunities in a scaled trace.
 const MAX_SCALED: u64 = 1 << 22;
-/// The minimum number of opportunities: a shorter trace is repeated first, so the mean is exact to
-/// 0.005 %.
+/// The minimum number of opportunities in a scaled trace: a shorter trace is repeated first, so the
+/// mean is exact to 0.005 %.
 const MIN_SCALED: u64 = 10_000;
 
 impl Trace {
@@ -261,12 +260,10 @@ impl Trace {
         Time::ZERO + self.period() * cycle + self.times[at as usize]
     }
 
-    /// The number of opportunities before `time`.
     fn count_before(&self, time: Time) -> u64 {
         let (cycle, rest) = (time.ns() / self.period().ns(), time.ns() % self.period().ns());
         let count = |rest| self.times.partition_point(|at| at.ns() < rest) as u64;
-        // The end of a cycle is the start of the next: opportunities at its very end count at
-        // `rest` 0.
+        // Opportunities at the end of a cycle are not before that end.
         let at_the_end =
             if rest == 0 && cycle > 0 { self.times.len() as u64 - count(self.period().ns()) } else { 0 };
         cycle * self.times.len() as u64 + count(rest) - at_the_end
@@ -305,7 +302,7 @@ pub(crate) struct Opportunities {
 }
 
 impl Changing {
-    /// The times of `law` count from `start`.
+    /// The state of `law`, whose times count from `start`.
     ///
     /// # Panics
     /// When steps are not in order of time.
@@ -345,7 +342,7 @@ impl Changing {
         }
     }
 
-    /// The time when the last of `bytes` is sent, if they begin at `from`.
+    /// The time when the last of `bytes` is sent, if sending begins at `from`.
     #[cold]
     pub(crate) fn send(&mut self, bytes: u32, from: Time) -> Time {
         match self {
@@ -402,8 +399,8 @@ impl Steps {
     }
 }
 
-/// When `work`, in bit-nanoseconds, is sent if it begins at `at`, and the part of it not yet turned
-/// into time. `spell` returns the rate at a time, and the end of that rate.
+/// The time at which `work` bit-nanoseconds are sent if sending begins at `at`, and the remainder
+/// not yet turned into time. `spell` returns the rate at a time, and the end of that rate.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);
@@ -498,7 +495,7 @@ mod tests {
 
     #[test]
     fn a_packet_in_transmission_continues_at_the_new_rate() {
-        // 1 byte is 1 us, then 4 us, then 0.5 us.
+        // A byte takes 1 us at first, 4 us from 1 ms on, and 0.5 us from 2 ms on.
         let law = RateLaw::Steps([step(1, 2_000_000), step(2, 16_000_000)].into());
         let mut link = Transmitter::new(rate(8_000_000)).under(&law);
         assert_eq!(link.start(500, ms(0)).ns(), 500_000);
@@ -511,7 +508,7 @@ mod tests {
 
     #[test]
     fn a_link_sends_nothing_while_down_and_then_continues() {
-        // 1 byte is 1 us; down from 1 ms to 3 ms, and from 5 ms on for good.
+        // A byte takes 1 us. The link is down from 1 ms to 3 ms, and always from 5 ms on.
         let law = RateLaw::Steps([step(1, 0), step(3, 8_000_000), step(5, 0)].into());
         let mut link = Transmitter::new(rate(8_000_000)).under(&law);
         assert_eq!(link.start(1500, ms(0)).ns(), 3_500_000); // 1000 before, 500 after
@@ -557,7 +554,7 @@ mod tests {
         let trace = RateLaw::Trace(Trace::parse("1\n").expect("a trace").into()); // one each millisecond
         let mut link = Transmitter::with_catch_up(rate(1), Duration::from_ms(3)).under(&trace);
         assert_eq!(link.start(1504, ms(1)), ms(1));
-        // Driven again at 9 ms: opportunities from 6 ms on are made up for.
+        // When driven again at 9 ms, the link makes up for opportunities from 6 ms on.
         let sent: Vec<Time> = (0..5).map(|_| link.start(1504, ms(9))).collect();
         assert_eq!(sent, [6, 7, 8, 9, 10].map(ms));
     }

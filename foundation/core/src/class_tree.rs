@@ -20,13 +20,13 @@ pub const MAX_CLASSES: u32 = 1 << 20;
 /// One class: its parent, and its share of the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassTerms {
-    /// The class above it; `None` under the root.
+    /// The parent class; `None` under the root.
     pub parent: Option<u32>,
-    /// Its weight among its siblings, for what remains after guarantees.
+    /// The weight among siblings, for sharing the rate beyond guarantees.
     pub weight: Weight,
-    /// The rate that it can always have.
+    /// The rate that the class can always have.
     pub guarantee: Option<Rate>,
-    /// The rate that it never exceeds.
+    /// The rate that the class never exceeds.
     pub ceiling: Option<Rate>,
 }
 
@@ -43,8 +43,8 @@ impl ClassTerms {
     }
 }
 
-/// A checked tree. Each class has a place: parents come before children, otherwise the given order
-/// is kept.
+/// A checked tree. Each class has a place, an index: parents come before children, and otherwise
+/// the given order is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassTree {
     given: Box<[usize]>,
@@ -94,7 +94,7 @@ impl ClassTree {
         self.places.get(class as usize).filter(|&&place| place != NOWHERE).map(|&place| place as usize)
     }
 
-    /// The terms of all classes, by place; parents are places too.
+    /// The terms of all classes, by place. A parent in them is a place, too.
     pub fn terms(&self) -> &[ClassTerms] {
         &self.terms
     }
@@ -104,7 +104,7 @@ impl ClassTree {
         &self.given
     }
 
-    /// The place of the class above the one at `place`; `None` under the root.
+    /// The place of the parent of the class at `place`; `None` under the root.
     #[inline]
     pub fn parent(&self, place: usize) -> Option<usize> {
         self.terms[place].parent.map(|parent| parent as usize)
@@ -211,11 +211,11 @@ pub enum ClassTreeError {
         /// The number.
         class: u32,
     },
-    /// The class above is not in the list.
+    /// The parent class is not in the list.
     NoParent {
         /// The class.
         class: u32,
-        /// The parent that is missing.
+        /// The missing parent.
         parent: u32,
     },
     /// The class is below itself.
@@ -223,7 +223,7 @@ pub enum ClassTreeError {
         /// The class.
         class: u32,
     },
-    /// The class has [`MAX_LEVELS`] or more above it.
+    /// The class has [`MAX_LEVELS`] or more ancestors.
     TooDeep {
         /// The class.
         class: u32,

@@ -32,7 +32,7 @@ impl fmt::Display for Line {
     }
 }
 
-/// Characters of a line in a message.
+/// The maximum number of characters of a line in a message.
 const LONGEST: usize = 60;
 
 /// The lines with content, each with its number, counted from 1.
@@ -54,12 +54,12 @@ pub(crate) fn number(field: &str) -> Option<f64> {
     field.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Does the line name the columns of those below it?
+/// Does the line name the columns?
 pub(crate) fn is_head(line: &str) -> bool {
     fields(line).into_iter().all(|field| number(field).is_none())
 }
 
-/// `value` in units of this number of nanoseconds, if that is a valid time.
+/// Converts `value` from units of `unit` nanoseconds; `None` if the result is no valid time.
 pub(crate) fn nanoseconds(value: f64, unit: f64) -> Option<u64> {
     (0.0..1.8e19).contains(&(value * unit)).then_some((value * unit + 0.5) as u64)
 }

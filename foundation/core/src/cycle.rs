@@ -18,7 +18,8 @@ pub(crate) struct Cycle<V> {
 }
 
 impl<V: Copy> Cycle<V> {
-    /// Each value with its duration; values of zero duration vanish. `None` if all do.
+    /// A cycle of values with their durations. Values of zero duration are left out; `None` if none
+    /// remains.
     pub(crate) fn new(spells: impl IntoIterator<Item = (Duration, V)>) -> Option<Self> {
         let mut end = Duration::ZERO;
         let lasting = spells.into_iter().filter(|(length, _)| !length.is_zero());
@@ -36,17 +37,18 @@ impl<V: Copy> Cycle<V> {
         self.spells[self.spells.len() - 1].0
     }
 
-    /// The place of the value at this time after the start of a period, which is below a period.
+    /// The index of the value at `rest` after the start of a period. `rest` is below a period.
     pub(crate) fn place(&self, rest: Duration) -> usize {
         self.spells.partition_point(|(end, _)| *end <= rest)
     }
 
-    /// The start of the value at `place`, from the start of a period, and the value.
+    /// The start, within the period, of the value at index `place`, and the value.
     pub(crate) fn spell(&self, place: usize) -> (Duration, V) {
         (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
     }
 
-    /// The value when `after` has passed since the start, and its end, since the start.
+    /// The value when `after` has passed since the start of the cycle, and its end since that
+    /// start.
     pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
         let (periods, rest) = self.divided(after);
         let (end, value) = self.spells[self.place(rest)];

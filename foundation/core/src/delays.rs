@@ -8,13 +8,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// One-way delays from a file of round trips. Each is half of a round trip, and lasts until the
-/// time of the next; the last one lasts as long as the one before it. Then the file begins again.
+/// One-way delays from a file of round trips. Each delay is half of a round trip, and lasts until
+/// the time of the next; the last delay lasts as long as the one before it. Then the file begins
+/// again.
 ///
 /// In an outage every packet sent is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelayTrace {
-    /// `None` in an outage.
+    /// The delays; `None` in an outage.
     cycle: Cycle<Option<Duration>>,
     /// The position in a period at time zero.
     phase: Duration,
@@ -24,22 +25,22 @@ pub struct DelayTrace {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DelayError {
-    /// A line has no time and round trip.
+    /// A line is not a time and a round trip.
     NoPair {
         /// The line.
         line: Line,
     },
-    /// A round trip is negative, but not -1, or beyond two hours.
+    /// A round trip is above two hours, or negative other than -1.
     OutOfRange {
         /// The line.
         line: Line,
     },
-    /// A time is earlier than the one above it.
+    /// A time is earlier than the time on the line above.
     OutOfOrder {
         /// The line.
         line: Line,
     },
-    /// A line is more than a year after the first, or one too many.
+    /// A line is more than a year after the first, or there are too many lines.
     TooLong {
         /// The line.
         line: Line,
@@ -111,7 +112,7 @@ pub(crate) type Trip = (u64, Option<Duration>);
 /// The longest round trip: twice the longest delay of a link.
 const LONGEST: Duration = Duration::from_secs(7200);
 
-/// The columns of times, the first of which is taken.
+/// The names of columns with times; the first that is present is read.
 const TIMES: [&str; 5] = ["relative_seconds", "seconds", "time", "timestamp", "since"];
 
 impl DelayTrace {
@@ -119,13 +120,13 @@ impl DelayTrace {
     /// integer from 10¹⁵ on is a time in nanoseconds. The first time is the start, whatever its
     /// value.
     ///
-    /// A round trip of -1, or of 0, is an outage, as is one that irtt lost. With more than two
+    /// A round trip of -1, or of 0, is an outage, as is a packet that irtt lost. With more than two
     /// columns the first line names them: `rtt`, and `relative_seconds`, `seconds`, `time`,
     /// `timestamp` or `since`; without such a name the times are in the first column.
     ///
     /// # Errors
-    /// If a line is no such pair, a time is before the one above it, a round trip is negative, or
-    /// nothing ever passes.
+    /// If a line is not a time and a round trip, a time is earlier than on the line above, a round
+    /// trip is negative, or nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)
@@ -144,8 +145,8 @@ impl DelayTrace {
     /// trip that the file has for the time at which it was sent. Each delay begins when a packet of
     /// the forward path arrives.
     ///
-    /// If the round trip fell faster than the order allows, a delay would begin before the previous
-    /// one. It is then omitted.
+    /// If the round trip falls so fast that a delay would begin before its predecessor, this delay
+    /// is omitted.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();
@@ -195,18 +196,18 @@ impl DelayTrace {
         Duration::from_ns(u64::try_from(sums.0 / sums.1.max(1)).unwrap_or(u64::MAX))
     }
 
-    /// The duration and the delay of each part, without outages.
+    /// The duration and the value of each delay, without outages.
     fn delays(&self) -> impl Iterator<Item = (Duration, Duration)> {
         self.cycle.spells().filter_map(|(_, length, delay)| Some((length, delay?)))
     }
 
-    /// Its parts as data, for another process: the duration and delay of each, and the position in
-    /// a period at time zero.
+    /// The trace as data for another process: the duration and value of each delay, and the
+    /// position in a period at time zero.
     pub fn parts(&self) -> (Vec<(Duration, Option<Duration>)>, Duration) {
         (self.cycle.spells().map(|(_, length, delay)| (length, delay)).collect(), self.phase)
     }
 
-    /// The trace of what [`parts`](Self::parts) returned; `None` if all parts have zero duration.
+    /// Rebuilds a trace from its [`parts`](Self::parts); `None` if all have zero duration.
     pub fn of_parts(
         parts: impl IntoIterator<Item = (Duration, Option<Duration>)>,
         phase: Duration,
@@ -218,7 +219,6 @@ impl DelayTrace {
 /// Packets that arrive within this time count as arriving together: one has caught up with another.
 const TOGETHER: Duration = Duration::from_us(250);
 
-/// The rows of a table.
 fn trips(text: &str) -> Result<Vec<Trip>, DelayError> {
     let head = lines(text).next().filter(|(_, line)| is_head(line));
     let columns = head.map(|(number, line)| columns(number, line)).transpose()?;
@@ -253,13 +253,13 @@ fn columns(number: usize, line: &str) -> Result<(usize, usize), DelayError> {
     Ok((time.unwrap_or(0), trip))
 }
 
-/// Nanoseconds as given, or from seconds.
+/// A time in nanoseconds, given as such or in seconds.
 fn instant(field: &str) -> Option<u64> {
     let ns = field.parse().ok().filter(|ns: &u64| *ns >= 1_000_000_000_000_000);
     ns.or_else(|| nanoseconds(number(field)?, 1e9))
 }
 
-/// Adds a measurement, if it is one; otherwise returns an error at `line`.
+/// Adds a measurement if it is valid; otherwise returns an error at `line`.
 pub(crate) fn add(
     trips: &mut Vec<Trip>,
     (at, trip): Trip,
@@ -290,7 +290,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// In ms; 0 in an outage.
+    /// The delays in ms, 0 in an outage.
     fn delays(trace: &DelayTrace, at: impl IntoIterator<Item = u64>) -> Vec<u64> {
         at.into_iter().map(|at| trace.delay(ms(at)).map_or(0, |delay| delay.ns() / 1_000_000)).collect()
     }

@@ -105,8 +105,8 @@ pub trait Control {
 
     /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation
     /// states otherwise, and without allocation unless several inner disciplines know the class. By
-    /// default it is set in all of these, or in none: after a refusal, each gets back the weight
-    /// that it returned.
+    /// default all of these set the weight, or none does: after a refusal, each gets back its
+    /// previous weight.
     ///
     /// Queued packets stay where they are. A queue whose weight is stored with its head packet uses
     /// the new weight from its next packet on.
@@ -135,20 +135,20 @@ pub trait Control {
     }
 
     /// The rate up to which packets of `class` are green at `now`, in bit/s; `None` if requests
-    /// cannot change it. By default that of the first inner discipline that has one.
+    /// cannot change it. By default the target of the first inner discipline that has one.
     fn target_bps(&mut self, class: u32, now: Time) -> Option<f64> {
         let mut target = None;
         self.inside(Some(class), &mut |inner| target = target.or_else(|| inner.target_bps(class, now)));
         target
     }
 
-    /// Takes over the parameters of `fresh`, which was just built and has seen no packet, and
+    /// Takes over the parameters of `fresh`, which was just built and has had no packet, and
     /// returns true. Learnt state stays, as does the backlog until it leaves, even above a smaller
     /// limit.
     ///
-    /// Returns false if it cannot: `fresh` is of another type, or its parameters shape tables or
-    /// change the unit of the state. Some parameters may have been taken over by then, so the
-    /// caller installs `fresh` and transfers the packets. The default cannot.
+    /// Returns false if that is impossible: `fresh` is of another type, or its parameters shape
+    /// tables or change the unit of the state. Some parameters may have been taken over by then, so
+    /// the caller installs `fresh` and transfers the packets. The default returns false.
     ///
     /// Equal parameters change nothing. Memory is allocated only if the limit grows.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
@@ -156,12 +156,12 @@ pub trait Control {
         false
     }
 
-    /// Gives `class`, below the class `parent`, its terms in `fresh`, which was just built with
-    /// only these classes and has seen no packet. The class keeps its savings, debts and backlog.
-    /// O(1) in the number of classes; memory may be allocated for the class.
+    /// Gives `class`, below the class `parent`, the terms that it has in `fresh`, which was just
+    /// built with only these classes and has had no packet. The class keeps its savings, debts and
+    /// backlog. O(1) in the number of classes; memory may be allocated for the class.
     ///
-    /// Returns false if it cannot; then at most its queue's parameters have changed. The default
-    /// cannot.
+    /// Returns false if that is impossible; then at most the parameters of the class's queue have
+    /// changed. The default returns false.
     fn retune_class(
         &mut self,
         class: u32,
@@ -188,7 +188,7 @@ pub trait Control {
         before.drain(take);
     }
 
-    /// Does it use round trips? Only such a discipline receives them, so others pay nothing. A
+    /// Does the discipline use round trips? Other disciplines receive none, so they pay nothing. A
     /// caller reads this when it installs a discipline.
     fn hears_round_trips(&mut self) -> bool {
         let mut hears = false;
@@ -196,15 +196,15 @@ pub trait Control {
         hears
     }
 
-    /// Does it use what packets acknowledge, by [`Signals::acknowledges`]? A caller without this
-    /// information refuses it.
+    /// Does the discipline use [`Signals::acknowledges`]? A caller without this information refuses
+    /// it.
     fn reads_acknowledgements(&mut self) -> bool {
         let mut reads = false;
         self.inside(None, &mut |inner| reads |= inner.reads_acknowledgements());
         reads
     }
 
-    /// Invoked when the answer to a segment that left here passes by at `now`.
+    /// Invoked when the answer to a segment that this discipline sent passes at `now`.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
@@ -217,13 +217,13 @@ pub trait Control {
     }
 }
 
-/// The parts that a discipline keeps of its predecessor.
+/// The state that a discipline keeps of its predecessor.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'a> {
-    /// The new number of each class, by its old one. Two old classes may have become one.
+    /// The new number of each class, by its old number. Two old classes may have become one.
     pub classes: &'a [u32],
-    /// Do queued packets keep their names: frame and flow? Only then can a queue stay, and only
-    /// that of a class whose number stays.
+    /// Do queued packets keep their frame and flow? Only then can queues stay: those of classes
+    /// whose numbers stay.
     pub names: bool,
 }
 

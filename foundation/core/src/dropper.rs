@@ -55,7 +55,8 @@ pub trait Dropper: Any + Send {
     /// flow may have another queue by then.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// Does it use what packets acknowledge? A caller without this information refuses it.
+    /// Does the dropper use the acknowledgements of packets? A caller without this information
+    /// refuses it.
     fn reads_acknowledgements(&self) -> bool {
         false
     }
@@ -92,8 +93,8 @@ pub trait Dropper: Any + Send {
 pub enum Verdict {
     /// Let it pass.
     Pass,
-    /// Signal congestion to its sender: mark it if it is ECN-capable and the policy allows, else
-    /// drop it.
+    /// Signal congestion to the packet's sender: mark the packet if it is ECN-capable and the
+    /// policy allows, else drop it.
     Signal(Cause),
     /// Drop it.
     Drop(Cause),

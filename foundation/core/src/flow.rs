@@ -15,8 +15,8 @@ use core::fmt;
 pub struct FlowHash(pub u64);
 
 impl FlowHash {
-    /// A conversation of the host with number `host`: the host is the upper half, and half of the
-    /// conversation's hash the lower.
+    /// The hash of a conversation of host number `host`. Its upper half is the host; its lower half
+    /// is the lower half of the conversation's hash.
     #[inline]
     pub fn of_host(host: u32, conversation: FlowHash) -> Self {
         FlowHash(u64::from(host) << 32 | conversation.0 & u64::from(u32::MAX))
@@ -51,7 +51,8 @@ const GROUP: usize = 8;
 /// first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// One byte of each flow's hash, that of the first slot lowest; 0 for an empty slot.
+    /// One byte of the hash of each slot's flow, 0 for an empty slot. The first slot has the lowest
+    /// byte.
     tags: u64,
     places: [[u8; 3]; GROUP],
 }
@@ -93,8 +94,8 @@ impl FlowIndex {
         size_of_val(&*self.groups)
     }
 
-    /// The place of `flow`; `is_at` looks into the array and reports whether the flow at a place is
-    /// this one.
+    /// The place of `flow`. `is_at` looks into the array, and reports whether a place holds this
+    /// flow.
     #[inline]
     pub fn find(&self, flow: FlowHash, is_at: impl Fn(usize) -> bool) -> Option<usize> {
         self.slot_where(flow, is_at).map(|(at, slot)| self.groups[at].place(slot))
@@ -129,15 +130,15 @@ impl FlowIndex {
         }
     }
 
-    /// Fills a gap in the group at `gap`, which was full until now. A later flow whose home is here
-    /// moves back, and so on for the group that it came from.
+    /// Fills a gap in the group at `gap`, which was full until now. A flow from a later group whose
+    /// home is here moves back, and the gap in that group is filled likewise.
     #[cold]
     fn refill(&mut self, mut gap: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let mut at = gap;
         loop {
             at = self.after(at);
             let group = self.groups[at];
-            // Is its home outside the cyclic range (gap, at]?
+            // Is the flow's home outside the cyclic range (gap, at]?
             let belongs_before = |slot: &usize| {
                 let (home, _) = self.home(flow_at(group.place(*slot)));
                 self.distance(home, at) >= self.distance(gap, at)
@@ -219,7 +220,7 @@ impl Group {
         self.places[slot % GROUP] = short(place);
     }
 
-    /// Empties a slot; the last one in use moves there.
+    /// Empties a slot, and moves the last slot in use there.
     #[inline]
     fn clear(&mut self, slot: usize) {
         let last = self.used() - 1;
@@ -227,7 +228,6 @@ impl Group {
         self.tags &= !(0xff << (last % GROUP * 8));
     }
 
-    /// The number of slots in use.
     #[inline]
     fn used(&self) -> usize {
         (64 - self.tags.leading_zeros()).div_ceil(8) as usize
@@ -238,7 +238,7 @@ impl Group {
         self.tags >> 56 != 0
     }
 
-    /// The highest bit of each byte that is `tag`.
+    /// A word with the highest bit of each byte that equals `tag`.
     #[inline]
     fn matches(&self, tag: u8) -> u64 {
         const EACH: u64 = u64::MAX / 0xff;
@@ -257,7 +257,7 @@ fn short(place: usize) -> [u8; 3] {
 /// A table from flow to value of fixed capacity. All operations are O(1), and it allocates once, at
 /// construction.
 ///
-/// Entries are a dense array next to an index, so a uniformly random one costs a single draw.
+/// Entries are a dense array next to an index, so a uniformly random entry costs a single draw.
 ///
 /// ```
 /// use fairwire_core::FlowTable;
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn flows_that_collide_in_one_slot_are_kept_apart() {
-        // Many flows in a small index: runs are long and wrap around.
+        // Many flows are in a small index, so runs are long and wrap around.
         let mut table = FlowTable::new(7);
         for round in 0..1000u64 {
             for i in 0..7 {
@@ -425,7 +425,7 @@ mod tests {
         let mut rng = Seed(3).stream("collisions");
         let mut table = FlowTable::new(40); // 16 groups
         let index = FlowIndex::new(40);
-        // The home of all is in the last two groups, so runs are long and wrap around.
+        // All flows have their home in the last two groups, so runs are long and wrap around.
         let flows: Vec<FlowHash> =
             (0..2000).map(FlowHash).filter(|&flow| index.home(flow).0 >= index.groups.len() - 2).collect();
         let mut inside = std::collections::BTreeSet::new();

@@ -6,7 +6,7 @@ use crate::time::Duration;
 use alloc::format;
 use alloc::vec::Vec;
 
-/// Deeper nesting than in any output of irtt.
+/// The maximum nesting; no output of irtt is as deep.
 const DEEPEST: usize = 32;
 
 /// The round trips, in the order in which they were sent.

@@ -30,8 +30,8 @@ pub trait Marker: Any + Send {
         None
     }
 
-    /// Does it have the parameters of `other`? Then it stays when a configuration with `other` is
-    /// read again. The default does not know.
+    /// Does the marker have the parameters of `other`? Then it stays when a configuration with
+    /// `other` is read again. The default is false.
     fn is_like(&self, _other: &dyn Marker) -> bool {
         false
     }

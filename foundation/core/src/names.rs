@@ -19,20 +19,20 @@ pub(crate) struct Names {
     firsts: Box<[u32]>,
     /// The next index of the same chain, by index.
     nexts: Box<[u32]>,
-    /// A name is hashed by a multiplication and a shift. For names that are numbers these are 1 and
-    /// 0, so a name is the number of its own chain.
+    /// A name is hashed by a multiplication and a shift. If names are numbers, the factor is 1 and
+    /// the shift is 0, so a name is the number of its own chain.
     factor: u64,
     shift: u32,
 }
 
 impl Names {
-    /// An index for up to `places` entries with any names; with names below `count`, if that is
+    /// An index for up to `places` entries with any names, or with names below `count` if it is
     /// given.
     pub(crate) fn new(places: usize, count: Option<u32>) -> Self {
         let (chains, factor, shift) = match count {
             Some(count) => (count as usize, 1, 0),
             None => {
-                // At most half full, so that few collide.
+                // At most half of the chains are in use, so that few names collide.
                 let size = (places.max(1) * 2).next_power_of_two();
                 // The factor is 2^64 over the golden ratio. The highest bits of the product are the
                 // chain (multiplicative hashing: Knuth, The Art of Computer Programming, 6.4).

@@ -24,7 +24,7 @@ pub struct Pattern {
 pub enum PatternError {
     /// A part has zero duration, or there are no parts.
     NoTime,
-    /// It takes more than a year.
+    /// The period is longer than a year.
     TooLong,
     /// The link is down all the time.
     NothingSent,
@@ -66,15 +66,16 @@ impl Pattern {
     }
 
     /// The pattern of a trace of two columns: a time in seconds, and the rate in Mbit/s from then
-    /// until the time of the next line; 0 is a link that is down. The first time is the start,
-    /// whatever its value. The last line gives the time at which the trace begins again, and its
-    /// rate is ignored.
+    /// until the time of the next line. A rate of 0 means that the link is down. The first time is
+    /// the start, whatever its value. The last line gives the time at which the trace begins again,
+    /// and its rate is ignored.
     ///
     /// Blanks, tabs or a comma separate the columns. Lines that begin with `#` are comments, and
     /// the first other line may name the columns.
     ///
     /// # Errors
-    /// If a line is no such pair, a time is before the one above it, or nothing is ever sent.
+    /// If a line is not a time and a rate, a time is earlier than on the line above, or nothing is
+    /// ever sent.
     pub fn parse(text: &str) -> Result<Self, TraceError> {
         let mut rows: Vec<(u64, Option<Rate>)> = Vec::new();
         let head = usize::from(lines(text).next().is_some_and(|(_, line)| is_head(line)));
@@ -97,7 +98,7 @@ impl Pattern {
         })
     }
 
-    /// Does `text` have two columns of numbers, and not one?
+    /// Does `text` have two columns of numbers, rather than one?
     pub(crate) fn is_in(text: &str) -> bool {
         let head = usize::from(lines(text).next().is_some_and(|(_, line)| is_head(line)));
         lines(text).nth(head).is_some_and(|(_, row)| pair(row).is_some())
@@ -129,7 +130,7 @@ impl Pattern {
         Pattern::new(parts).expect("its times are the same, and no rate becomes 0")
     }
 
-    /// Its changes through all repetitions, from the start on.
+    /// All changes of the rate, through all repetitions.
     pub fn steps(&self) -> impl Iterator<Item = Step> {
         (0..).flat_map(move |period| {
             let start = Time::ZERO + self.period() * period;
@@ -137,7 +138,7 @@ impl Pattern {
         })
     }
 
-    /// The rate when `after` has passed since the start, and its end, since the start.
+    /// The rate when `after` has passed since the start, and the end of this rate since the start.
     pub(crate) fn at(&self, after: Duration) -> (Option<Rate>, Duration) {
         self.cycle.at(after)
     }
@@ -154,8 +155,8 @@ impl Pattern {
         u128::from(periods) * self.total() + self.sent[self.cycle.place(rest)] - work(rate, end - rest)
     }
 
-    /// The time, since the start, when this positive amount is sent, and the part of it not yet
-    /// turned into time; bit-nanoseconds. A period may have a million parts of a nanosecond each,
+    /// The time since the start when `work` bit-nanoseconds, above zero, are sent, and the
+    /// remainder not yet turned into time. A period may have a million parts of a nanosecond each,
     /// and a packet may take many periods.
     pub(crate) fn sent_by(&self, work: u128) -> (Duration, u64) {
         let periods = (work - 1) / self.total();
@@ -204,7 +205,8 @@ mod tests {
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
         let of = |from: u64, to: u64| law.mean_bps(link.rate(), secs(from), secs(to));
         assert_eq!((of(0, 600), of(599, 600), of(598, 599)), (18e6, 24e6, 12e6));
-        // 1500 B take 1 ms, then 0.5 ms: 3000 packets in each period, and the last ends with it.
+        // A packet of 1500 B takes 1 ms in the first second of a period and 0.5 ms in the next.
+        // Each period has 3000 packets, and the last one ends with the period.
         let sent: Vec<u64> = (0..900_000).map(|_| link.start(1500, Time::ZERO).ns()).collect();
         assert_eq!(sent[899_999], 600_000_000_000);
         for at in 0..3_000 {
@@ -222,7 +224,8 @@ mod tests {
         let mut start = |bytes, at| link.start(bytes, Time::from_ns(at)).ns();
         assert_eq!([start(50, 0), start(60, 0), start(90, 0), start(1, 2_500)], [50, 1_010, 1_100, 3_001]);
         assert_eq!(start(1_000_000_000, 0), 10_000_003_001); // ten million periods
-        // A period of a nanosecond, of which a packet at a bit per second takes 12 000 000 000 000.
+        // A period takes a nanosecond, so a packet of 1500 B at 1 bit/s takes 12,000,000,000,000
+        // periods.
         let slow = Pattern::new([(ns(1), Rate::from_bps(1))]).expect("a pattern");
         let mut link = Transmitter::new(rate).under(&RateLaw::Pattern(slow.into()));
         assert_eq!(link.start(1500, Time::ZERO), Time::ZERO + secs(12_000));
@@ -249,12 +252,14 @@ mod tests {
 
     #[test]
     fn a_packet_over_a_million_steps_of_a_pattern_is_found_at_once() {
-        // 0, 1 and 2 Mbit/s in turn: a packet takes twelve periods.
+        // Rates of 0, 1 and 2 Mbit/s alternate each nanosecond, so a packet takes twelve periods of
+        // 1 ms.
         let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);
         let sent = (0..1_000_000).map(|_| link.start(1500, Time::ZERO)).last().expect("packets");
-        // 999 999 bits in each ms: the last part of each is down, and the first.
+        // Each ms carries only 999.999 bits, because the link is down in its first and last
+        // nanosecond.
         let mean = law.repeating_mean().expect("a pattern").bps();
         assert_eq!((mean, sent.ns() / 1_000_000), (999_999, 12_000_012));
     }

@@ -283,7 +283,7 @@ mod tests {
         Packet::new(frame, len, u64::from(frame).into(), Time::ZERO)
     }
 
-    /// Pushes out the oldest, and signals every packet whose frame is odd.
+    /// Pushes out the oldest packet, and signals every packet whose frame is odd.
     struct Picky;
 
     impl Dropper for Picky {

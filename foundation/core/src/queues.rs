@@ -11,7 +11,7 @@ use alloc::vec;
 pub enum Queues {
     /// Each flow has its own queue.
     PerFlow,
-    /// Each class ([`Packet::class`]) has one.
+    /// Each class ([`Packet::class`]) has its own queue.
     PerClass,
     /// A fixed number of queues: a salted hash of the flow picks one, and flows that collide share
     /// it (McKenney 1990).
@@ -81,7 +81,7 @@ impl Queues {
         }
     }
 
-    /// The name of the queue of `packet`'s flow. If queues are counted it is their number, from 0.
+    /// The name of the queue of `packet`'s flow. Counted queues are named by their number, from 0.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
         match self {
@@ -143,7 +143,7 @@ pub struct SetAssociative {
 }
 
 impl SetAssociative {
-    /// The flow's own queue in its set; without one the set's first, which it then shares.
+    /// The flow's own queue in its set, or else the set's first queue, which the flow then shares.
     fn of(&self, flow: FlowHash) -> u32 {
         let (first, set) = self.set(flow);
         first + set.iter().position(|&owner| owner == Some(flow)).unwrap_or(0) as u32
@@ -171,7 +171,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     flow: FlowHash,
-    /// Towards the flow that sent last.
+    /// The next slot towards the flow that sent last.
     newer: u32,
     older: u32,
 }
@@ -201,7 +201,7 @@ impl Limited {
         self.index.find(flow, |queue| self.slots[queue].flow == flow).map(|queue| queue as u32)
     }
 
-    /// The flow's queue; the first if it no longer has one.
+    /// The flow's queue, or the first queue if the flow no longer has one.
     fn of(&self, flow: FlowHash) -> u32 {
         self.find(flow).unwrap_or(0)
     }

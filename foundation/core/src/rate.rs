@@ -43,7 +43,7 @@ impl Rate {
 }
 
 impl fmt::Display for Rate {
-    /// Writes it in the largest decimal unit that keeps the number exact: `10 Mbit/s`.
+    /// Writes the rate in the largest decimal unit that keeps the number exact: `10 Mbit/s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (size, unit) in [(1_000_000_000, "Gbit/s"), (1_000_000, "Mbit/s"), (1_000, "kbit/s")] {
             if self.bps() >= size && self.bps().is_multiple_of(size) {
@@ -77,7 +77,7 @@ impl fmt::Display for Rounded {
 ///
 /// The remainder of each division is carried to the next packet, so the long-run rate is exact
 /// however short the packets. The simulator's links and the gateway's shaper both use it. The
-/// gateway may wake late, so there a late start is credited, up to `catch_up`, to hold the average
+/// gateway may wake late, so its shaper credits a late start, up to `catch_up`, to hold the average
 /// rate.
 #[derive(Debug)]
 pub struct Transmitter {
@@ -128,14 +128,14 @@ impl Transmitter {
         self.changing = Changing::new(self.rate, law, start).map(Box::new);
     }
 
-    /// The rate; if it changes, the one before the first change.
+    /// The rate; under a law, the rate before the first change.
     pub fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// Sets another rate, with at most `catch_up` made up for. The current packet ends as
-    /// scheduled. A schedule of rates continues: this is the rate before its first change. A trace
-    /// ignores it.
+    /// Sets the rate, and the maximum lost time that is made up for. The current packet ends as
+    /// scheduled. A schedule of rates continues, and `rate` applies before its first change. A
+    /// trace ignores `rate`.
     pub fn set_rate(&mut self, rate: Rate, catch_up: Duration) {
         self.catch_up = catch_up;
         if rate == self.rate {
@@ -191,7 +191,7 @@ impl Transmitter {
         self.changing.as_ref().map_or(now, |changing| changing.begins_at(now))
     }
 
-    /// The bits that it can send from `from` to `to`.
+    /// The bits that the transmitter can send from `from` to `to`.
     pub fn bits(&self, from: Time, to: Time) -> f64 {
         let fixed = || to.since(from).secs() * self.rate.bps() as f64;
         self.changing.as_ref().map_or_else(fixed, |changing| changing.bits(from, to))
@@ -210,7 +210,7 @@ impl Transmitter {
         Duration::from_ns(ns) + Duration::from_ns(1)
     }
 
-    /// As [`divided`](Self::divided), for a size that is not among the latest.
+    /// The result of [`divided`](Self::divided) for a size that is not one of the two latest.
     #[inline(never)]
     fn of_another_size(&mut self, bytes: u32) -> (u64, u64) {
         let [latest, (size, ns, remainder)] = self.last;
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn no_fraction_of_a_nanosecond_is_lost() {
-        // 3 bytes at 7 bit/s are 24/7 s: seven packets take exactly 24 s.
+        // A packet of 3 bytes takes 24/7 s at 7 bit/s, so seven packets take exactly 24 s.
         let mut link = Transmitter::new(rate(7));
         let mut end = Time::ZERO;
         for _ in 0..7 {
@@ -291,7 +291,7 @@ mod tests {
         let mut shaper = Transmitter::with_catch_up(rate(8_000_000), Duration::from_us(100)); // 1 byte = 1 us
         shaper.start(10, Time::from_ns(1_000_000));
         assert_eq!(shaper.free_at().ns(), 1_000_000 - 100_000 + 10_000);
-        // Free since 910 us, started at 950 us: 40 us are made up for.
+        // The shaper is free since 910 us and starts at 950 us, so it makes up for 40 us.
         shaper.start(10, Time::from_ns(950_000));
         assert_eq!(shaper.free_at().ns(), 920_000);
     }

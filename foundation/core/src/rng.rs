@@ -22,8 +22,8 @@ impl Seed {
         self.begin(Hash::of(name))
     }
 
-    /// The streams whose names share a beginning and an end around a number: for the flows of a
-    /// group, which may be a million.
+    /// The streams for the flows of a group, which may be a million: their names share a beginning
+    /// and an end around a number.
     pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
         Numbered { seed: self, start: Hash::of(start) }
     }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn split_mix_gives_its_published_first_values() {
-        // Seed 1234567: the values printed in the reference implementation's test.
+        // The reference implementation's test prints these values for seed 1234567.
         let mut state = 1_234_567;
         assert_eq!(split_mix(&mut state), 6_457_827_717_110_365_317);
         assert_eq!(split_mix(&mut state), 3_203_168_211_198_807_973);
@@ -164,7 +164,6 @@ mod tests {
 
     #[test]
     fn xoshiro_gives_its_published_first_values() {
-        // State 1, 2, 3, 4.
         let mut rng = Rng { s: [1, 2, 3, 4] };
         let first: Vec<u64> = (0..4).map(|_| rng.next_u64()).collect();
         assert_eq!(first, [11_520, 0, 1_509_978_240, 1_215_971_899_390_074_240]);
@@ -195,7 +194,7 @@ mod tests {
         for _ in 0..60_000 {
             counts[rng.below(6) as usize] += 1;
         }
-        // Chi-square with 5 degrees of freedom: 20.5 has probability 0.001.
+        // Chi-square with 5 degrees of freedom exceeds 20.5 with probability 0.001.
         let chi2: f64 = counts.iter().map(|&c| (f64::from(c) - 10_000.0).powi(2) / 10_000.0).sum();
         assert!(chi2 < 20.5, "{counts:?}");
     }

@@ -14,8 +14,8 @@ use core::any::Any;
 pub struct Chosen {
     /// Its key.
     pub key: Key,
-    /// Was its queue polled, and found empty, since its previous packet? Set only by schedulers
-    /// whose droppers use it.
+    /// Was the packet's queue polled, and found empty, since the queue's previous packet? Set only
+    /// by schedulers whose droppers use it.
     pub polled_empty: bool,
 }
 
@@ -202,7 +202,7 @@ mod tests {
         let (flow, packet) = (buffer.flow_of(key), Packet::new(1, 100, 7.into(), Time::ZERO));
         let mut boxed: Box<dyn Scheduler> = Box::new(Counts::default());
         assert_eq!(boxed.needs(), Needs::ORDER);
-        // Through the box's own implementation, as a queue calls it.
+        // These calls go through the box's own implementation, as those of a queue do.
         let scheduler: &mut Box<dyn Scheduler> = &mut boxed;
         Scheduler::clock(scheduler, Time::ZERO);
         Scheduler::inserted(scheduler, key, flow, &buffer);

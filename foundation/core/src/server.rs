@@ -23,8 +23,8 @@ pub struct Server {
     is_idle: bool, // the latest poll found nothing to send
 }
 
-/// A packet that has begun to leave. Its last bit may have left before the next one begins, so a
-/// caller that catches up holds several of them.
+/// A packet that has begun to leave. Its last bit may have left before the next packet begins, so a
+/// caller that catches up holds several services.
 #[derive(Debug)]
 #[must_use = "the packet is in no queue any more"]
 pub struct Service {
@@ -159,7 +159,7 @@ impl Server {
         takes
     }
 
-    /// The backlog may be ready at another time.
+    /// Sets the next poll anew, since the backlog may be ready at another time.
     fn wait_anew(&mut self, now: Time) {
         if self.is_idle {
             let later = now + Duration::from_ns(1);
@@ -167,10 +167,10 @@ impl Server {
         }
     }
 
-    /// Makes the discipline equal to `fresh` from `now` on. If it can, it [takes
-    /// over](Server::retune) the parameters, and the result is `None`. Otherwise `fresh` replaces
-    /// it and is offered the backlog, in order of arrival, as if it had just arrived; returns the
-    /// previous discipline, now empty.
+    /// Makes the discipline equal to `fresh` from `now` on. If the discipline can [take
+    /// over](Server::retune) the parameters, the result is `None`. Otherwise `fresh` replaces it
+    /// and is offered the backlog, in order of arrival, as if it had just arrived; the result is
+    /// the previous discipline, now empty.
     pub fn change(
         &mut self,
         fresh: Box<dyn Discipline>,
@@ -208,7 +208,7 @@ impl Server {
     /// Polls after a change of discipline or transmitter, once the current packet has left.
     fn poll_again(&mut self, now: Time) {
         let free = self.transmitter.free_at().max(now);
-        // No credit for the time before.
+        // The time before earns no credit.
         self.transmitter.idle_until(free);
         self.next_poll_at = self.transmitter.begins_at(free);
         self.is_idle = false;
@@ -219,7 +219,7 @@ impl Server {
         self.transmitter.rate()
     }
 
-    /// The bits that it can send from `from` to `to`.
+    /// The bits that the link can send from `from` to `to`.
     pub fn bits(&self, from: Time, to: Time) -> f64 {
         self.transmitter.bits(from, to)
     }
@@ -240,8 +240,8 @@ mod tests {
     struct TailDrop;
     impl Dropper for TailDrop {}
 
-    /// Releases one packet per `gap`, and reports the time of the next a nanosecond too early, as
-    /// rounding down does.
+    /// Releases one packet per `gap`, and reports the time of the next packet a nanosecond too
+    /// early, as rounding down does.
     struct Shaped {
         queue: Queue<Fcfs, TailDrop>,
         gap: Duration,
@@ -321,8 +321,8 @@ mod tests {
             let polled_at = server.next_poll_at();
             sent.extend(server.poll(polled_at, &mut Ignore).map(|service| (polled_at, service.sent)));
         }
-        // 1504 bytes: fifteen packets at 2 ms and 4 bytes of the next, which begins at 2 ms and
-        // ends at 5 ms, as do the rest.
+        // The opportunity of 1504 bytes at 2 ms sends fifteen packets of 100 bytes, and 4 bytes of
+        // the next packet. That packet and the other four end at 5 ms.
         let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
         assert_eq!(sent, expected);
         assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
@@ -335,7 +335,7 @@ mod tests {
         for frame in 0..4 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
-        // A packet takes 100 us, then 200 us; from 350 us on none is sent for a while.
+        // A packet takes 100 us, and 200 us under the law. From 350 us to 700 us the link is down.
         let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
         server.follow(
             &RateLaw::Steps([at(0, 4_000_000), at(300, 0), at(650, 8_000_000)].into()),
@@ -368,7 +368,7 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// All packets sent until nothing is due any more: frames, and when they have left.
+    /// The frames of all packets sent until no poll is due, and the times when they have left.
     fn sent(server: &mut Server) -> Vec<(u32, Time)> {
         let mut sent = Vec::new();
         for _ in 0..100 {
@@ -408,13 +408,13 @@ mod tests {
         assert!(server.enqueue(packet(0), us(1010), &mut Ignore).is_none(), "the link is not free");
         assert_eq!(server.next_poll_at(), us(1050));
         assert!(server.poll(us(1050), &mut Ignore).is_some());
-        // While it is being sent, two more: it ends as scheduled, and the backlog follows all
-        // three.
+        // Two more charges come during the first packet. It ends as scheduled, and the backlog
+        // waits for the charges too.
         assert!(server.enqueue(packet(1), us(1060), &mut Ignore).is_none());
         server.charge(30, us(1070));
         server.charge(20, us(1100));
         assert_eq!(sent(&mut server), [(1, us(1300))]);
-        // Idle again, and no credit from the time between.
+        // The link is idle again, and earns no credit from the time between.
         assert_eq!(server.next_poll_at(), Time::MAX);
         server.charge(10, us(5000));
         assert_eq!(sent(&mut server), []);
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(sent(&mut server), [(0, us(5000))]);
     }
 
-    /// Takes over parameters if `knows` is equal in both.
+    /// Takes over parameters if both have the same value.
     struct Tunable(bool);
     impl Dropper for Tunable {
         fn retune(&mut self, fresh: &Self, _: Time) -> bool {

@@ -11,8 +11,9 @@ pub trait Signals {
     /// queue.
     fn marked(&mut self, packet: &Packet, cause: Cause);
 
-    /// The acknowledgement in the packet of `frame`; `None` if it is none, has data, or the caller
-    /// does not know. For [droppers](crate::Dropper::made_needless) that use it.
+    /// The acknowledgement in the packet of `frame`, for [droppers](crate::Dropper::made_needless)
+    /// that use it. `None` if the packet is no acknowledgement, has data, or is unknown to the
+    /// caller.
     fn acknowledges(&self, _frame: u32) -> Option<Acknowledgement> {
         None
     }
@@ -21,7 +22,7 @@ pub trait Signals {
 /// The contents of a TCP acknowledgement without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acknowledgement {
-    /// All bytes below this have arrived. It wraps.
+    /// All bytes below this number have arrived. It wraps.
     pub number: u32,
     /// Marked packets that have arrived so far, if they are counted.
     pub marks: u32,
@@ -46,9 +47,9 @@ pub enum Cause {
     Forced,
     /// The flow has no tokens left.
     NoTokens,
-    /// Too large to fit even an empty buffer.
+    /// The packet does not fit even into an empty buffer.
     Oversize,
-    /// It was queued, and a later one acknowledges the same.
+    /// A later packet makes the acknowledgement in this queued packet redundant.
     Superseded,
 }
 

@@ -15,7 +15,7 @@ const MAX_LETTERS: usize = 60;
 ///
 /// Case does not count, nor does the difference between `-` and `_`. Words that begin with `given`
 /// come first, since it is then an abbreviation. Next are words that differ in few letters (a third
-/// of them, or one), then those that contain it.
+/// of them, or one), then words that contain `given`.
 ///
 /// ```
 /// use fairwire_core::spelling::likely;

@@ -73,8 +73,8 @@ impl Duration {
         Duration(s * 1_000_000_000)
     }
 
-    /// `s` seconds, rounded to the nearest nanosecond; negative and not-a-number give zero, too
-    /// large gives the longest.
+    /// `s` seconds, rounded to the nearest nanosecond. Negative values and not-a-number give zero,
+    /// too large values the longest duration.
     pub fn from_secs_f64(s: f64) -> Self {
         Duration((s * 1e9 + 0.5) as u64)
     }
@@ -155,7 +155,8 @@ impl fmt::Display for Time {
 }
 
 impl fmt::Display for Duration {
-    /// Writes it in the largest unit that keeps the number exact: `5 ms`, `1500 us`, `2 s`.
+    /// Writes the duration in the largest unit that keeps the number exact: `5 ms`, `1500 us`, `2
+    /// s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (size, unit) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")] {
             if self.0 >= size && self.0.is_multiple_of(size) {

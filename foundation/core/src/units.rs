@@ -71,7 +71,8 @@ pub enum Amount {
     Time(Duration),
 }
 
-/// A level of a queue, such as a threshold of its mean: an amount, or packets and a part of one.
+/// A level of a queue, such as a threshold of its mean: an amount, or a fractional number of
+/// packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Level {
     /// An amount.
@@ -255,7 +256,7 @@ impl FromStr for Room {
     }
 }
 
-/// Reads an amount. If its unit is unknown, the suggestion may come from `other`, too.
+/// Reads an amount. The suggestion for an unknown unit may also come from `other`.
 fn amount(text: &str, other: &Units, wanted: &'static str) -> Result<Amount, UnitError> {
     let (number, unit) = split(text, wanted)?;
     let zero = |is_zero| if is_zero { Err(refuse(text, wanted, Problem::Zero)) } else { Ok(()) };
@@ -368,7 +369,7 @@ fn end_of_number(text: &str) -> usize {
     if rest.len() == digits.len() { end } else { text.len() - rest.len() }
 }
 
-/// The intended unit of bits written as `b`: `Mb/s` is `Mbit/s`, not eight times that.
+/// The intended unit if bits are written as `b`: `Mb/s` means `Mbit/s`, not eight times that.
 fn in_bits(given: &str) -> Option<&'static str> {
     let prefix =
         ["b/s", "b/sec", "bits/s", "bit/sec", "bits/sec"].iter().find_map(|end| given.strip_suffix(end))?;
@@ -385,7 +386,7 @@ fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
     let (mut scales, mut likely): (Vec<f64>, Vec<String>) = Default::default();
-    // A size given for a rate: `b` for bits is the likelier intention.
+    // For a size in place of a rate, the likelier intention is bits.
     let bits = given.strip_suffix('B').map(|prefix| format!("{prefix}bit/s"));
     if let Some((unit, scale)) = units.clone().find(|(name, _)| Some(*name) == bits.as_deref()) {
         scales.push(scale);

@@ -1,4 +1,4 @@
-//! The weight of a class, and why one cannot be set.
+//! The weight of a class, and the errors of setting it.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -20,7 +20,7 @@ pub struct Weight(f64);
 impl Weight {
     /// The smallest weight.
     pub const MIN: Weight = Weight(1e-6);
-    /// The weight of a class without a configured one.
+    /// The default weight of a class.
     pub const ONE: Weight = Weight(1.0);
     /// The largest weight.
     pub const MAX: Weight = Weight(1e6);
@@ -125,7 +125,7 @@ pub(crate) struct SetInAll {
 }
 
 impl SetInAll {
-    /// Sets it in the next one by `set`, unless one before refused it.
+    /// Sets the weight in the next discipline by `set`, unless an earlier one refused it.
     pub(crate) fn next(&mut self, set: impl FnOnce() -> Result<Weight, SetWeightError>) {
         if self.refusal().is_none() {
             let result = set();
@@ -163,8 +163,8 @@ mod tests {
     const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
     const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Two parts, each with its weight or the reason why it refuses; and the result of setting
-    /// weight 3.
+    /// Sets weight 3 in two parts, each with its weight or the reason why it refuses. Returns the
+    /// result and both parts.
     fn both(
         parts: [Result<f64, SetWeightError>; 2],
     ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {

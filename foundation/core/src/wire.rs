@@ -90,7 +90,7 @@ impl Jitter for Duration {
 /// A change of the propagation delay of a wire, one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStep {
-    /// Packets sent from then on have this delay.
+    /// The time from which packets are sent with this delay.
     pub at: Time,
     /// The delay.
     pub delay: Duration,
@@ -108,7 +108,7 @@ pub struct Outage {
 /// The effects of a wire on packets; by default none.
 #[derive(Clone, Debug, Default)]
 pub struct WireLaw {
-    /// Other delays, in order of time.
+    /// Changes of the delay, in order of time.
     pub delays: Arc<[DelayStep]>,
     /// Delays from a file, instead of any other; a packet sent in one of its outages is lost.
     pub delay_trace: Option<Arc<DelayTrace>>,
@@ -118,8 +118,7 @@ pub struct WireLaw {
     pub loss: Option<Loss>,
     /// The additional time of each packet.
     pub jitter: Option<Arc<dyn Jitter>>,
-    /// May a packet with a shorter time arrive before one that was sent earlier? Otherwise the two
-    /// arrive together.
+    /// May a packet with a shorter time overtake an earlier packet? Otherwise both arrive together.
     pub overtakes: bool,
     /// The fraction of packets held back, and for how long; later packets overtake them.
     pub reorder: Option<(f64, Duration)>,
@@ -128,14 +127,14 @@ pub struct WireLaw {
 }
 
 impl WireLaw {
-    /// Has it no effect on any packet?
+    /// Does the law have no effect on any packet?
     pub fn is_plain(&self) -> bool {
         let WireLaw { delays, outages, delay_trace, loss, jitter, overtakes: _, reorder, duplicate } = self;
         let has_times = !delays.is_empty() || !outages.is_empty() || delay_trace.is_some();
         !has_times && loss.is_none() && jitter.is_none() && reorder.is_none() && *duplicate == 0.0
     }
 
-    /// Does its delay change?
+    /// Does the delay change?
     pub fn has_delays(&self) -> bool {
         !self.delays.is_empty() || self.delay_trace.is_some()
     }
@@ -175,7 +174,7 @@ pub enum Fate {
     Arrives {
         /// The time of arrival.
         at: Time,
-        /// Was it held back, so that others may overtake it?
+        /// Was the packet held back, so that others may overtake it?
         is_late: bool,
         /// Does a copy arrive with it?
         twice: bool,
@@ -210,17 +209,18 @@ impl Wire {
         (self.law.loss, self.is_bad) = (loss, false);
     }
 
-    /// Does its delay change?
+    /// Does the delay change?
     pub fn has_delays(&self) -> bool {
         self.law.has_delays()
     }
 
-    /// The fate of a packet whose last bit was sent at `sent`, later than those before it, on a
-    /// wire with this initial `delay`.
+    /// The fate of a packet whose last bit was sent at `sent`, after all earlier packets, on a wire
+    /// with this initial `delay`.
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let delay = self.delay(sent, delay);
-        // Drawn in an outage as well, so later packets meet the same losses as without one.
+        // Losses are drawn in an outage as well, so later packets meet the same losses as without
+        // it.
         if self.loses() | self.is_out(sent) {
             return Fate::Lost;
         }
@@ -366,10 +366,12 @@ mod tests {
         let lost = lost(lossy(model), 400_000);
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
-        // 1/26 of 400 000. The state remembers itself with 1 - 0.01 - 0.25 = 0.74. So the variance
-        // of the sum is that of single losses, 14 793, times (1 + 0.74) / (1 - 0.74): 4 sd of 315.
+        // 1/26 of 400,000 packets are lost. Consecutive states correlate by 1 - 0.01 - 0.25 = 0.74.
+        // So the variance of the losses is that of independent losses, 14,793, times (1 + 0.74) /
+        // (1 - 0.74). The bound is 4 standard deviations of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
-        // Mean 1 / 0.25 = 4 with sd 3.5 of each, of 3800 bursts: 4 x 3.5 / sqrt(3800) = 0.23.
+        // Bursts have a mean of 1 / 0.25 = 4 packets and a standard deviation of 3.5. For the mean
+        // of 3800 bursts the bound is 4 x 3.5 / sqrt(3800) = 0.23.
         assert!((losses / bursts - 4.0).abs() < 0.23, "{}", losses / bursts);
     }
 
@@ -388,7 +390,7 @@ mod tests {
             .zip(0..)
             .map(|(seen, at)| (seen - expected(at)) * (seen - expected(at)) / expected(at))
             .sum();
-        // Nine degrees of freedom: above 27.9 one time in a thousand.
+        // Chi-square with nine degrees of freedom exceeds 27.9 one time in a thousand.
         assert!(chi_square < 27.9, "{chi_square}: {counts:?}");
     }
 
@@ -398,9 +400,10 @@ mod tests {
         let mean = Loss::from(model).mean();
         assert!((mean - (0.8 * 0.05 + 0.2 * 0.6)).abs() < 1e-12, "a fifth of the packets meets it bad");
         let count = lost(lossy(model), 400_000).into_iter().filter(|lost| *lost).count() as f64;
-        // For single losses the variance of the sum is 53 760. The covariance of two packets at a
-        // distance k is 0.16 x (0.6 - 0.05)^2 x 0.9^k. The sum of 2 x 9 of these adds 400 000 x
-        // 0.87: 4 sd of 634.
+        // For independent losses the variance of their number is 53,760. The covariance of two
+        // packets at a distance k is 0.16 x (0.6 - 0.05)^2 x 0.9^k. Their sum over k, in both
+        // directions, adds 400,000 x 0.16 x (0.6 - 0.05)^2 x 2 x 9 = 400,000 x 0.87. The bound is 4
+        // standard deviations of 634.
         assert!((count - 64_000.0).abs() < 2540.0, "{count}");
     }
 

@@ -47,8 +47,8 @@ impl Locations {
         DocumentError { problem, location: self.sources.location(span).map(Box::new), more: Box::default() }
     }
 
-    /// `path` with the names of elements: `flow.tcp.count`, or `flow.#2.count` if the second has
-    /// none.
+    /// `path` with the names of elements: `flow.tcp.count`, or `flow.#2.count` if the second
+    /// element has no name.
     fn named(&self, path: &str) -> String {
         let mut named = Vec::new();
         let mut end = 0;
@@ -92,7 +92,7 @@ pub struct Change {
     pub source: &'static str,
     /// `PATH=VALUE`.
     pub text: String,
-    /// The path of the document's own setting that it replaces.
+    /// The path of the document's own setting that the change replaces.
     pub in_place_of: Option<String>,
 }
 
@@ -115,8 +115,8 @@ pub fn read<T: DeserializeOwned>(
     Ok(Read { value: value(root, &locations)?, locations, sha256, sha256_without })
 }
 
-/// Parses only `changes`, which replace top-level keys of a document with `locations`. These are
-/// then updated to the changed document.
+/// Parses only `changes`, which replace top-level keys of the document with these `locations`.
+/// Updates the locations to the changed document.
 pub fn read_changes<T: DeserializeOwned>(
     changes: &[Change],
     locations: &mut Locations,

@@ -6,8 +6,8 @@ use fairwire_core::spelling::{hint, likely, question};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The maximum of a parameter's owners named in a message. With more, the owner gives no clue to
-/// the intended key.
+/// The maximum number of a parameter's owners in a message. More owners give no clue to the
+/// intended key.
 pub const MAX_OWNERS: usize = 3;
 
 /// A rejected document: the problem and its location.
@@ -224,8 +224,9 @@ impl DocumentError {
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// Adds to an unknown key the parts that `owners` returns for it as a parameter. Changes
-    /// nothing if there are more than three parts, or if an allowed key is spelt similarly.
+    /// Adds to the error of an unknown key the parts that `owners` returns: those with a parameter
+    /// of that name. Changes nothing with more than three parts, or if an allowed key is spelt
+    /// similarly.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };
@@ -262,7 +263,7 @@ impl From<Problem> for DocumentError {
     }
 }
 
-/// The maximum of allowed words listed in a message, above the number of keys in a table, or of
+/// The maximum number of allowed words in a message: above the number of keys in a table, and of
 /// disciplines.
 const MAX_LISTED: usize = 100;
 

@@ -30,7 +30,7 @@ pub fn read_open(
     text_of(path, rest(file, path, max_bytes, wanted)?)
 }
 
-/// Reads the bytes of a file. Rejects a file of more than `max` bytes by its size; reads one
+/// Reads the bytes of a file. Rejects a file of more than `max` bytes by its size, and reads a file
 /// without a size only up to the bound.
 pub fn bounded(path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     // Checked before opening, because opening a pipe without a writer blocks forever.

@@ -60,7 +60,7 @@ struct Part {
 impl Sources {
     /// Adds a text and returns the offset at which it starts.
     pub(crate) fn add(&mut self, name: &str, text: &str) -> usize {
-        // One byte apart, to distinguish the end of a text from the start of the next.
+        // Texts are one byte apart, to distinguish the end of a text from the start of the next.
         let start = self.parts.last().map_or(0, |part| part.start + part.text.len() + 1);
         self.parts.push(Part { name: name.into(), text: text.into(), start });
         start

@@ -6,7 +6,6 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// The maximum number of mistakes to report.
 const MAX_MISTAKES: usize = 10;
 
 /// The mistakes in `root` as a `T`, starting with `first`. Removes each rejected value, and parses
@@ -32,15 +31,15 @@ pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mi
     found
 }
 
-/// Removes the value at `span`, or the one whose key is there, and adds the span of its table to
-/// `robbed`.
+/// Removes the value at `span`, or the value whose key is at `span`, and adds the span of its table
+/// to `robbed`.
 fn taken_out(
     table: &mut DeTable<'_>,
     span: &Range<usize>,
     own: &Range<usize>,
     robbed: &mut Vec<Range<usize>>,
 ) -> bool {
-    // The innermost first, because an array of tables has the span of its first element.
+    // Inner values come first, because an array of tables has the span of its first element.
     if table.iter_mut().any(|(_, value)| taken_out_below(value, span, robbed)) {
         return true;
     }

@@ -35,7 +35,7 @@ enum Kind {
     Said(String),
 }
 
-/// The location is not known yet. No value has it: the smallest has one byte.
+/// A location that is not known yet. No value has it, because the smallest value has one byte.
 const NOWHERE: Range<usize> = 0..0;
 
 impl Mistake {
@@ -112,7 +112,6 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Spanned<DeTable<'_>>) -> Result<T
     T::deserialize(Node { value: Value::Table(root.get_ref()), span: root.span() })
 }
 
-/// A value and its location.
 struct Node<'a> {
     value: Value<'a>,
     span: Range<usize>,
@@ -222,7 +221,8 @@ enum Scalar<'a> {
     Date,
 }
 
-/// Not generic, so it is compiled once instead of per field type.
+/// Converts a value without nested ones. It is not generic, so it is compiled once instead of per
+/// field type.
 fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
     Ok(match value {
         DeValue::String(text) => Scalar::Text(text),
@@ -266,7 +266,6 @@ fn plain<'de, V: Visitor<'de>>(value: &DeValue<'_>, visitor: V) -> Result<V::Val
     }
 }
 
-/// The elements of an array.
 struct Items<'a>(std::slice::Iter<'a, Spanned<DeValue<'a>>>);
 
 impl<'de> SeqAccess<'de> for Items<'_> {
@@ -281,7 +280,6 @@ impl<'de> SeqAccess<'de> for Items<'_> {
     }
 }
 
-/// The keys and values of a table.
 struct Entries<'a> {
     rest: toml::map::Iter<'a, Spanned<DeString<'a>>, Spanned<DeValue<'a>>>,
     value: Option<&'a Spanned<DeValue<'a>>>,

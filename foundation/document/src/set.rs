@@ -18,7 +18,6 @@ pub(crate) struct SetError {
 /// `flow.tcp.access.rate`, takes four steps.
 const MAX_STEPS: usize = 16;
 
-/// One step of a path, with its location.
 type Step<'a> = Spanned<Cow<'a, str>>;
 
 /// Applies `argument`. Its first byte is at the offset `start` of the document's sources, which
@@ -191,7 +190,7 @@ fn place_in_value<'a>(
     }
 }
 
-/// How a path continues below a value that may be a choice: with its name. For an error.
+/// The continuation of a path below a value that may be a choice, for an error: the choice's name.
 fn opened(plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);

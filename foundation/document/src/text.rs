@@ -62,15 +62,15 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// The entries of `table` in their original order. Changed ones come last: their location is in the
-/// argument of `--set`, with offsets after the file.
+/// The entries of `table` in their original order. Changed entries come last: their location is in
+/// the argument of `--set`, with offsets after the file.
 fn in_order<'a>(table: &'a DeTable<'_>) -> Vec<(&'a str, &'a DeValue<'a>)> {
     let mut entries: Vec<(&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     entries.into_iter().map(|(name, value)| (name.get_ref().as_ref(), value.get_ref())).collect()
 }
 
-/// Does it need a heading?
+/// Does the value need a heading?
 fn is_section(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Table(_) => true,
@@ -88,7 +88,6 @@ fn entry(out: &mut String, name: &str, value: &DeValue<'_>) {
     writeln!(out, "{} = {}", key(name), inline(value)).expect("a string takes all");
 }
 
-/// A key, quoted if necessary.
 fn key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(is_bare) { name.into() } else { quoted(name) }

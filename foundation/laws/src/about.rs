@@ -28,7 +28,7 @@ pub enum Family {
     ActiveQueueManagement,
     /// One first-come-first-served queue, made fair between flows by the choice of dropped packets.
     FairDropping,
-    /// A full buffer takes its room back from the flows that hold more than their part.
+    /// A full buffer takes room back from the flows that hold more than their share.
     PushOut,
     /// Flows or hosts have separate queues, served in turn.
     FairQueueing,

@@ -7,39 +7,38 @@ use alloc::string::ToString;
 use core::fmt::{self, Display};
 use fairwire_parameters::OutOfRange;
 
-/// A parameter outside of the allowed range. The fields are public so a caller can point at the
-/// place in its file.
+/// A parameter out of range. The fields are public so that a caller can point at the line in its
+/// file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameter's name, as given; for an item of a list the path to it, counted from 0:
+    /// The parameter's name, as given. For an item of a list, the path to the item, counted from 0:
     /// `band.0.discipline`.
     pub parameter: Cow<'static, str>,
     /// The path of the outer disciplines' tables, such as `prio.band.0.discipline` for the first
     /// band. Empty for an outermost discipline.
     pub within: String,
-    /// The value given, or that of its default.
+    /// The value given, or the default.
     pub given: String,
     /// The allowed values.
     pub allowed: String,
 }
 
 impl BadParameter {
-    /// Its path among the parameters, from the outermost discipline on:
-    /// `prio.band.0.discipline.red.weight`.
+    /// The parameter's path, from the outermost discipline on: `prio.band.0.discipline.red.weight`.
     pub fn path(&self) -> String {
         let dot = if self.within.is_empty() { "" } else { "." };
         format!("{}{dot}{}.{}", self.within, self.discipline, self.parameter)
     }
 
-    /// The same error, for a discipline or a marker whose parameters are in the table `outer`.
+    /// This error, for a discipline or a marker whose parameters are in the table `outer`.
     pub fn inside(self, outer: &str) -> Self {
         let dot = if self.within.is_empty() { "" } else { "." };
         BadParameter { within: format!("{outer}{dot}{}", self.within), ..self }
     }
 
-    /// The same error, for `key` in the item at `place` of the list in the parameter.
+    /// This error, for `key` in the item at index `place` of the parameter, which is a list.
     pub fn of_item(self, place: usize, key: &str) -> Self {
         BadParameter { parameter: format!("{}.{place}.{key}", self.parameter).into(), ..self }
     }
@@ -66,7 +65,7 @@ pub trait Of<T> {
     /// Attributes the error to the table `parameter`.
     fn of_table(self, parameter: Parameter) -> Result<T, BadParameter>;
 
-    /// Attributes the error to the item at `place` of the list `parameter`.
+    /// Attributes the error to the item at index `place` of the list `parameter`.
     fn of_item(self, parameter: Parameter, place: usize) -> Result<T, BadParameter>;
 }
 
@@ -106,7 +105,7 @@ impl Parameter {
         Parameter { discipline, name }
     }
 
-    /// The error that refuses the value given for it, with the allowed values.
+    /// The error that refuses the `given` value of the parameter, with the allowed values.
     pub fn refuse(self, given: impl Display, allowed: impl Display) -> BadParameter {
         BadParameter {
             discipline: self.discipline,
@@ -117,7 +116,7 @@ impl Parameter {
         }
     }
 
-    /// `value`, if it is above zero and at most `most`. Not-a-number is refused, too.
+    /// Returns `value`, if it is above zero and at most `most`. Refuses not-a-number, too.
     pub fn above_zero(self, value: f64, most: f64) -> Result<f64, BadParameter> {
         if value > 0.0 && value <= most {
             Ok(value)
@@ -126,7 +125,7 @@ impl Parameter {
         }
     }
 
-    /// `value`, if it is a count from 1 to `most`.
+    /// Returns `value`, if it is from 1 to `most`.
     pub fn count(self, value: u32, most: u32) -> Result<u32, BadParameter> {
         if (1..=most).contains(&value) {
             Ok(value)

@@ -3,10 +3,10 @@
 use core::f64::consts::TAU;
 use fairwire_core::{Duration, Jitter, Rng};
 
-/// Jitter of a normal law; a draw below zero is zero.
+/// Jitter with a normal distribution; a draw below zero counts as zero.
 ///
-/// With a correlation the normal values are an autoregressive process of first order: each is ρ
-/// times its predecessor plus √(1 - ρ²) times a fresh one. So mean and deviation are as given for
+/// With a correlation ρ, the normal values are an autoregressive process of first order: each is ρ
+/// times its predecessor plus √(1 - ρ²) times a fresh value. So mean and deviation are as given for
 /// any ρ, and packets k apart have the correlation ρᵏ. (netem mixes uniform numbers with weights ρ
 /// and 1 - ρ, which makes the deviation smaller.)
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ mod tests {
     use std::sync::Arc;
     use std::vec::Vec;
 
-    /// The delays of 100 000 packets, one every 20 ms, in ms, each from a separate draw.
+    /// The delays, in ms, of 100 000 packets that are sent every 20 ms.
     fn taken(normal: Normal, overtakes: bool) -> Vec<f64> {
         let law = WireLaw { jitter: Some(Arc::new(normal)), overtakes, ..WireLaw::default() };
         let mut wire = Wire::new(law, Seed(1), "wire");
@@ -68,7 +68,6 @@ mod tests {
         (0..100_000).map(takes).collect()
     }
 
-    /// Mean, standard deviation, and the correlation at this lag.
     fn moments(values: &[f64], lag: usize) -> (f64, f64, f64) {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -96,8 +95,8 @@ mod tests {
     fn no_delay_is_negative_and_the_order_is_kept() {
         let normal = Normal::new(Duration::from_ms(60), Duration::from_ms(30), 0.25).expect("below 1");
         let at_once = taken(normal, true).into_iter().filter(|ms| *ms == 0.0).count();
-        // A fraction of 0.02275 of 100 000 draws is below -2 sd. The count has an sd of 47, which
-        // the correlation raises to at most sqrt(5/3) times that; four such sd are allowed.
+        // 0.02275 of the 100 000 draws are below -2 sd. Their count has an sd of 47, which the
+        // correlation raises to at most sqrt(5/3) times as much; four such sd are allowed.
         assert!((2_030..2_520).contains(&at_once), "{at_once}");
         assert_eq!(taken(normal, false).len(), 100_000);
         assert_eq!(

@@ -1,9 +1,9 @@
 //! Queue disciplines that share a link fairly: schedulers, droppers, markers, and compositions. One
 //! algorithm per file.
 //!
-//! The sequence is always *given → checked → built*. A `Spec` holds the parameters given, each
-//! optional and with a documented default. Checking it at a [`Site`] gives a `Config` or a
-//! [`BadParameter`]; a `Config` builds the discipline. There are no setters.
+//! Parameters are *given*, then *checked*, then *built*. A `Spec` holds the parameters given, each
+//! optional and with a documented default. Checking a `Spec` at a [`Site`] gives a `Config` or a
+//! [`BadParameter`]. A `Config` builds the discipline. There are no setters.
 //!
 //! ```
 //! use fairwire_core::units::Amount;

@@ -1,7 +1,7 @@
 //! Every law, once.
 
 /// Passes the list of all laws to the macro `$with`: the module of each and its aliases, in the
-/// order of lists for users. The tokens in brackets follow.
+/// order of lists for users. The list precedes the tokens in brackets.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_each_law {

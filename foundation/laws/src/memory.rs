@@ -1,15 +1,15 @@
-//! Memory sizes of tables, as estimated from the structures in their owners' files.
+//! Estimates of the memory that tables take, from the structures in other files.
 
-/// Bytes of a slot of a buffer, with its links and its place in the flow index.
+/// Bytes of a slot of a buffer, with its links and its entry in the flow index.
 pub const SLOT: u64 = 150;
-/// Bytes of a queue with a separate law, and its place in the round: the maximum in the catalogue.
+/// Bytes of a queue with a separate law, and its entry in the round: the maximum in the catalogue.
 pub(crate) const LAW: u64 = 130;
 /// Bytes per queue for its possible host, in the scheduler and the dropper.
 pub const HOST: u64 = 220;
-/// Bytes of a bucket, and of a sample, with its flow and its place in the index.
+/// Bytes of a bucket, or of a sample, with its flow and its entry in the index.
 pub(crate) const BUCKET: u64 = 48;
 
-/// The default number of flows with a bucket, if there is room for `packets`.
+/// The default number of flows with a bucket, for a buffer of `packets`.
 pub fn flows(packets: u64) -> u64 {
     (4 * packets).max(4096)
 }

@@ -42,7 +42,7 @@ pub trait Law: Part + Debug {
 /// The entry of a law.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name, as given.
+    /// The law's name, as given.
     pub name: &'static str,
     /// Its aliases.
     pub aliases: &'static [&'static str],
@@ -68,13 +68,13 @@ macro_rules! entries {
 
 with_each_law! { entries {} }
 
-/// Why a name and a text give no law.
+/// The reason why a name and a text give no law.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NamedError {
     /// No law has the name.
     Unknown(String),
-    /// Its parameters cannot be read.
+    /// The parameters cannot be read.
     Text(TextError),
     /// A parameter contradicts the name.
     Bad(BadParameter),
@@ -92,8 +92,8 @@ impl Display for NamedError {
     }
 }
 
-/// The law called `name`, or a scheduler and a dropper such as `drr+faba`, with the parameters of
-/// `text`: keys and values in TOML. Empty text gives the defaults.
+/// The law called `name`, with the parameters of `text`: keys and values in TOML. The name may join
+/// a scheduler and a dropper, such as `drr+faba`. Empty text gives the defaults.
 ///
 /// # Errors
 /// If no law has the name, the text cannot be read, or the text names a second scheduler.
@@ -117,7 +117,8 @@ fn find(name: &str) -> Option<&'static Entry> {
     ALL.iter().find(|entry| entry.name == name || entry.aliases.contains(&name))
 }
 
-/// The scheduler and the dropper of a name such as `drr+faba`. The name `wf2q+` itself has a `+`.
+/// The scheduler and the dropper of a name such as `drr+faba`, split at the last `+`: `wf2q+` has
+/// one.
 fn both(name: &str) -> Option<(Kind, &'static Entry)> {
     let (scheduler, dropper) = name.rsplit_once('+')?;
     let kind =

@@ -1,4 +1,4 @@
-//! The properties that each discipline declares, so no list of names is needed elsewhere.
+//! The properties that each discipline declares, so no other file needs a list of names.
 
 use crate::role;
 use crate::scheduler::service::{PER, Per, SCHEDULER, Service};
@@ -7,10 +7,10 @@ use core::any::Any;
 use fairwire_core::ClassTerms;
 use fairwire_parameters::{Role, Roles};
 
-/// The classes between which a discipline shares.
+/// The classes among which a discipline shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassSupport {
-    /// None: it distinguishes only flows.
+    /// None: the discipline distinguishes only flows.
     None,
     /// Classes directly under the root, by weights.
     Weights,
@@ -21,15 +21,15 @@ pub enum ClassSupport {
 }
 
 /// The parameters of one discipline, for callers that size it or adapt it to a link. The
-/// [roles](crate::role) of fields declare most of what callers can read or set; the rest is here.
+/// [roles](crate::role) of fields declare most properties; the remaining ones are here.
 pub trait Part: Any + Roles {
-    /// Estimated bytes of its tables, with room for `packets`, without its buffer and its
-    /// scheduler; 0 if they are small compared with the buffer.
+    /// The estimated bytes of the discipline's tables, with room for `packets`, without its buffer
+    /// and its scheduler. 0 if they are small compared with the buffer.
     fn table_bytes(&self, _packets: u64) -> u64 {
         0
     }
 
-    /// The classes between which it shares with the given parameters.
+    /// The classes among which the discipline shares, with the given parameters.
     fn classes(&self) -> ClassSupport {
         let weights = role::WEIGHTS.name_in(self).or(role::FLOW_WEIGHTS.name_in(self));
         if role::TREE.name_in(self).is_some() {
@@ -41,7 +41,7 @@ pub trait Part: Any + Roles {
         }
     }
 
-    /// The key by which classes or their weights were given, if they were.
+    /// The key by which classes or their weights were given, if any.
     fn typed_classes(&self) -> Option<&'static str> {
         fn typed<T: 'static>(role: Role<T>, part: &(impl Roles + ?Sized)) -> Option<Option<&'static str>> {
             role.name_in(part).map(|name| role.given(part).is_some().then_some(name))
@@ -56,35 +56,35 @@ pub trait Part: Any + Roles {
     }
 
     /// Shares first between hosts, identified by the upper half of flow hashes, then between the
-    /// flows of each. Returns false if the given parameters prevent it.
+    /// flows of each host. Returns false if the given parameters prevent it.
     fn set_hosts(&mut self) -> bool {
         false
     }
 
-    /// Does it mark ECN-capable packets by default on a real link?
+    /// Does the discipline mark ECN-capable packets by default on a real link?
     fn marks_on_a_link(&self) -> bool {
         false
     }
 
-    /// Does the arrival's place in the sequence decide whether it is dropped, as in RED above its
-    /// maximum? Losses may then depend on round trips modulo a packet's transmission time.
+    /// Does the arrival's position in the sequence decide whether it is dropped, as in RED above
+    /// its maximum? Losses may then depend on round trips modulo a packet's transmission time.
     fn drops_by_place(&self) -> bool {
         false
     }
 
-    /// The inner dropper of a discipline built of parts; it has the roles that the outer one lacks.
+    /// The inner dropper of a composition. It has the roles that the outer discipline lacks.
     fn dropper_mut(&mut self) -> Option<&mut dyn Part> {
         None
     }
 }
 
 impl dyn Part {
-    /// Can any scheduler serve it?
+    /// Can any scheduler serve the discipline?
     pub fn takes_scheduler(&mut self) -> bool {
         SCHEDULER.slot(self).is_some() && self.dropper_mut().is_none()
     }
 
-    /// Sets the parameter of this role, unless it was given. No effect if there is none.
+    /// Sets the parameter of `role`, if there is one and it was not given.
     pub fn set_default<T: 'static>(&mut self, role: Role<T>, value: T) {
         if let Some(slot) = role.slot(self) {
             slot.get_or_insert(value);
@@ -109,8 +109,8 @@ impl dyn Part {
         }
     }
 
-    /// Shares between the classes of this tree, which are numbered by their places, parents first.
-    /// No effect without a [tree](ClassSupport::Tree).
+    /// Shares between the classes of a tree, numbered by their indices, parents first. No effect
+    /// without a [tree](ClassSupport::Tree).
     pub fn set_tree(&mut self, classes: &[ClassTerms]) {
         let class = |(id, terms): (u32, &ClassTerms)| TreeClass {
             id: Some(id),

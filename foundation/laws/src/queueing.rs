@@ -1,5 +1,5 @@
-//! The parameters that every dropper has in addition to its law: a buffer, an order of service, and
-//! the response to signals.
+//! The parameters that every dropper has besides those of its law: a buffer, an order of service,
+//! and the response to signals.
 
 use crate::error::BadParameter;
 use crate::role;
@@ -30,7 +30,7 @@ macro_rules! queueing {
         }
 
         impl From<Amount> for $name {
-            /// A buffer of that size, with defaults for the rest.
+            /// A buffer of the given size, with defaults for the other parameters.
             fn from(buffer: Amount) -> Self {
                 $name { buffer: Some(Quantity(buffer)), ..$name::default() }
             }
@@ -60,8 +60,8 @@ queueing! {
 }
 
 queueing! {
-    /// [`Queueing`] of the laws that mark in Linux, alone or in each of many queues: they mark
-    /// unless `ecn` is "drop".
+    /// [`Queueing`] for laws that mark in Linux, alone or in each of many queues. They mark unless
+    /// `ecn` is "drop".
     Marking, Mark:
     /// Whether an early signal drops or marks ECN-capable packets.
     ///
@@ -69,7 +69,7 @@ queueing! {
     /// `ecn`, and drop without it.
 }
 
-/// A checked [`Queueing`] or [`Marking`]: everything but the dropper.
+/// A checked [`Queueing`] or [`Marking`]: the discipline without the dropper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedQueue {
     /// The size of the buffer.
@@ -81,7 +81,7 @@ pub struct CheckedQueue {
 }
 
 impl CheckedQueue {
-    /// The discipline, with `dropper` to refuse, mark and make room.
+    /// The discipline, in which `dropper` refuses, marks and makes room.
     pub fn serve(&self, dropper: impl Dropper + 'static) -> Box<dyn Discipline> {
         self.service.queue(self.room.limit, self.ecn, dropper)
     }

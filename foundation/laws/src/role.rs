@@ -1,5 +1,5 @@
 //! Roles of parameters, for callers that do not know which discipline has them: a gateway that
-//! adapts a discipline to its link, or an outer discipline. A field declares its role by
+//! adapts a discipline to its link, or an outer discipline. A field declares its role, such as
 //! `#[parameter(is = role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
@@ -26,7 +26,7 @@ pub const QUEUES: Role<u32> = Role::named("queues");
 /// The maximum number of flows with state.
 pub const FLOWS: Role<u32> = Role::named("flows");
 
-/// Nothing is dropped below this backlog.
+/// The backlog below which nothing is dropped.
 pub const FREE_BELOW: Role<Quantity<Level>> = Role::named("free below");
 
 /// The weights of classes.

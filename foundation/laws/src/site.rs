@@ -1,4 +1,4 @@
-//! The site of a discipline: the properties of its link that it may know.
+//! The site of a discipline: the properties of its link that the discipline may know.
 
 use crate::error::{BadParameter, Parameter};
 use crate::spec::Quantity;
@@ -11,19 +11,19 @@ use fairwire_core::{Limit, Rate, Rng, Seed};
 pub struct Site<'a> {
     /// The link's rate.
     pub rate: Rate,
-    /// The size of the buffer, unless the discipline's own parameters set it.
+    /// The size of the buffer, unless the discipline's parameters set it.
     pub buffer: Amount,
-    /// The size of a typical packet on the wire, in bytes: converts bytes or time into packets for
-    /// laws that count packets.
+    /// The size of a typical packet on the wire, in bytes. Laws that count packets convert bytes or
+    /// time by it.
     pub packet_bytes: u32,
     /// The seed of the run.
     pub seed: Seed,
-    /// The name of this place among the run's random streams, such as `link/bottleneck`.
+    /// The name of this site among the run's random streams, such as `link/bottleneck`.
     pub stream: &'a str,
 }
 
-/// The maximum number of slots; more are an error, so they cannot exhaust the host's memory. A
-/// slot, with its links and its place in the flow index, takes about 150 bytes, allocated at
+/// The maximum number of slots. More slots are an error, so they cannot exhaust the host's memory.
+/// A slot, with its links and its entry in the flow index, takes about 150 bytes, allocated at
 /// construction.
 pub const MAX_SLOTS: u32 = 1 << 24;
 
@@ -44,7 +44,7 @@ impl Site<'_> {
         self.seed.stream(&format!("{}/{name}", self.stream))
     }
 
-    /// The buffer that `discipline` gets: `own` if its parameters give one, else the site's.
+    /// The buffer of `discipline`: `own` if its parameters give a size, otherwise the site's.
     pub fn room(
         &self,
         discipline: &'static str,

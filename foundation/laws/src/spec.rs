@@ -48,7 +48,7 @@ pub enum Measure {
     /// Packets: each counts as one.
     #[default]
     Packets,
-    /// Bytes: long packets count more, in the average and in the probability.
+    /// Bytes: long packets count more than short ones, in the average and in the probability.
     Bytes,
 }
 
@@ -62,7 +62,6 @@ impl Measure {
         }
     }
 
-    /// The backlog, in this measure.
     #[inline]
     pub(crate) fn of(self, backlog: Backlog) -> f64 {
         match self {
@@ -71,7 +70,6 @@ impl Measure {
         }
     }
 
-    /// The size of a packet of `len` bytes, in this measure.
     #[inline]
     pub(crate) fn size(self, len: u32) -> u32 {
         match self {
@@ -103,18 +101,18 @@ pub enum Share {
     /// Each flow.
     #[default]
     Flows,
-    /// Each class: its flows share a bucket, without protection from one another. Section 6.2.
+    /// Each class: its flows share a bucket, without protection from each other. Section 6.2.
     Classes,
 }
 
-/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice the share of others, and class 2
-/// half of it. A flow has the weight of its class, and an unlisted class has 1.
+/// Weights of classes: `{ 1 = 2.0, 2 = 0.5 }` gives class 1 twice the share of an unlisted class,
+/// and class 2 half of it. A flow has the weight of its class; an unlisted class has weight 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(Serialize, Deserialize, JsonSchema))]
 #[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Weights(pub BTreeMap<ClassNumber, f64>);
 
-/// The number of a class, as the key of a table: digits.
+/// The number of a class, written in digits as the key of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassNumber(pub u32);
 
@@ -122,13 +120,13 @@ pub struct ClassNumber(pub u32);
 #[parameters(gated, name = "hfaba.class", checked = CheckedTreeClass)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreeClass {
-    /// Its number, as the classifier gives it to packets.
+    /// The number of the class, as the classifier gives it to packets.
     #[parameter(required, max = 1_048_575, unit = "number")]
     pub id: Option<u32>,
-    /// Its weight among its siblings.
+    /// The weight of the class among its siblings.
     #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
     pub weight: Option<f64>,
-    /// The number of the class above it.
+    /// The number of the parent class.
     #[parameter(unset = "it is under the root", unit = "number")]
     pub parent: Option<u32>,
 }
@@ -149,7 +147,6 @@ impl FromValue for Weights {
 }
 
 impl Weights {
-    /// The weights by class number.
     pub(crate) fn check(&self, parameter: Parameter) -> Result<WeightOf, BadParameter> {
         for (class, weight) in &self.0 {
             if class.0 >= MAX_CLASSES {
@@ -164,7 +161,7 @@ impl Weights {
     }
 }
 
-/// `weight`, if a class can have it.
+/// Returns `weight`, if a class can have it.
 fn checked_weight(class: u32, weight: f64, parameter: Parameter) -> Result<Weight, BadParameter> {
     Weight::new(weight).ok_or_else(|| {
         let given = format_args!("a weight of {weight} for class {class}");
@@ -172,13 +169,13 @@ fn checked_weight(class: u32, weight: f64, parameter: Parameter) -> Result<Weigh
     })
 }
 
-/// The tree of `classes`, if it is one.
+/// The tree of `classes`, if they form one.
 pub fn checked_tree(classes: &[(u32, ClassTerms)], parameter: Parameter) -> Result<ClassTree, BadParameter> {
     ClassTree::new(classes).map_err(|error| parameter.refuse(error, error.allowed()))
 }
 
-/// Checked [`Weights`], read and changed in O(1). A clone has its own weights, so a change must be
-/// given to each owner of one.
+/// Checked [`Weights`], read and changed in O(1). A clone does not share its weights, so a change
+/// must be made in every clone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightOf {
     by_class: Box<[f64]>,
@@ -204,17 +201,17 @@ impl WeightOf {
         weights.into()
     }
 
-    /// Is no class listed? Then all weights are always 1, and need no lookup.
+    /// Is no class listed? Then all weights are 1 and need no lookup.
     pub fn is_equal(&self) -> bool {
         self.by_class.is_empty()
     }
 
-    /// Listed classes are below this.
+    /// The number above all listed classes.
     pub(crate) fn len(&self) -> usize {
         self.by_class.len()
     }
 
-    /// Is `class` listed, so that its weight can be changed?
+    /// The weight of `class`, if it is listed and so changeable.
     pub(crate) fn find(&self, class: u32) -> Result<Weight, SetWeightError> {
         match self.by_class.get(class as usize) {
             Some(&weight) => Ok(Weight::new(weight).expect("checked when it was typed")),
@@ -223,7 +220,6 @@ impl WeightOf {
         }
     }
 
-    /// Gives `class` another weight and returns the previous one.
     pub(crate) fn set(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let before = self.find(class)?;
         self.by_class[class as usize] = weight.get();

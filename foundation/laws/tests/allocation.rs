@@ -17,7 +17,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 const BUFFERS: [Amount; 4] =
     [Amount::Packets(1), Amount::Packets(40), Amount::Bytes(30_000), Amount::Bytes(200_000)];
 
-/// Settings to test: either ECN policy, and every option that adds state.
+/// The settings to test: both ECN policies, and every option that adds state.
 fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let has = |name: &str| page.parameters.iter().any(|parameter| parameter.name == name);
@@ -60,8 +60,8 @@ fn main() {
     }
 }
 
-/// Drains `queue` with packets of all types waiting, and changes weights of classes while packets
-/// wait, whether or not the discipline has weights.
+/// Drains `queue` while packets of all types wait, and changes the weights of classes, whether or
+/// not the discipline has weights.
 fn change(queue: &mut dyn Discipline) {
     for round in 0..6u64 {
         for i in 0..200u64 {

@@ -17,11 +17,11 @@ use std::fmt::{self, Display};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The default [`mtu`](LinkBuilder::mtu) of a link: Ethernet's, bytes.
+/// The default [`mtu`](LinkBuilder::mtu) of a link, in bytes: Ethernet's.
 pub const DEFAULT_MTU: u32 = 1500;
 /// The maximum of [`mtu`](LinkBuilder::mtu): 1 MiB, the longest quantum of a scheduler.
 pub const MAX_MTU: u32 = 1 << 20;
-/// The default [`buffer`](LinkBuilder::buffer) of a link, packets.
+/// The default [`buffer`](LinkBuilder::buffer) of a link, in packets.
 pub const DEFAULT_BUFFER_PACKETS: u32 = 100;
 
 /// A description of a link. Each method sets one property; [`build`](LinkBuilder::build) reports
@@ -83,9 +83,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         builder
     }
 
-    /// The discipline that shares the link, by its name in the catalogue, or with parameters:
-    /// `"drr+lqd"`, `"fq-codel"`, `"{ red = { gentle = true, min_threshold = '20 packets' } }"`.
-    /// The text in braces is TOML. Default: `"tail-drop"`.
+    /// Sets the discipline that shares the link, by its name in the catalogue, or with parameters
+    /// in TOML: `"drr+lqd"`, `"fq-codel"`, `"{ red = { gentle = true, min_threshold = '20 packets'
+    /// } }"`. Default: `"tail-drop"`.
     #[cfg(feature = "catalogue")]
     #[must_use]
     pub fn queue(mut self, name: impl Into<String>) -> Self {
@@ -99,36 +99,37 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// A built discipline that shares the link, from `fairwire-laws` or your own. It has its own
-    /// buffer, so [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) do not apply to it.
+    /// Sets a built discipline that shares the link, from `fairwire-laws` or from your code. It
+    /// brings a buffer, so [`buffer`](Self::buffer) and [`mark_ecn`](Self::mark_ecn) do not apply
+    /// to it.
     #[must_use]
     pub fn discipline(mut self, discipline: Box<dyn Discipline>) -> Self {
         self.queue = Queue::Made(discipline);
         self
     }
 
-    /// Makes a discipline given by name mark ECN-capable packets that it would drop early, unless
-    /// its parameters differ. By default, disciplines that mark in Linux mark, as in a scenario,
-    /// and the laws of papers drop; with `{ codel = { ecn = "drop" } }`, the former drop too.
+    /// Lets a discipline given by name mark ECN-capable packets that it would drop early, unless
+    /// its parameters say otherwise. By default, disciplines that mark in Linux mark, as in a
+    /// scenario, and the laws of papers drop. With `{ codel = { ecn = "drop" } }`, CoDel drops too.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
         self
     }
 
-    /// The size of the buffer: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or `"1.5
-    /// bdp"`. In the last form, the round trip is twice the link's delay or, in a
-    /// [`Duplex`](crate::Duplex), the sum of both delays. Default: 100 packets. A discipline's own
-    /// buffer parameter takes precedence.
+    /// Sets the size of the buffer: `"100 packets"`, `"64 KiB"`, `"50 ms"` at the link's rate, or
+    /// `"1.5 bdp"`. For `bdp`, the round trip is twice the link's delay or, in a
+    /// [`Duplex`](crate::Duplex), the sum of both delays. Default: 100 packets. A buffer among the
+    /// discipline's parameters takes precedence.
     #[must_use]
     pub fn buffer(mut self, room: &str) -> Self {
         self.room = self.checked("buffer", room.parse()).unwrap_or(self.room);
         self
     }
 
-    /// Adds a FIFO device of `packets` behind the discipline, such as a network interface without
-    /// byte queue limits: at most 65 536. The discipline is polled for a packet when the device has
-    /// room. Default: no device.
+    /// Adds a FIFO device of `packets`, at most 65 536, behind the discipline, such as a network
+    /// interface without byte queue limits. The discipline is polled when the device has room.
+    /// Default: no device.
     #[must_use]
     pub fn device(mut self, packets: u32) -> Self {
         if (1..=MAX_PACKETS).contains(&packets) {
@@ -139,8 +140,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The maximum size of a packet in bytes, 1 to [`MAX_MTU`]; a longer one is [not
-    /// sent](crate::NotSent). Laws that count packets assume it as the typical size. Default: 1500.
+    /// Sets the maximum size of a packet in bytes, 1 to [`MAX_MTU`]. A longer packet is [not
+    /// sent](crate::NotSent). Laws that count packets take it as the typical size. Default: 1500.
     #[must_use]
     pub fn mtu(mut self, bytes: u32) -> Self {
         if (1..=MAX_MTU).contains(&bytes) {
@@ -201,7 +202,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Sends packets according to the text of a trace, which repeats, instead of at a rate.
-    /// Disciplines and buffers still use the rate of the link. The format is one of
+    /// Disciplines and buffers still use the rate of the link. The formats are
     ///
     /// - mahimahi (`mm-link`): each line is a time in integer milliseconds at which 1504 bytes can
     ///   leave;
@@ -213,8 +214,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Scales the preceding [`trace`](Self::trace) or [`pattern`](Self::pattern) to this mean rate,
-    /// without changing the times.
+    /// Scales the preceding [`trace`](Self::trace) or [`pattern`](Self::pattern) to the mean rate
+    /// `mean`, without changing its times.
     #[must_use]
     pub fn scale_to(mut self, mean: impl Quantity<Rate>) -> Self {
         if let Some(mean) = self.checked("scale_to", mean.read()) {
@@ -224,19 +225,19 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Takes delays from the text of a file of round trips; the delay of a packet is
-    /// [half](DelayTrace::parse) of one. The file is the JSON of irtt, or columns of seconds and
-    /// ms, with -1 in an outage, in which packets are lost. Order is preserved. A buffer in `bdp`
-    /// uses the link's own delay.
+    /// Takes delays from the text of a file of round trips. The delay of a packet is
+    /// [half](DelayTrace::parse) of a round trip. The file is the JSON of irtt, or columns of
+    /// seconds and ms; -1 means an outage, in which packets are lost. Order is preserved. A buffer
+    /// in `bdp` uses the delay given for the link.
     #[must_use]
     pub fn delays(mut self, text: &str) -> Self {
         self.wire.delay_trace = self.checked("delays", DelayTrace::parse(text)).map(Arc::new);
         self
     }
 
-    /// As [`delays`](Self::delays), for the return link of a link with the same file: an immediate
-    /// answer completes the [round trip](DelayTrace::back) of the time at which the packet was
-    /// sent.
+    /// Like [`delays`](Self::delays), for the return link of a link with the same file. An
+    /// immediate answer completes the [round trip](DelayTrace::back) of the time at which the
+    /// packet was sent.
     #[must_use]
     pub fn delays_back(mut self, text: &str) -> Self {
         let read = self.checked("delays_back", DelayTrace::parse(text));
@@ -244,7 +245,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The loss on the wire: an independent probability per packet, or a
+    /// Sets the loss on the wire: an independent probability per packet, or a
     /// [`GilbertElliott`](crate::GilbertElliott).
     #[must_use]
     pub fn loss(mut self, loss: impl Into<Loss>) -> Self {
@@ -252,7 +253,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Loses all packets whose last bit is sent in one of these outages, each given by its start,
+    /// Loses all packets whose last bit is sent in an outage. Each outage is given by its start,
     /// counted from the start of the link, and its duration: `[("5 s", "2 s"), ("20 s", "500
     /// ms")]`. Times must ascend, and outages may not overlap. The queue continues to send.
     #[must_use]
@@ -286,7 +287,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Adds a random delay to each packet, uniform from zero to `most`. Order is preserved: no
-    /// packet arrives before one that left the queue earlier.
+    /// packet overtakes a packet that left the queue earlier.
     #[must_use]
     pub fn jitter(mut self, most: impl Quantity<Span>) -> Self {
         let most = self.checked("jitter", most.read()).filter(|most| !most.is_zero());
@@ -294,9 +295,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Adds a normally distributed delay of at least 0 to each packet, with this mean and standard
-    /// deviation. Consecutive packets have this correlation, from 0 to below 1, which changes
-    /// neither the mean nor the deviation. Order is preserved.
+    /// Adds a normally distributed delay of at least 0 to each packet. The correlation of
+    /// consecutive packets, from 0 to below 1, changes neither `mean` nor `deviation`. Order is
+    /// preserved.
     #[must_use]
     pub fn normal_jitter(
         mut self,
@@ -313,8 +314,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Delays this fraction of the packets, 0 to 1, on the wire by `by`; later packets overtake
-    /// them.
+    /// Delays a fraction of the packets, 0 to 1, on the wire by `by`; later packets overtake them.
     #[must_use]
     pub fn reorder(mut self, part: f64, by: impl Quantity<Span>) -> Self {
         let part = self.checked("reorder", probability(part));
@@ -331,15 +331,15 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The seed of all randomness: the same seed gives bit-identical results. Default: 1.
+    /// Sets the seed of all randomness: an equal seed gives bit-identical results. Default: 1.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Seed(seed);
         self
     }
 
-    /// The name of the link, which its random streams use. Links in one test need different names
-    /// or seeds to lose different packets. Default: `link`; in a [`Duplex`](crate::Duplex),
+    /// Sets the name of the link, which its random streams use. Links in one test need different
+    /// names or seeds to lose different packets. Default: `link`; in a [`Duplex`](crate::Duplex),
     /// `forward` and `back`.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
@@ -347,7 +347,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// The link's time zero, from which [`steps`](Self::steps), [`trace`](Self::trace) and the
+    /// Sets the link's time zero, from which [`steps`](Self::steps), [`trace`](Self::trace) and the
     /// report count. Default: zero for a [`Duration`], and the instant of the first call for an
     /// [`Instant`](std::time::Instant).
     #[must_use]
@@ -360,8 +360,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     ///
     /// # Errors
     /// All mistakes: a text that is not a quantity, a rate of zero, or a number that is not a
-    /// probability. An unknown discipline, invalid parameters of it, and a buffer without room for
-    /// one packet of `mtu` bytes are also refused.
+    /// probability. An unknown discipline, invalid parameters of a discipline, and a buffer without
+    /// room for one packet of `mtu` bytes are also refused.
     pub fn build(self) -> Result<Link<T, I>, BadLink> {
         let round_trip = self.delay() * 2;
         self.build_as("link", round_trip)
@@ -371,7 +371,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self.delay
     }
 
-    /// Builds the link, with the default `name`, on a path with this `round_trip`.
+    /// Builds the link, with `name` as the default name, on a path with `round_trip`.
     pub(crate) fn build_as(mut self, name: &str, round_trip: Span) -> Result<Link<T, I>, BadLink> {
         let name = self.name.take().unwrap_or_else(|| name.into());
         let nothing = || {
@@ -382,7 +382,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         };
         let amount = self.room.amount(round_trip).ok_or_else(nothing);
         let amount = self.checked("buffer", amount);
-        // An invalid rate or buffer is already a mistake; the following checks use any value.
+        // An invalid rate or buffer is already reported, so the following checks may use any value.
         let site = Site {
             rate: self.rate.unwrap_or(ANY_RATE),
             buffer: amount.unwrap_or(Amount::Packets(DEFAULT_BUFFER_PACKETS)),
@@ -414,12 +414,12 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 }
 
-/// `p`, if it is a probability.
+/// Returns `p`, if it is a probability.
 fn probability(p: f64) -> Result<f64, String> {
     if (0.0..=1.0).contains(&p) { Ok(p) } else { Err(format!("{p} is no probability; allowed: 0 to 1")) }
 }
 
-/// `loss`, if all its probabilities are valid.
+/// Returns `loss`, if all its probabilities are valid.
 pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
     let all = match loss {
         Loss::Bernoulli(p) => vec![p],
@@ -435,7 +435,7 @@ pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
 const ANY_RATE: Rate = Rate::from_bps(1_000_000).expect("not zero");
 
 impl<T: Clone, I: Moment> LinkBuilder<T, I> {
-    /// Duplicates this fraction of the packets, 0 to 1; the copy arrives at the same instant.
+    /// Duplicates a fraction of the packets, 0 to 1; the copy arrives at the same instant.
     #[must_use]
     pub fn duplicate(mut self, part: f64) -> Self {
         self.wire.duplicate = self.checked("duplicate", probability(part)).unwrap_or(0.0);

@@ -7,8 +7,8 @@ use crate::moment::Moment;
 use std::time::Duration;
 
 /// Two links between the same two ends, one in each direction. They share only the round-trip time,
-/// which a buffer in `bdp` uses. With instants, each link starts at its own first call unless both
-/// have a [`starts_at`](LinkBuilder::starts_at).
+/// which a buffer in `bdp` uses. With instants, each link starts at its first call unless both have
+/// a [`starts_at`](LinkBuilder::starts_at).
 ///
 /// ```
 /// use fairwire_link::{Duplex, Link};
@@ -22,18 +22,18 @@ use std::time::Duration;
 /// ```
 #[derive(Debug)]
 pub struct Duplex<T, I = Duration> {
-    /// From the first end to the second.
+    /// The link from the first end to the second.
     pub forward: Link<T, I>,
-    /// From the second end to the first.
+    /// The link from the second end to the first.
     pub back: Link<T, I>,
 }
 
 impl<T, I: Moment> Duplex<T, I> {
-    /// Builds both links. A link without a name is called `forward` or `back`, so the two draw
+    /// Builds both links. A link without a name is called `forward` or `back`, so the links draw
     /// different random numbers.
     ///
     /// # Errors
-    /// The mistakes of either, as in [`LinkBuilder::build`].
+    /// The mistakes in either link, as in [`LinkBuilder::build`].
     pub fn new(forward: LinkBuilder<T, I>, back: LinkBuilder<T, I>) -> Result<Self, BadLink> {
         let round_trip = forward.delay() + back.delay();
         let forward = forward.build_as("forward", round_trip);

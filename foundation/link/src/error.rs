@@ -12,10 +12,10 @@ pub struct BadLink {
 /// One mistake in the description of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The method of [`LinkBuilder`](crate::LinkBuilder) with the mistake, such as `loss`; in a
-    /// [`Duplex`](crate::Duplex), after the direction: `back.loss`.
+    /// The method of [`LinkBuilder`](crate::LinkBuilder) with the mistake, such as `loss`. In a
+    /// [`Duplex`](crate::Duplex) it follows the direction: `back.loss`.
     pub method: String,
-    /// The given value and the allowed ones.
+    /// The value given and the allowed values.
     pub message: String,
 }
 
@@ -46,15 +46,15 @@ impl fmt::Display for Mistake {
 impl std::error::Error for BadLink {}
 
 /// A packet that the link refuses, because it has no bytes, or more than the link's
-/// [`mtu`](crate::LinkBuilder::mtu). It is not counted. If the caller ignores this error, the
-/// network loses such packets silently.
+/// [`mtu`](crate::LinkBuilder::mtu). It is not counted. If the caller ignores this error, such
+/// packets are lost silently.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct NotSent<T> {
     /// The payload, returned to the caller.
     pub payload: T,
-    /// The given number of bytes.
+    /// The number of bytes given.
     pub bytes: usize,
-    /// The maximum size of a packet on this link, bytes.
+    /// The maximum size of a packet on this link, in bytes.
     pub mtu: u32,
 }
 

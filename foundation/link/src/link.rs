@@ -22,7 +22,7 @@ use std::time::Duration;
 /// affect the results.
 ///
 /// # Time
-/// Time is an argument. A time before the latest given counts as the latest, and
+/// Time is an argument. A time before the latest time given counts as the latest, and
 /// [`LinkReport::backward_calls`] counts such calls. Work due at an instant is done before a packet
 /// sent at that instant.
 ///
@@ -32,15 +32,16 @@ use std::time::Duration;
 pub struct Link<T, I = Duration> {
     server: Server,
     law: RateLaw,
-    /// Is it down? The server is then not polled, because a packet that it takes would never leave.
+    /// Is the link down? Then the server is not polled, because a packet that it takes would never
+    /// leave.
     is_down: bool,
     delay: Span,
-    /// The minimum of its delay.
+    /// The minimum delay of the link.
     shortest: Span,
     wire: Wire,
     clock: Clock<I>,
     mtu: u32,
-    /// The packets inside, by [`Packet::frame`]. `free` lists unused places.
+    /// The packets inside the link, by [`Packet::frame`]. `free` lists unused indices.
     inside: Vec<Option<Inside<T>>>,
     free: Vec<u32>,
     /// Packets that have left the queue, in order of arrival.
@@ -59,17 +60,18 @@ type Lost<T> = Option<VecDeque<(Inside<T>, Option<Cause>)>>;
 pub struct Arrival<T, I = Duration> {
     /// The payload, as sent.
     pub payload: T,
-    /// Its bytes, as given.
+    /// The bytes of the packet, as given.
     pub bytes: usize,
-    /// Its flow, as given.
+    /// The flow of the packet, as given.
     pub flow: u64,
-    /// Its ECN codepoint: [`Ecn::Ce`] if the queue has marked it.
+    /// The ECN codepoint: [`Ecn::Ce`] if the queue has marked the packet.
     pub ecn: Ecn,
-    /// Why the queue marked it; `None` if it did not.
+    /// The reason why the queue marked the packet; `None` if it did not.
     pub mark: Option<Cause>,
-    /// When it was sent.
+    /// The time at which the packet was sent.
     pub sent: I,
-    /// When its last bit reached the far end: at or before the time of the call.
+    /// The time at which the packet's last bit reached the far end, at or before the time of the
+    /// call.
     pub arrived: I,
 }
 
@@ -90,7 +92,7 @@ struct UnderWay {
 }
 
 impl<T, I: Moment> Link<T, I> {
-    /// A link with this rate and one-way propagation delay, to be configured further and
+    /// A link with a rate and a one-way propagation delay, to be configured further and
     /// [built](LinkBuilder::build): `Link::<Vec<u8>>::new("50 Mbit/s", "20 ms")`. With another type
     /// of time: `Link::<Vec<u8>, Instant>::new(…)`.
     #[expect(clippy::new_ret_no_self, reason = "what is given is checked once, in `build`")]
@@ -119,8 +121,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Sends a packet of `flow` into the link at `now`. It takes `bytes` of the link, including
-    /// headers, independent of its payload.
+    /// Sends a packet of `flow` into the link at `now`. The packet takes `bytes` of the link,
+    /// including headers, whatever its payload.
     ///
     /// The caller assigns flow numbers freely; the queue shares between flows.
     ///
@@ -132,7 +134,7 @@ impl<T, I: Moment> Link<T, I> {
         self.send_packet(payload, PacketInfo::new(bytes, flow).ecn(ecn), now)
     }
 
-    /// As [`send`](Link::send), with a class and a differentiated-services codepoint.
+    /// Like [`send`](Link::send), with a class and a differentiated-services codepoint.
     ///
     /// # Errors
     /// As `send`.
@@ -156,7 +158,7 @@ impl<T, I: Moment> Link<T, I> {
         Ok(())
     }
 
-    /// The next dropped or lost packet; `None` if there is none, and always without
+    /// The next dropped or lost packet. `None` if there is none, and always without
     /// [`keep_lost`](LinkBuilder::keep_lost).
     pub fn take_lost(&mut self) -> Option<LostPacket<T, I>> {
         let (Inside { payload, bytes, flow, sent, mark, .. }, cause) = self.lost.as_mut()?.pop_front()?;
@@ -165,11 +167,11 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// Sets the rate from `now` on, which replaces later [`steps`](LinkBuilder::steps). A packet
-    /// being transmitted ends as scheduled. Disciplines and buffers keep the rate that the link was
-    /// built with. Each change is recorded for the report.
+    /// being transmitted ends as scheduled. Disciplines and buffers keep the rate with which the
+    /// link was built. Each change is recorded for the report.
     ///
     /// # Errors
-    /// If it is not a rate above zero, or the link follows a trace or a pattern.
+    /// If `rate` is not a rate above zero, or the link follows a trace or a pattern.
     pub fn set_rate(&mut self, rate: impl Quantity<Rate>, now: I) -> Result<(), Mistake> {
         let rate = rate.read().map_err(|error| Mistake::of("set_rate", error))?;
         self.change_rate("set_rate", Some(rate), now)
@@ -202,10 +204,10 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// Sets the propagation delay of packets that leave the queue from `now` on. Order is
-    /// preserved: nothing arrives before an earlier packet, unless that packet is held back.
+    /// preserved: only a packet that is held back can be overtaken.
     ///
     /// # Errors
-    /// If it is not a time, or the link has delays from a [file](LinkBuilder::delays).
+    /// If `delay` is not a time, or the link has delays from a [file](LinkBuilder::delays).
     pub fn set_delay(&mut self, delay: impl Quantity<Span>, now: I) -> Result<(), Mistake> {
         let delay = delay.read().map_err(|error| Mistake::of("set_delay", error))?;
         self.advance(now);
@@ -234,14 +236,13 @@ impl<T, I: Moment> Link<T, I> {
         self.server.discipline()
     }
 
-    /// The server, and the receiver of its signals.
     fn parts(&mut self) -> (&mut Server, Accounts<'_, T>) {
         let Link { server, inside, free, flows, lost, .. } = self;
         (server, Accounts { inside, free, flows, lost })
     }
 
     /// The next packet that has reached the far end by `now`, in order of arrival; `None` if there
-    /// is none. Call it until it returns `None`.
+    /// is none. Call this until it returns `None`.
     pub fn receive(&mut self, now: I) -> Option<Arrival<T, I>> {
         let now_here = self.advance(now);
         let &UnderWay { arrives, frame, ecn } =
@@ -257,23 +258,23 @@ impl<T, I: Moment> Link<T, I> {
         Some(Arrival { payload, bytes: bytes as usize, flow, ecn, mark, sent, arrived })
     }
 
-    /// When to call [`receive`](Link::receive) next if nothing is sent before: no packet arrives
-    /// earlier. `None` if the link is empty, or nothing arrives in the range of `I`. It may be in
-    /// the past, and occasionally nothing has arrived at that time.
+    /// The time for the next call of [`receive`](Link::receive) if nothing is sent before: no
+    /// packet arrives earlier. `None` if the link is empty, or nothing arrives in the range of `I`.
+    /// The time may be in the past, and occasionally nothing has arrived then.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
-        // The next packet from the queue arrives at least a delay after it leaves.
+        // A packet that is still queued arrives at least the shortest delay after it leaves.
         let leaves = if self.is_down { Time::MAX } else { self.server.next_poll_at() };
         self.clock.moment(arrives.min(leaves + self.shortest))
     }
 
-    /// Does all work due up to `now`. Every call with a time does this first; a separate call is
+    /// Does all work due up to `now`. Every call with a time does so first; a separate call is
     /// useful before [`report`](Link::report).
     pub fn advance_to(&mut self, now: I) {
         self.advance(now);
     }
 
-    /// The queue at the latest given time, without the packet being transmitted.
+    /// The queue at the latest time given, without the packet being transmitted.
     pub fn backlog(&self) -> Backlog {
         self.server.backlog()
     }
@@ -283,7 +284,7 @@ impl<T, I: Moment> Link<T, I> {
         self.under_way.len()
     }
 
-    /// The report up to the latest given time.
+    /// The report up to the latest time given.
     pub fn report(&self) -> LinkReport {
         let now = self.clock.now();
         let time = now.since(self.sent.from);
@@ -310,8 +311,8 @@ impl<T, I: Moment> Link<T, I> {
         };
     }
 
-    /// The fraction of the link's capacity in bits that was used; packets at either end of the
-    /// interval count in part.
+    /// The fraction of the link's capacity in bits that was used. Packets at either end of the
+    /// interval count partly.
     fn utilization(&self, now: Time) -> f64 {
         let Sent { from, begun_bits, inherited_bits, until } = self.sent;
         let possible = self.server.bits(from, now);
@@ -319,7 +320,7 @@ impl<T, I: Moment> Link<T, I> {
         if possible > 0.0 { (sent / possible).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// Does all work due up to `now`, and returns the link's own time.
+    /// Does all work due up to `now`, and returns the time of the link.
     #[inline]
     fn advance(&mut self, now: I) -> Time {
         let now = self.clock.advance(now);
@@ -353,8 +354,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Inserts it before later arrivals and behind all others; without held-back packets, at the
-    /// end.
+    /// Inserts a packet before later arrivals and behind all others: at the end, unless packets are
+    /// held back.
     #[inline]
     fn put_under_way(&mut self, packet: UnderWay) {
         if self.under_way.back().is_none_or(|last| last.arrives <= packet.arrives) {
@@ -373,7 +374,8 @@ impl<T, I: Moment> Link<T, I> {
         Some(self.put(copy))
     }
 
-    /// Frames have 32-bit numbers from 0, because 2^32 packets do not fit any machine's memory.
+    /// Stores a packet under a 32-bit number, which suffices: 2^32 packets do not fit any machine's
+    /// memory.
     #[inline]
     fn put(&mut self, inside: Inside<T>) -> u32 {
         let Some(frame) = self.free.pop() else {

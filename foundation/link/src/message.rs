@@ -1,4 +1,4 @@
-//! Messages larger than a packet: cut before the link, and joined behind it.
+//! Messages larger than a packet: cut before the link and joined behind it.
 
 use crate::error::NotSent;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ pub struct Piece<T> {
     message: u64,
     number: u32,
     of: u32,
-    /// The message, in its first piece.
+    /// The message; only the first piece has it.
     payload: Option<T>,
 }
 
@@ -22,8 +22,8 @@ pub struct Pieces<T> {
     mtu: usize,
 }
 
-/// Cuts a message of `bytes` into pieces of at most `mtu` bytes, each with a header of `header` bytes. The
-/// caller numbers the messages, each with a number that is new to its [`Joiner`].
+/// Cuts a message of `bytes` into pieces of at most `mtu` bytes, each with a header of `header`
+/// bytes. The caller gives each message a number that is new to its [`Joiner`].
 ///
 /// ```
 /// use fairwire_link::{Ecn, Joiner, Link, Piece, cut};
@@ -102,7 +102,8 @@ impl<T> Joiner<T> {
         Joiner::default()
     }
 
-    /// Adds a piece. Returns the message when its last piece arrives: once, even if copies follow.
+    /// Adds a piece. Returns the message when its last missing piece arrives: once, even if copies
+    /// follow.
     pub fn join(&mut self, piece: Piece<T>) -> Option<T> {
         let Piece { message, number, of, payload } = piece;
         let fresh = || Parts { has: vec![false; of as usize], missing: of, payload: None };
@@ -125,8 +126,8 @@ impl<T> Joiner<T> {
         self.messages.iter().filter(|(_, parts)| parts.missing > 0).map(|(message, _)| *message)
     }
 
-    /// Forgets all messages with lower numbers. An incomplete message takes a byte for each of its pieces,
-    /// and a joined one a few words.
+    /// Forgets all messages with lower numbers. An incomplete message takes a byte for each of its
+    /// pieces, and a complete one a few words.
     pub fn forget_below(&mut self, message: u64) {
         self.messages = self.messages.split_off(&message);
     }

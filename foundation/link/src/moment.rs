@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 /// A type of time for a [`Link`](crate::Link). Time is an argument of every call; no clock is read.
 ///
-/// - [`Duration`] is the time since the start of the test. It suits stacks with their own clock:
-///   for smoltcp, `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up
-///   to its microseconds.
+/// - [`Duration`] is the time since the start of the test. It suits stacks that keep a clock: for
+///   smoltcp, `Duration::from_micros(instant.total_micros() as u64)`; a deadline is rounded up to
+///   microseconds.
 /// - [`Instant`] is the type of quinn-proto. The link's time zero is the first instant given, or
-///   that of [`starts_at`](crate::LinkBuilder::starts_at).
+///   the instant of [`starts_at`](crate::LinkBuilder::starts_at).
 /// - [`Time`] is the time of `fairwire-core`; the feature `tokio` adds `tokio::time::Instant`.
 pub trait Moment: Copy {
     /// Time zero of a link whose first call is at `first`.
@@ -92,7 +92,7 @@ impl<I: Moment> Clock<I> {
         Clock { origin, now: Time::ZERO, backward_calls: 0 }
     }
 
-    /// The time of the link at `now`, or the latest given time if that is later.
+    /// The time of the link at `now`, or the latest time given, if it is later.
     #[inline]
     pub(crate) fn advance(&mut self, now: I) -> Time {
         let origin = *self.origin.get_or_insert_with(|| I::origin(now));
@@ -105,7 +105,6 @@ impl<I: Moment> Clock<I> {
         self.now
     }
 
-    /// The latest given time.
     pub(crate) fn now(&self) -> Time {
         self.now
     }

@@ -2,7 +2,7 @@
 
 use fairwire_core::{Cause, Ecn};
 
-/// The properties of a packet that the queue uses: its bytes, its flow, and optional ones.
+/// The properties of a packet that the queue uses: its bytes, its flow, and optional properties.
 ///
 /// ```
 /// use fairwire_link::{Ecn, PacketInfo};
@@ -13,20 +13,20 @@ use fairwire_core::{Cause, Ecn};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PacketInfo {
-    /// Bytes that it takes of the link, including headers.
+    /// The bytes that the packet takes of the link, including headers.
     pub bytes: usize,
     /// Its flow.
     pub flow: u64,
     /// Its ECN codepoint.
     pub ecn: Ecn,
-    /// Its class, such as a band of `prio` or a weighted class; 0 for none.
+    /// The packet's class, such as a band of `prio` or a weighted class; 0 for none.
     pub class: u32,
-    /// Its differentiated-services codepoint, of which the lowest six bits count.
+    /// The packet's differentiated-services codepoint, of which the lowest six bits count.
     pub dscp: u8,
 }
 
 impl PacketInfo {
-    /// Not ECN-capable, without a class, best effort.
+    /// A packet that is not ECN-capable, without a class, best effort.
     pub fn new(bytes: usize, flow: u64) -> Self {
         PacketInfo { bytes, flow, ecn: Ecn::NotEct, class: 0, dscp: 0 }
     }
@@ -56,14 +56,14 @@ impl PacketInfo {
 pub struct LostPacket<T, I> {
     /// The payload, as sent.
     pub payload: T,
-    /// Its bytes, as given.
+    /// The bytes of the packet, as given.
     pub bytes: usize,
-    /// Its flow, as given.
+    /// The flow of the packet, as given.
     pub flow: u64,
-    /// When it was sent.
+    /// The time at which the packet was sent.
     pub sent: I,
-    /// Why the queue dropped it; `None` if the wire lost it.
+    /// The reason why the queue dropped the packet; `None` if the wire lost it.
     pub cause: Option<Cause>,
-    /// Why the queue had marked it before; `None` if it had not.
+    /// The reason why the queue had marked the packet; `None` if it had not.
     pub mark: Option<Cause>,
 }

@@ -3,7 +3,7 @@
 use fairwire_core::units::UnitError;
 use fairwire_core::{Duration, Rate};
 
-/// A rate or a length of time, as text (`"50 Mbit/s"`, `"20 ms"`) or as a value.
+/// A rate or a time, as text (`"50 Mbit/s"`, `"20 ms"`) or as a value.
 ///
 /// `fairwire_core::units` parses the text. A value is a [`Rate`] for rates, and a
 /// [`std::time::Duration`] or a [`fairwire_core::Duration`] for times.
@@ -11,7 +11,7 @@ pub trait Quantity<Q> {
     /// The quantity.
     ///
     /// # Errors
-    /// If the text is not such a quantity, with the given text and the allowed forms.
+    /// If the text is not such a quantity. The error has the text given and the allowed forms.
     fn read(self) -> Result<Q, UnitError>;
 }
 

@@ -4,7 +4,6 @@ use fairwire_core::Discipline;
 use fairwire_laws::Site;
 use fairwire_laws::dropper::tail_drop;
 
-/// The discipline that shares a link, as given.
 #[derive(Default)]
 pub(crate) enum Queue {
     #[default]
@@ -17,7 +16,7 @@ pub(crate) enum Queue {
 }
 
 impl Queue {
-    /// The builder's method that its mistakes concern.
+    /// The builder's method to which mistakes are attributed.
     pub(crate) fn method(&self) -> &'static str {
         match self {
             Queue::TailDrop => "buffer", // its only setting
@@ -29,7 +28,6 @@ impl Queue {
         }
     }
 
-    /// The discipline, built for `site`.
     pub(crate) fn made(self, site: &Site<'_>, marks: bool) -> Result<Box<dyn Discipline>, String> {
         match self {
             Queue::TailDrop => tail_drop::Spec::default().build(site).map_err(|error| error.to_string()),
@@ -45,7 +43,7 @@ impl Queue {
     }
 }
 
-/// The choice of this name, or of this table of one name with its parameters.
+/// The discipline called `text`, or in the table `text` of one name with its parameters.
 #[cfg(feature = "catalogue")]
 fn named(text: &str) -> Result<fairwire_catalogue::Choice, String> {
     use fairwire_catalogue::Choice;

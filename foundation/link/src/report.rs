@@ -8,24 +8,24 @@ use std::time::Duration;
 /// The counts of a link since its start, or since [`restart_report`](crate::Link::restart_report).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkReport {
-    /// The length of the report, up to the latest given time.
+    /// The length of the report, up to the latest time given.
     pub time: Duration,
-    /// Per flow, sorted by number.
+    /// The counts of each flow, sorted by number.
     pub flows: Vec<FlowReport>,
     /// The fraction of the link's capacity in bits that was used, 0 to 1; 0 if no time has passed.
     pub utilization: f64,
     /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal, `1 / flows` if one
-    /// has everything, and 1 if nothing was delivered.
+    /// flow has everything, and 1 if nothing was delivered.
     pub jain: f64,
-    /// Calls with a time before the latest given, which counted as calls at the latest. Counted
-    /// from the start of the link.
+    /// The number of calls with a time before the latest, which counted as calls at the latest.
+    /// Counted from the start of the link.
     pub backward_calls: u64,
 }
 
 /// The counts of one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowReport {
-    /// Its number, as given with each packet.
+    /// The flow's number, as given with each packet.
     pub flow: u64,
     /// Packets sent into the link.
     pub sent: u64,
@@ -41,14 +41,14 @@ pub struct FlowReport {
     pub marked: u64,
     /// Bytes of the packets delivered.
     pub delivered_bytes: u64,
-    /// The delivered rate over the time of the report, bit/s; 0 if no time has passed.
+    /// The delivered rate over the time of the report, in bit/s; 0 if no time has passed.
     pub rate_bps: f64,
     /// The delays from sending to the far end, of delivered packets.
     pub delay: Delays,
 }
 
-/// The delays of packets. Each percentile is exact: the smallest occurring value that at least this
-/// percentage did not exceed. All are zero without packets.
+/// The delays of packets. Each percentile is exact: the smallest delay that at least this
+/// percentage of packets did not exceed. All are zero without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// The shortest.
@@ -80,7 +80,7 @@ impl fmt::Display for LinkReport {
         }
         writeln!(f, "{:>12}{:>12}{:>12}", "p50", "p99", "max")?;
         for flow in &self.flows {
-            // A space before each keeps wide numbers apart.
+            // A space before each count keeps wide numbers apart.
             write!(f, "{:>10} {:>9.3}", flow.flow, flow.rate_bps / 1e6)?;
             for count in [flow.sent, flow.delivered, flow.dropped, flow.lost, flow.marked] {
                 write!(f, " {count:>9}")?;
@@ -104,11 +104,11 @@ pub(crate) struct Counts {
     pub(crate) duplicated: u64,
     pub(crate) marked: u64,
     pub(crate) delivered_bytes: u64,
-    /// The delay of each delivered packet, nanoseconds.
+    /// The delay of each delivered packet, in nanoseconds.
     pub(crate) delays: Vec<u64>,
 }
 
-/// The flows of a link, looked up by number once per packet, and by index after that.
+/// The flows of a link, looked up once per packet by number, and then by index.
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
     places: BTreeMap<u64, u32>,
@@ -134,7 +134,6 @@ impl Flows {
         place
     }
 
-    /// The counts of the flow at index `place`.
     #[inline]
     pub(crate) fn at(&mut self, place: u32) -> &mut Counts {
         &mut self.counts[place as usize]
@@ -145,7 +144,7 @@ impl Flows {
         self.counts.iter_mut().for_each(|counts| *counts = Counts::default());
     }
 
-    /// The reports over `time`, of each flow with any counts.
+    /// The reports over `time` of all flows with any counts.
     pub(crate) fn reports(&self, time: fairwire_core::Duration) -> Vec<FlowReport> {
         let counted = self.places.iter().map(|(flow, place)| (*flow, &self.counts[*place as usize]));
         let any = |counts: &Counts| counts.sent + counts.delivered + counts.dropped + counts.lost > 0;
@@ -172,7 +171,6 @@ impl Counts {
 }
 
 impl Delays {
-    /// The delays of packets, given in nanoseconds.
     fn of(mut ns: Vec<u64>) -> Self {
         ns.sort_unstable();
         let [Some(min), Some(max)] = [ns.first(), ns.last()] else { return Delays::default() };
@@ -202,11 +200,11 @@ pub(crate) fn jain(flows: &[FlowReport]) -> f64 {
 pub(crate) struct Sent {
     /// The start of the count.
     pub(crate) from: Time,
-    /// Bits of the packets begun since then.
+    /// The bits of the packets begun since `from`.
     pub(crate) begun_bits: f64,
-    /// Bits, sent since then, of the packet that was begun before.
+    /// The bits sent since `from` of the packet that was begun before.
     pub(crate) inherited_bits: f64,
-    /// When the latest packet's transmission ends.
+    /// The end of the latest packet's transmission.
     pub(crate) until: Time,
 }
 

@@ -1,4 +1,4 @@
-//! A link from one text.
+//! A link from a text.
 
 use crate::builder::LinkBuilder;
 use crate::error::{BadLink, Mistake};
@@ -8,7 +8,7 @@ use fairwire_catalogue::Choice;
 use fairwire_core::{GilbertElliott, Loss};
 use serde::Deserialize;
 
-/// The methods of the builder with their arguments.
+/// The methods of the builder and their arguments.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
@@ -70,8 +70,9 @@ impl From<Lossy> for Loss {
 }
 
 impl<T: Clone, I: Moment> Link<T, I> {
-    /// Builds a link from one text. Its keys are `rate`, `delay` and the methods of [`LinkBuilder`]. A text
-    /// that begins with `{` is JSON, any other is TOML. Several arguments are a list.
+    /// Reads the description of a link from a text. Its keys are `rate`, `delay` and the methods of
+    /// [`LinkBuilder`]. A text that begins with `{` is JSON; any other text is TOML. Several
+    /// arguments form a list.
     ///
     /// ```
     /// use fairwire_link::Link;
@@ -138,7 +139,7 @@ impl Given {
     }
 }
 
-/// The link with this value, if there is one.
+/// Applies `method` to the link, if there is a `value`.
 fn with<L, V>(link: L, value: Option<V>, method: impl FnOnce(L, V) -> L) -> L {
     match value {
         Some(value) => method(link, value),

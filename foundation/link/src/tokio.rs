@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
-/// One end of a [`pair`]. Clones are the same end: each packet goes to one waiting receiver.
+/// An end of a [`pair`]. Clones are the same end: each packet goes to one waiting receiver.
 #[derive(Debug)]
 pub struct End<T> {
     path: Arc<Path<T>>,
@@ -66,7 +66,7 @@ pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
 }
 
 impl<T> End<T> {
-    /// Sends a packet of `flow` to the other end now. It takes `bytes` of the link.
+    /// Sends a packet of `flow` to the other end now. The packet takes `bytes` of the link.
     ///
     /// # Errors
     /// As [`Link::send`].
@@ -80,7 +80,7 @@ impl<T> End<T> {
     /// Waits for the next packet from the other end; `None` if nothing is in transit and the other
     /// end and its clones are gone.
     ///
-    /// Cancel safe: a packet is either returned or stays.
+    /// Cancel safe: a packet is returned or remains.
     pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
         let direction = &self.path.directions[1 - self.side];
         loop {
@@ -118,7 +118,8 @@ impl<T> End<T> {
 }
 
 impl<T> Direction<T> {
-    /// The state is consistent between calls of the link, so a panic elsewhere does no harm.
+    /// Locks the state. The state is consistent between calls of the link, so a panic elsewhere
+    /// does no harm.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
-//! The only clock of the live path: monotonic, shared by all processes and network namespaces of
-//! the machine.
+//! The only clock of the live path: monotonic, and shared by all processes and network namespaces
+//! of the machine.
 
 use fairwire_core::Time;
 use rustix::thread::clock_nanosleep_absolute;
@@ -11,13 +11,13 @@ pub fn now() -> Time {
     read(ClockId::Monotonic)
 }
 
-/// Like [`now`], but including time asleep; the kernel reports a process's start on this clock.
+/// Like [`now`], but includes the time asleep. The kernel reports a process's start on this clock.
 pub fn boot() -> Time {
     read(ClockId::Boottime)
 }
 
-/// The CPU time of this thread. Compared with [`now`], it separates its own work from delays by
-/// other threads.
+/// The CPU time of this thread. Compared with [`now`], it separates the thread's work from delays
+/// by other threads.
 pub fn thread() -> Time {
     read(ClockId::ThreadCPUTime)
 }
@@ -40,7 +40,7 @@ fn read(clock: ClockId) -> Time {
 
 /// Sleeps until `time`; returns at once if it has passed.
 pub fn sleep_until(time: Time) {
-    // A signal wakes the thread early; after its handler, the sleep continues.
+    // A signal wakes the thread early, and the sleep continues after its handler.
     while now() < time && clock_nanosleep_absolute(ClockId::Monotonic, &timespec(time.ns())).is_err() {}
 }
 

@@ -19,7 +19,7 @@ impl Heads {
     }
 }
 
-/// Each frame takes two: its bytes, and a header before them.
+/// Each frame takes two vectors: its bytes, and a header before them.
 const MAX_VECTORS: usize = 2 * MAX_FRAMES_AT_ONCE;
 
 /// A batch of frames, grouped into messages.
@@ -30,7 +30,6 @@ pub(super) struct Gathered<'a> {
     count: usize,
 }
 
-/// One message: the frames from `from` up to `to`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Message {
     from: usize,
@@ -40,7 +39,6 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Adds its frames to those that the kernel refused with `error`.
     pub(super) fn refuse(&self, error: Errno, refused: &mut Refused) {
         let add = if error == Errno::MSGSIZE { Refused::add_too_long } else { Refused::add };
         (self.from..self.to).for_each(|place| add(refused, place));
@@ -48,7 +46,7 @@ impl Message {
 }
 
 impl<'a> Gathered<'a> {
-    /// The messages of `frames`, at most [`MAX_FRAMES_AT_ONCE`] of them.
+    /// Groups `frames`, at most [`MAX_FRAMES_AT_ONCE`], into messages.
     pub(super) fn new(frames: &[Outgoing<'a>], heads: &'a mut Heads) -> Self {
         let mut gathered = Gathered {
             vectors: [IoSlice::new(&[]); MAX_VECTORS],
@@ -69,13 +67,12 @@ impl<'a> Gathered<'a> {
         gathered
     }
 
-    /// All messages with their pieces.
     pub(super) fn messages(&self) -> impl ExactSizeIterator<Item = (&Message, &[IoSlice<'a>])> {
         let pieces = |message: &Message| &self.vectors[message.first_vector..message.last_vector];
         self.messages[..self.count].iter().map(move |message| (message, pieces(message)))
     }
 
-    /// Adds one message from the start of `frames`, and returns the number of frames in it.
+    /// Adds one message from the start of `frames`, and returns the number of its frames.
     fn add(
         &mut self,
         frames: &[Outgoing<'a>],
@@ -101,7 +98,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The super-packet at the start of `frames`, and its number of frames; `None` if the first frame
+/// The super-packet at the start of `frames`, and its number of frames. `None` if the first frame
 /// is sent separately.
 fn together<'a>(frames: &[Outgoing<'a>]) -> Option<(Joint<'a>, usize)> {
     let (first, rest) = frames.split_first()?;

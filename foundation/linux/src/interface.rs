@@ -37,7 +37,8 @@ pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
             // SAFETY: the kernel has written a `sockaddr` into the union, which is plain bytes, for
             // which every bit pattern is valid.
             let address = unsafe { request.ifr_ifru.ifru_addr };
-            // struct sockaddr_in: after the two-byte family come the two-byte port and the address.
+            // In struct sockaddr_in, the two-byte family is followed by the two-byte port and the
+            // address.
             let octets = [2, 3, 4, 5].map(|at| address.sa_data[at] as u8);
             Ok(Some(Ipv4Addr::from(octets)))
         }
@@ -46,12 +47,11 @@ pub fn ipv4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     }
 }
 
-/// A request about the interface `name`; `None` if the name is invalid.
 pub(crate) fn request(name: &str) -> Option<libc::ifreq> {
     // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros
     // are valid.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
-    // The last character remains zero.
+    // The name's last character remains zero.
     let is_long = name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(['\0', '/']);
     for (place, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = c_char::from_ne_bytes([octet]);

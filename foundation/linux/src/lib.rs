@@ -1,7 +1,7 @@
 //! Linux system interfaces: its [clock], [interfaces](link) and their [queues](traffic_control),
 //! its [packet filter](nftables), and [ports](port) that carry frames.
 //!
-//! All crates that forward packets, or test on real networks, use this one; no other crate makes
+//! All crates that forward packets, or test on real networks, use this crate. No other crate makes
 //! system calls on the network stack.
 
 pub mod af_packet;

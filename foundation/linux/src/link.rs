@@ -11,19 +11,19 @@ use std::os::fd::OwnedFd;
 pub struct About {
     /// Its number.
     pub index: u32,
-    /// The longest packet that it accepts, without the Ethernet header.
+    /// The longest packet that the interface accepts, without the Ethernet header, in bytes.
     pub mtu: u32,
-    /// The number of the bridge or bond that it belongs to.
+    /// The number of the bridge or bond to which the interface belongs.
     pub master: Option<u32>,
     /// Is it up?
     pub is_up: bool,
-    /// Does it carry frames: is it up, with a carrier?
+    /// Does the interface carry frames: is it up, with a carrier?
     pub is_running: bool,
-    /// Is it the machine's loopback?
+    /// Is the interface the machine's loopback?
     pub is_loopback: bool,
-    /// Do its frames start with an Ethernet header?
+    /// Do the interface's frames start with an Ethernet header?
     pub is_ethernet: bool,
-    /// Its own Ethernet address; zeros if it has none.
+    /// The interface's Ethernet address; zeros if it has none.
     pub ethernet_address: [u8; 6],
 }
 
@@ -49,7 +49,7 @@ pub fn about(index: u32) -> io::Result<About> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the kernel reports nothing about it"))
 }
 
-/// A notification of the kernel: an interface changed, or is gone.
+/// A notification of the kernel that an interface changed or is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
     /// Its current state.
@@ -78,7 +78,7 @@ pub fn news(mut bytes: &[u8]) -> Vec<News> {
         }
         let (message, rest) = bytes.split_at(len);
         let kind = u16::from_ne_bytes([message[4], message[5]]);
-        // A bridge reports its ports in messages of its own family.
+        // A bridge reports its ports in messages of another family, which are skipped.
         let is_plain = i32::from(message[HEADER_BYTES]) == libc::AF_UNSPEC;
         match (kind, message[HEADER_BYTES + 4..].first_chunk()) {
             (libc::RTM_NEWLINK, _) if is_plain => news.extend(parse(message).map(News::Is)),

@@ -20,7 +20,7 @@ pub struct Pair<'a> {
     pub there: End<'a>,
     /// The other namespace.
     pub there_namespace: &'a OwnedFd,
-    /// MTU of both ends, bytes.
+    /// The MTU of both ends, in bytes.
     pub mtu: u32,
 }
 
@@ -29,14 +29,14 @@ pub struct Pair<'a> {
 pub struct End<'a> {
     /// The interface's name.
     pub name: &'a str,
-    /// The interface's number in its namespace, which makes a lookup unnecessary.
+    /// The interface's number in its namespace, so that no lookup is needed.
     pub index: u32,
 }
 
 /// An address and the length of its network's prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The address, or the first one of a network.
+    /// The address, or the first address of a network.
     pub ip: IpAddr,
     /// The number of leading bits that belong to the network.
     pub prefix_bits: u8,
@@ -45,16 +45,16 @@ pub struct Address {
 /// The location of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
-    /// Every address in it belongs to this host.
+    /// Every address of the network belongs to this host.
     Local,
-    /// Behind the host with this address.
+    /// The network is behind the host with this address.
     Via(IpAddr),
 }
 
 impl Netlink {
-    /// Opens one in this thread's namespace.
+    /// Opens a connection in this thread's namespace.
     pub fn open() -> io::Result<Self> {
-        // NETLINK_ROUTE, the number of the routing protocol, is zero, and so is "none".
+        // `None` is the protocol number zero, which is NETLINK_ROUTE, the routing protocol.
         Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?))
     }
 
@@ -90,14 +90,14 @@ impl Netlink {
         self.change(Link { index, flags: 0, changed: IS_UP })
     }
 
-    /// Removes an interface, and with it the other end of its pair.
+    /// Removes an interface, and the other end if it is one of a pair.
     pub fn remove(&self, index: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_DELLINK, 0);
         request.link(Link::untouched(index));
         self.execute(request)
     }
 
-    /// Adds an address to an interface, immediately: IPv6 skips the search for duplicates.
+    /// Adds an address to an interface immediately: IPv6 skips the search for duplicates.
     pub fn add_address(&self, index: u32, address: Address) -> io::Result<()> {
         self.execute(about_address(Request::new(libc::RTM_NEWADDR, CREATE), index, address))
     }
@@ -180,7 +180,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Creates an interface for the VLAN `id` on the interface `under`, down.
+    /// Creates an interface, down, for the VLAN `id` on the interface `under`.
     pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
         request.link(Link::untouched(here.index));
@@ -201,8 +201,8 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Creates a bridge that forwards immediately, without a spanning tree, waiting or multicast
-    /// snooping. It is down.
+    /// Creates a bridge, down, that forwards immediately, without a spanning tree, waiting or
+    /// multicast snooping.
     pub fn add_bridge(&self, name: &str) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
         request.link(Link::untouched(0));
@@ -226,7 +226,8 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Limits the super-packets that an interface sends to `most` segments; 1 disables them.
+    /// Limits the super-packets that an interface sends to `most` segments; 1 disables
+    /// super-packets.
     pub fn set_segments(&self, index: u32, most: u32) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, 0);
         request.link(Link::untouched(index));
@@ -250,7 +251,7 @@ impl Netlink {
     /// Sends a request that has one answer before its acknowledgement, and returns the answer.
     pub(crate) fn read(&self, request: Request) -> io::Result<Vec<u8>> {
         let answer = self.answer(request)?;
-        // An error is an acknowledgement, and arrives without an answer.
+        // An error comes as an acknowledgement, without an answer.
         match acknowledgement(&answer) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(error) => return Err(error),
@@ -259,12 +260,11 @@ impl Netlink {
         acknowledgement(&self.next()?).map(|()| answer)
     }
 
-    /// Sends a request and waits for its acknowledgement.
     pub(crate) fn execute(&self, request: Request) -> io::Result<()> {
         acknowledgement(&self.answer(request)?)
     }
 
-    /// Sends a request and returns the answer: one message.
+    /// Sends a request and returns the answer, which is one message.
     pub(crate) fn answer(&self, request: Request) -> io::Result<Vec<u8>> {
         write(&self.0, &request.finish())?;
         self.next()
@@ -279,7 +279,6 @@ impl Netlink {
 }
 
 impl From<OwnedFd> for Netlink {
-    /// Wraps an open socket, possibly of another process in another namespace.
     fn from(socket: OwnedFd) -> Self {
         Netlink(socket)
     }
@@ -314,7 +313,7 @@ pub const LOOPBACK: u32 = 1;
 const VLAN_ID: u16 = 1;
 /// `linux/veth.h`: the attribute that describes the other end.
 const VETH_INFO_PEER: u16 = 1;
-/// `linux/if_link.h`: of a bridge, and of IPv6 on an interface.
+/// `linux/if_link.h`: attributes of a bridge, and of IPv6 on an interface.
 const BR_FORWARD_DELAY: u16 = 1;
 const BR_STP_STATE: u16 = 5;
 const BR_MCAST_SNOOPING: u16 = 23;

@@ -7,11 +7,11 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink, re
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// A socket of the packet filter. Tables that it owns are removed with it.
+/// A socket of the packet filter. Tables that the socket owns are removed with it.
 #[derive(Debug)]
 pub struct Nftables(OwnedFd);
 
-/// The packets that a table receives.
+/// A table's family, which decides the packets that it receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// IPv4 and IPv6.
@@ -29,9 +29,9 @@ pub struct Hook<'a> {
     pub chain: &'a str,
     /// `filter` or `nat`.
     pub kind: &'a str,
-    /// Its number in the family.
+    /// The hook's number in the family.
     pub number: u32,
-    /// Lower values run earlier.
+    /// The priority; lower values run earlier.
     pub priority: i32,
     /// The interface, for a chain in a table of the family `netdev`.
     pub device: Option<&'a str>,
@@ -40,11 +40,11 @@ pub struct Hook<'a> {
 /// The fate of a table when its owner's socket is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
-    /// It is deleted. Until then, no other process can change it.
+    /// The table is deleted. Until then, no other process can change it.
     Goes,
-    /// It remains. Until then, no other process can change it.
+    /// The table remains. Until the socket is closed, no other process can change it.
     Stays,
-    /// It remains, and every process may change it: for kernels before 6.9.
+    /// The table remains, and every process may change it: for kernels before 6.9.
     StaysOpenToAll,
 }
 
@@ -63,7 +63,7 @@ impl Persistence {
 }
 
 impl Nftables {
-    /// Opens one in this thread's network namespace.
+    /// Opens a socket in this thread's network namespace.
     pub fn open() -> io::Result<Self> {
         let protocol = Some(netlink::NETFILTER);
         Ok(Nftables(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
@@ -85,8 +85,8 @@ impl Nftables {
         }
     }
 
-    /// Does the packet filter have a flowtable, whose flows skip all hooks except the first?
-    /// Returns false on a kernel without flowtables.
+    /// Does the packet filter have a flowtable, whose flows skip all hooks but the first? Returns
+    /// false on a kernel without flowtables.
     pub fn has_flowtable(&self) -> io::Result<bool> {
         let any = 0;
         write(&self.0, &message(GET_FLOWTABLE, libc::NLM_F_DUMP, any, 0).finish())?;
@@ -96,8 +96,8 @@ impl Nftables {
         Ok(kind == Some(NFTABLES << 8 | NEW_FLOWTABLE))
     }
 
-    /// Sends `bytes` and reads all answers, which are available once it is sent. Returns the first
-    /// error among them.
+    /// Sends `bytes` and reads all answers, which are available once `bytes` are sent. Returns the
+    /// first error among the answers.
     fn exchange(&self, bytes: &[u8]) -> io::Result<()> {
         write(&self.0, bytes)?;
         let mut answer = [0; 8192];
@@ -113,7 +113,6 @@ impl Nftables {
     }
 }
 
-/// The first error among the messages of an answer.
 fn errors(mut answer: &[u8]) -> io::Result<()> {
     let u32_at = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
     while let Some(len) = u32_at(answer, 0).map(|len| len as usize).filter(|len| *len >= HEADER_BYTES) {
@@ -141,10 +140,10 @@ impl Batch {
         Batch { bytes, family, table: table.to_owned() }
     }
 
-    /// Recreates the table: an earlier table of its name is removed.
+    /// Creates the table anew; an earlier table of its name is removed.
     #[must_use]
     pub fn renew(self, fate: Persistence) -> Self {
-        // A table must exist to be deleted.
+        // Only an existing table can be deleted.
         self.add_table(0).delete().add_table(fate.flags())
     }
 
@@ -201,7 +200,7 @@ impl Batch {
     }
 }
 
-/// A step of a rule. There is one register.
+/// A step of a rule. Steps share one register.
 #[derive(Clone, Copy, Debug)]
 pub enum Expression<'a> {
     /// Loads metadata of the packet, by its key.
@@ -210,10 +209,10 @@ pub enum Expression<'a> {
     SetMeta(u32),
     /// Loads the destination address of the Ethernet header.
     EthernetDestination,
-    /// Loads the four bytes after the first type of the Ethernet header; in a tagged frame these
+    /// Loads the four bytes after the first type of the Ethernet header. In a tagged frame these
     /// are the tag's number and the inner type.
     InTag,
-    /// Loads the source of the IPv4 header.
+    /// Loads the source address of the IPv4 header.
     Ipv4Source,
     /// Loads a result of the route lookup for the packet's destination, by its key.
     RouteOfDestination(u32),
@@ -224,13 +223,13 @@ pub enum Expression<'a> {
         /// The bits that are then inverted.
         xor: u32,
     },
-    /// Continues if the register equals this.
+    /// Continues if the register equals these bytes.
     Is(&'a [u8]),
-    /// Continues if it differs.
+    /// Continues if the register differs from these bytes.
     IsNot(&'a [u8]),
     /// Loads this number.
     Number(u32),
-    /// Loads this port, in network order.
+    /// Loads a port number, in network order.
     Port(u16),
     /// Sends the packet through the interface whose number is in the register.
     Send,
@@ -238,9 +237,9 @@ pub enum Expression<'a> {
     Accept,
     /// Drops it.
     Drop,
-    /// Masquerades it with the address of its output interface.
+    /// Masquerades the packet with the address of its output interface.
     Masquerade,
-    /// Redirects it to this host, to the port in the register.
+    /// Redirects the packet to this host, to the port in the register.
     Redirect,
 }
 
@@ -263,7 +262,7 @@ impl Expression<'_> {
         request.nested(EXPRESSION_DATA, |request| self.put_data(request));
     }
 
-    /// Attribute numbers are specific to each expression.
+    /// Writes the data, with attribute numbers specific to each expression.
     fn put_data(self, request: &mut Request) {
         let value = |request: &mut Request, kind: u16, bytes: &[u8]| {
             request.nested(kind, |request| request.attribute(DATA_VALUE, bytes));
@@ -271,10 +270,10 @@ impl Expression<'_> {
         match self {
             Expression::Meta(key) => numbers(request, &[(1, REGISTER), (2, key)]),
             Expression::SetMeta(key) => numbers(request, &[(2, key), (3, REGISTER)]),
-            // The first six bytes of the link-layer header.
+            // These are the first six bytes of the link-layer header.
             Expression::EthernetDestination => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 6)]),
             Expression::InTag => numbers(request, &[(1, REGISTER), (2, 0), (3, 14), (4, 4)]),
-            // Four bytes of the network header, from offset 12.
+            // These are four bytes of the network header, from offset 12.
             Expression::Ipv4Source => numbers(request, &[(1, REGISTER), (2, 1), (3, 12), (4, 4)]),
             Expression::RouteOfDestination(result) => {
                 numbers(request, &[(1, REGISTER), (2, result), (3, FIB_DESTINATION)]);
@@ -325,7 +324,7 @@ pub fn interface_name(name: &str) -> [u8; 16] {
     padded
 }
 
-/// A message: struct nlmsghdr, struct nfgenmsg.
+/// A message with struct nlmsghdr and struct nfgenmsg.
 fn message(kind: u16, flags: i32, family: u8, resource: u16) -> Request {
     let subsystem = if resource == NFTABLES { 0 } else { NFTABLES << 8 };
     let mut request = Request::new(subsystem | kind, flags);
@@ -378,9 +377,9 @@ pub mod meta {
     pub const INPUT: u32 = 6;
     /// The name of the output interface.
     pub const OUTPUT: u32 = 7;
-    /// The protocol in the IP packet, one byte.
+    /// The protocol in the IP packet, as one byte.
     pub const PROTOCOL: u32 = 16;
-    /// The type of receiver, according to its Ethernet address.
+    /// The type of the packet's receiver, by its Ethernet address.
     pub const PACKET_TYPE: u32 = 19;
 }
 
@@ -410,7 +409,7 @@ pub mod hook {
 mod tests {
     use super::*;
 
-    /// An answer: an error message with this number.
+    /// An answer: an error message with the number `error`.
     fn answer(error: i32) -> Vec<u8> {
         let mut bytes = 20_u32.to_ne_bytes().to_vec();
         bytes.extend((libc::NLMSG_ERROR as u16).to_ne_bytes());

@@ -10,25 +10,25 @@ use rustix::io::Errno;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// Receives one frame: its bytes from the link-layer header on ([`LinkKind`]), and its virtio-net
-/// header.
+/// A function that receives a frame: its bytes from the link-layer header on ([`LinkKind`]), and
+/// its virtio-net header.
 pub type Take<'a> = dyn FnMut(&[u8], &VnetHeader) + 'a;
 
 /// One end of a wire.
 ///
-/// Waiting is not part of it, because a port in memory has no file descriptor. A caller that waits
-/// also requires [`AsFd`](std::os::fd::AsFd).
+/// The trait has no method for waiting, because a port in memory has no file descriptor. A caller
+/// that waits also requires [`AsFd`](std::os::fd::AsFd).
 pub trait Port {
     /// Passes arrived frames to `take`, at most one bounded batch, and returns immediately. `take`
     /// copies the frames that it keeps.
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError>;
 
     /// Sends a wire-size frame with complete checksums. Returns false if the interface is down or
-    /// full: the frame is lost, as on an unplugged wire.
+    /// full. Then the frame is lost, as on an unplugged wire.
     fn transmit(&mut self, frame: &[u8]) -> bool;
 
-    /// Sends frames in order, with as few system calls as possible, and returns the refused ones.
-    /// At most [`MAX_FRAMES_AT_ONCE`].
+    /// Sends at most [`MAX_FRAMES_AT_ONCE`] frames in order, with as few system calls as possible,
+    /// and returns the refused frames.
     fn transmit_all(&mut self, frames: &[Outgoing<'_>]) -> Refused {
         let mut refused = Refused::NONE;
         for (place, frame) in frames.iter().enumerate() {
@@ -39,43 +39,44 @@ pub trait Port {
         refused
     }
 
-    /// Sets the departure time of frames transmitted from now on; a port that delays frames counts
-    /// from it.
+    /// Sets the departure time of frames transmitted from now on, from which a port that delays
+    /// frames counts.
     fn leaves_at(&mut self, _time: Time) {}
 
     /// Sends the delayed frames that are due at `now`.
     fn send_due(&mut self, _now: Time) {}
 
-    /// When the port has something to send, if the next transmitted frame leaves at `next`.
+    /// The time at which the port has something to send, if the next transmitted frame leaves at
+    /// `next`.
     fn due(&self, next: Option<Time>) -> Option<Time> {
         next
     }
 
-    /// The link layer of its frames, equal for both ports of a wire.
+    /// The link layer of the port's frames, equal for both ports of a wire.
     fn link_kind(&self) -> LinkKind {
         LinkKind::Ethernet
     }
 
     /// The handle with which another thread sends through this port. Returned once each time the
-    /// device is opened; never if only its own thread may send.
+    /// device is opened; never if only the port's thread may send.
     fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
         None
     }
 
-    /// Frames since the last call that [`transmit_all`](Port::transmit_all) accepted but the device
-    /// did not.
+    /// The frames since the last call that [`transmit_all`](Port::transmit_all) accepted but the
+    /// device did not.
     fn take_late(&mut self) -> Late {
         Late::default()
     }
 
-    /// The place in the ring at which another process continues with this port's descriptor; `None`
+    /// The index in the ring at which another process continues with this port's descriptor; `None`
     /// if none can.
     fn place(&self) -> Option<u32> {
         None
     }
 
-    /// Checks that the port still exists. Called when its descriptor reports an error, and
-    /// occasionally.
+    /// Checks that the port still exists. Called occasionally, and when its descriptor reports an
+    /// error.
     fn check(&mut self) -> Result<(), PortError> {
         Ok(())
     }
@@ -84,11 +85,11 @@ pub trait Port {
     fn health(&mut self) -> PortHealth;
 }
 
-/// The time to fall asleep and wake up.
+/// The time that falling asleep and waking up takes.
 const MIN_SLEEP: Duration = Duration::from_us(5);
 
-/// Sleeps until a frame arrives at one of `ports`, or `time` has passed; does not sleep for times
-/// that are too short.
+/// Sleeps until a frame arrives at one of `ports`, or `time` has passed. Does not sleep if `time`
+/// is too short.
 ///
 /// # Errors
 /// If the system refuses to wait, or one of the ports no longer exists.
@@ -105,7 +106,7 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
             let mut faulty = ports.into_iter().zip(faulty).filter(|(_, is_faulty)| *is_faulty);
             faulty.try_for_each(|(port, _)| port.check())
         }
-        // After a signal, the caller checks whether to stop.
+        // After a signal, the caller of `wait` checks whether to stop.
         Err(Errno::INTR) => Ok(()),
         Err(error) => {
             let name = "left or right".to_owned();
@@ -114,7 +115,7 @@ pub fn wait<P: Port + AsFd>(ports: [&mut P; 2], time: Duration) -> Result<(), Po
     }
 }
 
-/// Sleeps for `time` regardless of arrivals; does not sleep for times that are too short.
+/// Sleeps for `time` regardless of arrivals. Does not sleep if `time` is too short.
 pub fn sleep(time: Duration) {
     if time > MIN_SLEEP {
         std::thread::sleep(std::time::Duration::from_nanos(time.ns()));
@@ -136,22 +137,22 @@ pub struct Late {
     pub too_long: u64,
 }
 
-/// The frames or super-packets that every [`Port`] passes on in one call of [`Port::receive`], if
-/// as many arrived.
+/// The maximum number of frames or super-packets that a [`Port`] passes on in one call of
+/// [`Port::receive`].
 pub const TAKEN_AT_ONCE: usize = 32;
 
-/// The most frames for [`Port::transmit_all`]: the bits of [`Refused`].
+/// The maximum number of frames for [`Port::transmit_all`]: the bits of [`Refused`].
 pub const MAX_FRAMES_AT_ONCE: usize = 64;
 
 /// A frame to be sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outgoing<'a> {
-    /// Its bytes, with complete checksums.
+    /// The bytes of the frame, with complete checksums.
     pub bytes: &'a [u8],
-    /// Its TCP offsets, if it was part of a super-packet: frames that leave together may be passed
-    /// to the kernel as one again.
+    /// The TCP offsets, if the frame was part of a super-packet. Frames that leave together may be
+    /// passed to the kernel as one super-packet again.
     pub offsets: Option<TcpOffsets>,
-    /// Frames with equal numbers leave in order of arrival.
+    /// The flow. Frames of equal flows leave in order of arrival.
     pub flow: u32,
 }
 
@@ -166,7 +167,7 @@ impl<'a> Outgoing<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
     places: u64,
-    /// Those longer than the interface accepts.
+    /// The frames longer than the interface accepts.
     too_long: u64,
 }
 
@@ -174,24 +175,24 @@ impl Refused {
     /// All were sent.
     pub const NONE: Refused = Refused { places: 0, too_long: 0 };
 
-    /// The first `count` of a batch were not sent, at most [`MAX_FRAMES_AT_ONCE`].
+    /// The first `count` frames of a batch, at most [`MAX_FRAMES_AT_ONCE`].
     pub fn first(count: usize) -> Self {
         let places = if count >= MAX_FRAMES_AT_ONCE { u64::MAX } else { (1 << count) - 1 };
         Refused { places, too_long: 0 }
     }
 
-    /// Adds the frame at `place` of the batch.
+    /// Adds the frame at index `place` of the batch.
     pub fn add(&mut self, place: usize) {
         self.places |= 1 << place;
     }
 
-    /// Adds it as longer than the interface accepts.
+    /// Adds the frame at `place` as longer than the interface accepts.
     pub fn add_too_long(&mut self, place: usize) {
         self.add(place);
         self.too_long |= 1 << place;
     }
 
-    /// Adds `part`: the refused frames among those from `from` on.
+    /// Adds `part`, the refused frames of the batch from index `from` on.
     pub fn add_part(&mut self, part: Refused, from: usize) {
         self.places |= part.places << from;
         self.too_long |= part.too_long << from;
@@ -202,7 +203,7 @@ impl Refused {
         self.too_long >> place & 1 == 1
     }
 
-    /// Is the frame at `place` of the batch among them?
+    /// Was the frame at index `place` of the batch refused?
     pub fn has(self, place: usize) -> bool {
         self.places >> place & 1 == 1
     }
@@ -216,10 +217,10 @@ impl Refused {
 /// The first header of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkKind {
-    /// With an Ethernet header.
+    /// An Ethernet header.
     #[default]
     Ethernet,
-    /// The IP header, as on a TUN device.
+    /// An IP header, as on a TUN device.
     Ip,
 }
 
@@ -233,7 +234,7 @@ impl LinkKind {
         }
     }
 
-    /// The bytes that a frame lacks to be an Ethernet frame.
+    /// The number of bytes that a frame lacks to be an Ethernet frame.
     pub const fn missing_bytes(self) -> usize {
         match self {
             LinkKind::Ethernet => 0,

@@ -1,10 +1,10 @@
-//! The other programs of a set that is installed together.
+//! Finds the other programs of a set that is installed together.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// The file of the program `name`: in this process's folder, in its parent (test programs are one
-/// folder below the others), or in a folder of `PATH`. `None` if it is in none.
+/// The file of the program `name`: in this process's folder, in the parent folder (test programs
+/// are one folder below the others), or in a folder of `PATH`. `None` if it is in none.
 pub fn find(name: &str) -> Option<PathBuf> {
     let own = std::env::current_exe().ok();
     let near = own.iter().flat_map(|file| file.ancestors().skip(1).take(2).map(PathBuf::from));

@@ -1,11 +1,12 @@
-//! Counts the bytes that wait in the kernel for a receiving socket, and the packets that found no room there.
+//! Enlarges a socket's receive buffer in the kernel, and counts the packets that found no room in
+//! it.
 #![allow(unsafe_code, reason = "the kernel writes a structure; the block says why it is sound")]
 
 use rustix::net::sockopt;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Enlarges the receive buffer: beyond `net.core.rmem_max` with `CAP_NET_ADMIN`, otherwise up to
-/// it. Errors are ignored: a smaller buffer also works, and its overflows are counted.
+/// Enlarges the receive buffer up to `net.core.rmem_max`, or beyond with `CAP_NET_ADMIN`. Ignores
+/// errors: a smaller buffer also works, and its overflows are counted.
 pub fn enlarge_buffer(socket: impl AsFd, bytes: usize) {
     if sockopt::set_socket_recv_buffer_size_force(&socket, bytes).is_err() {
         let _ = sockopt::set_socket_recv_buffer_size(&socket, bytes);

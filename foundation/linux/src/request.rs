@@ -5,7 +5,8 @@ use std::net::IpAddr;
 
 /// Bytes of struct nlmsghdr.
 pub(crate) const HEADER_BYTES: usize = 16;
-/// Creates an object that must not exist yet; otherwise the kernel refuses with `EEXIST`.
+/// Flags for creating an object that must not exist yet; otherwise the kernel refuses with
+/// `EEXIST`.
 pub(crate) const CREATE: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
 pub(crate) const IS_UP: u32 = libc::IFF_UP as u32;
 
@@ -36,7 +37,6 @@ impl Request {
         Request(bytes)
     }
 
-    /// Appends bytes of a fixed part.
     pub(crate) fn raw(&mut self, bytes: &[u8]) {
         self.0.extend_from_slice(bytes);
     }
@@ -53,12 +53,12 @@ impl Request {
         self.attribute(kind, &value.to_ne_bytes());
     }
 
-    /// In netfilter's byte order, big-endian.
+    /// Appends a number in netfilter's byte order, big-endian.
     pub(crate) fn number_be(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_be_bytes());
     }
 
-    /// With the terminating zero that the kernel requires.
+    /// Appends a text with the terminating zero that the kernel requires.
     pub(crate) fn text(&mut self, kind: u16, text: &str) {
         self.nested(kind, |request| {
             request.raw(text.as_bytes());
@@ -106,8 +106,8 @@ pub(crate) fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
     }
 }
 
-/// An acknowledgement is an error message with number zero: struct nlmsgerr starts with the negated
-/// error number.
+/// Reads an acknowledgement: an error message with number zero. struct nlmsgerr starts with the
+/// negated error number.
 pub(crate) fn acknowledgement(answer: &[u8]) -> io::Result<()> {
     let kind = answer.get(4..6).map(|b| u16::from_ne_bytes([b[0], b[1]]));
     let error =

@@ -1,4 +1,4 @@
-//! The kernel's state of one of its TCP connections: `TCP_INFO` (tcp(7)).
+//! The kernel's state of a TCP connection: `TCP_INFO` (tcp(7)).
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -12,17 +12,17 @@ use std::os::fd::{AsFd, AsRawFd};
 pub struct TcpInfo {
     /// Congestion window, segments.
     pub cwnd: u32,
-    /// Slow-start threshold, segments; `None` before the first loss.
+    /// The slow-start threshold, in segments; `None` before the first loss.
     pub ssthresh: Option<u32>,
-    /// Smoothed round-trip time, microseconds; `None` before the first sample.
+    /// The smoothed round-trip time, in microseconds; `None` before the first sample.
     pub srtt_us: Option<u32>,
-    /// Segments retransmitted since the connection began.
+    /// The segments retransmitted since the connection began.
     pub retransmissions: u32,
-    /// The latest estimate of the delivery rate, bit/s of payload; `None` if there is none.
+    /// The latest estimate of the delivery rate, in bit/s of payload; `None` if there is none.
     pub delivery_rate_bps: Option<u64>,
 }
 
-/// The bytes of the structure that are read: up to `tcpi_delivery_rate`, in Linux since 4.9.
+/// The number of bytes read of the structure: up to `tcpi_delivery_rate`, in Linux since 4.9.
 const BYTES: usize = 168;
 /// `TCP_INFINITE_SSTHRESH` (include/net/tcp.h).
 const INFINITE: u32 = 0x7fff_ffff;
@@ -55,8 +55,8 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 }
 
 impl TcpInfo {
-    /// Uses the offsets of `struct tcp_info` (include/uapi/linux/tcp.h), which only grows at its
-    /// end.
+    /// Reads the state at the offsets of `struct tcp_info` (include/uapi/linux/tcp.h), which only
+    /// grows at its end.
     fn from_bytes(bytes: &[u8; BYTES]) -> Self {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let long = |at: usize| {

@@ -6,20 +6,21 @@ use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
 use fairwire_core::{Duration, GilbertElliott, Loss};
 use std::io;
 
-/// How redirected frames appear at the other interface.
+/// The appearance of redirected frames at the other interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirected {
-    /// They leave through it (`TCA_EGRESS_REDIR`).
+    /// They leave through the interface (`TCA_EGRESS_REDIR`).
     Leaves = 1,
-    /// They arrive at it (`TCA_INGRESS_REDIR`).
+    /// They arrive at the interface (`TCA_INGRESS_REDIR`).
     Arrives = 3,
 }
 
-/// Redirects all frames that arrive at the interface `from` to the interface `to`. Both are indexes
-/// in this thread's network namespace. Replaces the `clsact` qdisc of `from` with all its filters.
+/// Redirects all frames that arrive at the interface `from` to the interface `to`, both given by
+/// their indexes in this thread's network namespace. Replaces the `clsact` qdisc of `from` with all
+/// its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
-    // Fails if there is none. An old one may redirect to an interface that was removed.
+    // Without an old qdisc this fails. An old qdisc may redirect to an interface that was removed.
     let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
     netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
     netlink.execute(redirecting(from, to, way))
@@ -31,21 +32,21 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
 pub struct Impairment {
     /// The delay of each frame; `jitter` is added to it.
     pub delay: Duration,
-    /// The extra delay of each frame: one of these, equally probable, at most 2 s. Faster frames
+    /// The extra delay of each frame: one of the list, equally probable, at most 2 s. Faster frames
     /// overtake others.
     pub jitter: Vec<Duration>,
     /// The losses.
     pub loss: Option<Loss>,
     /// The fraction of frames that is delayed; `None` delays all.
     pub delayed: Option<f64>,
-    /// The probability that one is sent twice.
+    /// The probability that a frame is sent twice.
     pub duplicate: f64,
-    /// The most frames delayed at a time; further ones are dropped.
+    /// The maximum number of frames delayed at a time; further frames are dropped.
     pub most_packets: u32,
 }
 
 /// Delays and drops the frames that the interface `index` sends (tc-netem(8)). Replaces its root
-/// qdisc. Refused by a kernel without `sch_netem`.
+/// qdisc. A kernel without `sch_netem` refuses.
 pub fn impair(netlink: &Netlink, index: u32, impairment: &Impairment) -> io::Result<()> {
     netlink.execute(impairing(index, impairment))
 }
@@ -86,17 +87,17 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
     request
 }
 
-/// Delays in the kernel's form: a mean, and a table of differences from it.
+/// Delays in the kernel's form: a mean, and a table of differences from the mean.
 struct Spread {
     mean_ns: u64,
-    /// The delay that 8192 represents in the table.
+    /// The difference that an entry of 8192 represents.
     unit_ns: u64,
     table: Vec<i16>,
 }
 
 impl Spread {
-    /// The table of `delay` plus one of `jitter`. The kernel's table has room for 16 384 entries;
-    /// if there are more, it takes every n-th in order of size.
+    /// The mean and the table of `delay` plus one of `jitter`. The kernel's table has room for 16
+    /// 384 entries; of more delays, every n-th in order of size is used.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();
@@ -104,7 +105,7 @@ impl Spread {
         let picked: Vec<u64> = sorted.into_iter().skip(step / 2).step_by(step).collect();
         let mean = picked.iter().sum::<u64>() as f64 / picked.len().max(1) as f64;
         let farthest = picked.iter().map(|ns| (*ns as f64 - mean).abs()).fold(1.0, f64::max);
-        // Scaled to fit the largest difference into 16 bits.
+        // The unit fits the largest difference into 16 bits.
         let unit = (farthest * DISTRIBUTION_SCALE / f64::from(i16::MAX)).ceil().max(1.0);
         let entry = |ns: u64| ((ns as f64 - mean) / unit * DISTRIBUTION_SCALE).round() as i16;
         Spread {
@@ -115,7 +116,7 @@ impl Spread {
     }
 }
 
-/// As a fraction of 2^32.
+/// A probability as a fraction of 2^32.
 fn probability(part: f64) -> u32 {
     (part.clamp(0.0, 1.0) * f64::from(u32::MAX)).round() as u32
 }
@@ -129,9 +130,9 @@ fn bytes_of(words: &[u32]) -> Vec<u8> {
 pub struct QueueCounts {
     /// Packets in the queue.
     pub packets: u32,
-    /// Their bytes, as the queue's link counts them.
+    /// The bytes of these packets, as the queue's link counts them.
     pub bytes: u32,
-    /// Packets dropped since its creation, modulo 2^32.
+    /// The number of packets dropped since the queue's creation, modulo 2^32.
     pub dropped: u32,
 }
 
@@ -144,8 +145,8 @@ pub fn counted(netlink: &Netlink, index: u32, handle: u32) -> io::Result<QueueCo
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the kernel counts nothing of this queue"))
 }
 
-/// The counts in a message about a queue: struct nlmsghdr, struct tcmsg, attributes. `None` if
-/// missing or truncated.
+/// The counts in a message about a queue: struct nlmsghdr, struct tcmsg, attributes. `None` if they
+/// are missing or truncated.
 fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     let all = attribute(message.get(HEADER_BYTES + TCMSG_BYTES..)?, STATISTICS)?;
     // struct gnet_stats_queue: length, backlog, drops, requeues, overlimits.
@@ -177,7 +178,7 @@ fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
         (selector[0], selector[2]) = (TERMINAL, 1);
         request.attribute(U32_SELECTOR, &selector);
         request.nested(U32_ACTION, |request| {
-            // The first action of a list.
+            // Attribute 1 is the first action.
             request.nested(1, |request| {
                 request.text(ACTION_KIND, "mirred");
                 request.nested(ACTION_OPTIONS, |request| {
@@ -193,7 +194,7 @@ fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
 }
 
 /// Appends struct tcmsg: the family (any), and as `words` the interface, the handle, the parent and
-/// `tcm_info`, with a message-specific meaning.
+/// `tcm_info`, whose meaning depends on the message.
 fn tcmsg(request: &mut Request, words: [u32; 4]) {
     request.raw(&[0; 4]);
     words.iter().for_each(|word| request.raw(&word.to_ne_bytes()));
@@ -264,7 +265,7 @@ mod tests {
         let delays: Vec<f64> = spread.table.iter().map(|entry| delay(*entry)).collect();
         assert!(delays.is_sorted());
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-        // One of three neighbouring values is in the table, and a step is 40 ms / 65 536.
+        // One of three neighbouring values is in the table, whose steps are 40 ms / 65 536.
         assert!((mean - 21e6).abs() < 2e3, "{mean}");
         assert!((delays[0] - 1e6).abs() < 4e3 && (delays[delays.len() - 1] - 41e6).abs() < 4e3, "{delays:?}");
     }
@@ -279,8 +280,8 @@ mod tests {
             ..Impairment::default()
         };
         let bytes = impairing(1, &impairment).finish();
-        // `tc qdisc add dev lo root netem limit 100000 delay 20ms loss 10%` of iproute2 6.1, from
-        // its first attribute on.
+        // iproute2 6.1 sends this, from the first attribute on, for `tc qdisc add dev lo root netem
+        // limit 100000 delay 20ms loss 10%`.
         let mut expected = b"\x0a\x00\x01\x00netem\0\0\0\x1c\x00\x02\x00".to_vec();
         expected.extend(b"\xb4\xc4\x04\x00\xa0\x86\x01\x00\x9a\x99\x99\x19");
         expected.extend([0; 12]);

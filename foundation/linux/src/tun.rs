@@ -1,9 +1,9 @@
-//! A port that creates its own interface: a TUN or TAP device (the kernel's
+//! A port that creates an interface: a TUN or TAP device (the kernel's
 //! `Documentation/networking/tuntap.rst`).
 //!
-//! Frames are bare IP packets, each after a virtio-net header. Two devices form the wire of a
-//! routed gateway. The operator routes the traffic to be shaped into one, and it leaves the other
-//! to be routed further.
+//! A TUN device carries bare IP packets, each after a virtio-net header. Two TUN devices form the
+//! wire of a routed gateway. The operator routes the traffic to be shaped into one device, and it
+//! leaves the other to be routed further.
 //!
 //! A TAP device carries Ethernet frames; the gateway's router mode has two.
 //!
@@ -29,17 +29,17 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// A TUN or TAP device, which is removed when this is dropped, and when the process ends for any
+/// A TUN or TAP device. It is removed when this value is dropped, or when the process ends for any
 /// reason.
 #[derive(Debug)]
 pub struct Tun {
     device: File,
     name: String,
     kind: LinkKind,
-    /// The number of the interface and, with Ethernet, its own address.
+    /// The number of the interface. With Ethernet, `ethernet_address` is its address.
     index: u32,
     ethernet_address: [u8; 6],
-    /// With Ethernet: the new destination address of received frames.
+    /// With Ethernet: the destination address that received frames get.
     readdress: Option<[u8; 6]>,
     /// With Ethernet: do received frames get this device's address as their source?
     is_resent: bool,
@@ -50,12 +50,12 @@ pub struct Tun {
     is_down: bool,
 }
 
-/// The most packets read at once, so the other direction gets its turn.
+/// The maximum number of packets read at once, so the other direction gets a turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
-/// Packets that may wait in a TAP device: 50 ms of full packets at 1 Gbit/s. All arrivals wait
-/// there before they are shared.
+/// The number of packets that may wait in a TAP device: 50 ms of full packets at 1 Gbit/s. All
+/// arrivals wait there before they are shared.
 const TAP_QUEUE: u32 = 4096;
-/// The longest IP packet, its Ethernet header with a VLAN tag, and its virtio-net header.
+/// The longest IP packet, an Ethernet header with a VLAN tag, and a virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
 
 impl Tun {
@@ -65,8 +65,8 @@ impl Tun {
         Tun::of_kind(LinkKind::Ip, name, mtu)
     }
 
-    /// Creates the TAP device `name` likewise. It has no address, and frames that the kernel itself
-    /// originates on it are not received.
+    /// Creates the TAP device `name`, brings it up, and sets its MTU to `mtu` bytes. It has no
+    /// address, and frames that the kernel originates on it are not received.
     pub fn create_tap(name: &str, mtu: u32) -> Result<Self, PortError> {
         Tun::of_kind(LinkKind::Ethernet, name, mtu)
     }
@@ -121,7 +121,7 @@ impl Tun {
         Tun { readdress: Some(address), ..self }
     }
 
-    /// Sets its own address as the source of all received frames.
+    /// Sets the device's address as the source of all received frames.
     #[must_use]
     pub fn resent(self) -> Self {
         Tun { is_resent: true, ..self }
@@ -138,13 +138,13 @@ impl Tun {
         self.index
     }
 
-    /// Its Ethernet address; zeros if it has none.
+    /// The Ethernet address of the device; zeros if it has none.
     pub fn ethernet_address(&self) -> [u8; 6] {
         self.ethernet_address
     }
 
-    /// Should the frame in the buffer be ignored? It is the kernel's own, such as a multicast group
-    /// report, or not IPv4 if only that is received.
+    /// Should the frame in the buffer be ignored, because the kernel originated it, such as a
+    /// multicast group report, or because only IPv4 is received?
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {
@@ -205,7 +205,7 @@ impl Port for Tun {
             match rustix::io::writev(&self.device, pieces) {
                 Ok(_) => self.is_down = false,
                 Err(error) => {
-                    // The kernel's error for a device that is not up.
+                    // The kernel returns this error if the device is not up.
                     let is_down = error == Errno::IO;
                     self.health.outages += u64::from(is_down && !self.is_down);
                     self.is_down |= is_down;
@@ -241,16 +241,16 @@ impl AsFd for Tun {
     }
 }
 
-/// Packets that found the device's queue full: the twelfth column of the kernel's table. `None` in
-/// another namespace.
+/// The number of packets that found the device's queue full: the twelfth column of the kernel's
+/// table. `None` in another namespace.
 fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev").ok()?;
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// Enables the supported offloads: checksums, and TCP in super-packets. Only newer kernels have
-/// them for UDP.
+/// Enables the supported offloads: checksums, and super-packets of TCP. Only newer kernels have
+/// super-packets of UDP.
 fn offload(device: &File) -> io::Result<()> {
     const TUN_F_USO4: u32 = 0x20;
     const TUN_F_USO6: u32 = 0x40;

@@ -17,12 +17,12 @@ type Measures = BTreeMap<String, f64>;
 /// The allowed difference in one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
-    /// The measure, one of those of [`summarize`](crate::summary::summarize). Without its last
-    /// part, it covers all groups, as in `fraction`.
+    /// The measure, among those of [`summarize`](crate::summary::summarize). Without its last
+    /// component, as in `fraction`, it covers all groups.
     pub measure: &'a str,
-    /// The stage; every one if `None`.
+    /// The stage; `None` for every stage.
     pub stage: Option<&'a str>,
-    /// The discipline; every one if `None`.
+    /// The discipline; `None` for every discipline.
     pub discipline: Option<&'a str>,
     /// The allowed difference; `None` to only report it.
     pub allowed: Option<Distance>,
@@ -41,7 +41,7 @@ impl<'a> Tolerance<'a> {
         Tolerance { measure, stage: None, discipline: None, allowed: None, known: None }
     }
 
-    /// Does it apply to `stage` under `discipline`?
+    /// Does the tolerance apply to `stage` under `discipline`?
     pub fn is_under(&self, discipline: &str, stage: &str) -> bool {
         self.stage.is_none_or(|name| name == stage) && self.discipline.is_none_or(|name| name == discipline)
     }
@@ -51,17 +51,17 @@ impl<'a> Tolerance<'a> {
     }
 }
 
-/// The allowed distance of a mean from that of another stage: the sum of its parts.
+/// The allowed distance of a mean from that of another stage: the sum of three terms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distance {
-    /// In the unit of the measure.
+    /// The term in the unit of the measure.
     pub absolute: f64,
-    /// As a fraction of the other stage's mean.
+    /// The term as a fraction of the other stage's mean.
     pub relative: f64,
-    /// In standard errors of the difference.
+    /// The term in standard errors of the difference.
     pub deviations: f64,
-    /// How intervals count. For [`Rule::Meet`], the interval of the difference is as wide as those
-    /// of both means together.
+    /// The effect of intervals. For [`Rule::Meet`], the interval of the difference is as wide as
+    /// the intervals of both means together.
     pub rule: Rule,
 }
 
@@ -71,7 +71,6 @@ impl Distance {
         Distance { absolute, relative: 0.0, deviations: 0.0, rule: Rule::Reach }
     }
 
-    /// The distance in the unit of the measure, and the verdict.
     fn judged(&self, difference: &Difference) -> (f64, Verdict) {
         let Distance { absolute, relative, deviations, rule } = *self;
         let allowed = absolute + relative * difference.base.abs() + deviations * difference.standard_error;
@@ -83,11 +82,11 @@ impl Distance {
     }
 }
 
-/// Compares the runs of each discipline on each stage with those on the stage `against`.
+/// Compares the runs of each discipline on each stage with the runs on the stage `against`.
 ///
-/// Compares each measure of `tolerances` that both have; if several tolerances match one measure,
-/// the last counts. The measures are those of a summary, and any [further
-/// ones](crate::summary::is_further) that `tolerances` name.
+/// Compares each measure of `tolerances` that both stages have. If several tolerances match one
+/// measure, the last counts. The measures are those of a summary, and any [further
+/// measures](crate::summary::is_further) that `tolerances` name.
 pub fn agreement(
     runs: &[RunRecord],
     against: &str,
@@ -142,7 +141,6 @@ pub fn agreement(
     found
 }
 
-/// The names of the measures of `runs`.
 fn names(runs: &[Measures]) -> BTreeSet<&String> {
     runs.iter().flat_map(BTreeMap::keys).collect()
 }
@@ -157,15 +155,15 @@ pub fn is_called(measure: &str, name: &str) -> bool {
 struct Difference {
     /// The difference, with Welch's interval.
     value: Value,
-    /// The mean of the second.
+    /// The mean of the second set.
     base: f64,
     /// The standard error of the difference; 0 if both are single runs.
     standard_error: f64,
-    /// The sum of half the 95 % intervals of both means (Student's t).
+    /// The sum of the half widths of the 95 % intervals of both means (Student's t).
     both_half_widths: f64,
 }
 
-/// The mean of `first` minus that of `second`; `None` if one of them is empty.
+/// The mean of `first` minus that of `second`; `None` if either is empty.
 fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (a, b) = (Sample::of(first)?, Sample::of(second)?);
     let half_width_95 = a.variance.zip(b.variance).map(|(variance_a, variance_b)| {
@@ -191,7 +189,7 @@ fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
 struct Sample {
     count: f64,
     mean: f64,
-    /// The variance of at least two runs.
+    /// The variance; `None` for a single run.
     variance: Option<f64>,
 }
 
@@ -212,13 +210,13 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_welch() {
-        // By hand: means 3 and 7, variances 2.5 and 10, of five each: s² = 0.5 + 2 = 2.5, 5.88
+        // By hand, of five runs each: means 3 and 7, variances 2.5 and 10, s² = 0.5 + 2 = 2.5, 5.88
         // degrees of freedom, t(0.975) = 2.4592.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
         assert_eq!((welch.value.mean, welch.base), (-4.0, 7.0));
         assert!((welch.value.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
         assert!((welch.standard_error - 2.5f64.sqrt()).abs() < 1e-12, "{welch:?}");
-        // Student's: t(0.975, 4) = 2.7764, times the roots of 0.5 and 2.
+        // Student's half widths are t(0.975, 4) = 2.7764 times the roots of 0.5 and 2.
         assert!((welch.both_half_widths - 2.7764 * (0.5f64.sqrt() + 2f64.sqrt())).abs() < 1e-3, "{welch:?}");
         assert_eq!(difference(&[1.0], &[3.0, 5.0]).unwrap().value, Value::exact(-3.0));
         let even = Value { mean: 1.0, half_width_95: Some(0.0) };
@@ -232,7 +230,7 @@ mod tests {
         assert_eq!(["fraction.tcp", "fraction", "fractions", "jain"].map(is_it), [true, true, false, false]);
     }
 
-    /// Runs on a stage under `red` with these Jain's indices.
+    /// Runs on a stage under `red` with the Jain's indices `all`.
     fn runs(stage: &str, all: &[f64]) -> Vec<RunRecord> {
         let run = |jain: &f64| RunRecord {
             discipline: "red".into(),
@@ -255,7 +253,6 @@ mod tests {
         all.iter().map(run).collect()
     }
 
-    /// The agreement of the stage `b` with `a`.
     fn compared(a: &[f64], b: &[f64], tolerances: &[Tolerance<'_>]) -> Vec<Agreement> {
         agreement(&[runs("a", a), runs("b", b)].concat(), "a", tolerances, &[])
     }
@@ -270,7 +267,8 @@ mod tests {
         let relative = Distance { relative: 0.05, ..Distance::of(0.0) };
         assert_eq!(verdict(&[100.0; 5], &[104.9; 5], relative), Some(Verdict::Holds));
         assert_eq!(verdict(&[100.0; 5], &[94.9; 5], relative), Some(Verdict::Fails));
-        // Means of 2 and 5, each with a standard error of 1: the difference has one of 1.414.
+        // The means are 2 and 5, each with a standard error of 1, so the difference has an error of
+        // 1.414.
         let deviations = |deviations| Distance { deviations, rule: Rule::Mean, ..Distance::of(0.0) };
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.2)), Some(Verdict::Holds));
         assert_eq!(verdict(&[1.0, 3.0], &[4.0, 6.0], deviations(2.1)), Some(Verdict::Fails));
@@ -278,7 +276,7 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_agree_under_the_meet_rule() {
-        // Half widths: t(0.975, 1) s / sqrt(2) = 12.7 for runs 2 apart; 25.4 together.
+        // The half widths for runs 2 apart are t(0.975, 1) s / sqrt(2) = 12.7, together 25.4.
         let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
         assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
         assert_eq!(verdict(&[99.0, 101.0], &[129.0, 131.0], meet), Some(Verdict::Fails));

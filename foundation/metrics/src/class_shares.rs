@@ -1,9 +1,9 @@
 //! The fair share of each class of a tree: weighted max-min fairness at each level, by
 //! water-filling.
 //!
-//! Guarantees come first, and the rest is shared by weight, as in the discipline `classful`; no
-//! class exceeds its ceiling. Without bounds this is hierarchical max-min fairness; a test compares
-//! it with the recursive definition.
+//! Guarantees come first, and the rest is shared by weight, as in the discipline `classful`. No
+//! class exceeds its ceiling. Without guarantees and ceilings this is hierarchical max-min
+//! fairness; a test compares it with the recursive definition.
 
 use crate::max_min::{Claim, max_min};
 use fairwire_core::{ClassTerms, Rate};
@@ -11,8 +11,8 @@ use fairwire_core::{ClassTerms, Rate};
 /// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
 /// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
 ///
-/// `offered` is the separate offer of each class, or flow, to which the offers of its members are
-/// added. Capacity and offers are in bit/s. O(n log n).
+/// `offered` is what each class or flow itself offers; the offers of its members are added.
+/// Capacity and offers are in bit/s. O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
     let mut members = vec![Vec::new(); classes.len()];
@@ -35,14 +35,14 @@ pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> V
     let mut granted = vec![0.0; classes.len()];
     pour(&top, capacity, &nodes, classes, &mut granted);
     for (class, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
-        // Parents come first, so the grant of this class is known.
+        // Parents come first, so the share of this class is known.
         let capacity = granted[class];
         pour(members, capacity, &nodes, classes, &mut granted);
     }
     granted
 }
 
-/// The offer of a class, and its guaranteed share; both include its members'.
+/// The offer of a class, and its guaranteed share; both include those of its members.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     demand: f64,
@@ -50,7 +50,7 @@ struct Node {
 }
 
 fn pour(siblings: &[usize], capacity: f64, nodes: &[Node], classes: &[ClassTerms], granted: &mut [f64]) {
-    // Guarantees above the capacity are shared by weight, like everything else.
+    // If guarantees exceed the capacity, they share it by weight.
     let claim = |demand, class: &usize| Claim { demand, weight: classes[*class].weight.get() };
     let floors: Vec<Claim> = siblings.iter().map(|class| claim(nodes[*class].floor, class)).collect();
     let first = max_min(&floors, capacity);
@@ -69,7 +69,7 @@ mod tests {
     use fairwire_core::Weight;
     use proptest::prelude::*;
 
-    /// Classes and their offers, from parent, weight and offer.
+    /// Classes and their offers, each given as parent, weight and offer.
     fn split(classes: &[(Option<u32>, f64, f64)]) -> (Vec<ClassTerms>, Vec<f64>) {
         let one = |&(parent, weight, offered): &(Option<u32>, f64, f64)| {
             (ClassTerms::new(parent).with_weight(Weight::new(weight).expect("a weight")), offered)
@@ -110,7 +110,8 @@ mod tests {
         assert!(class_shares(&[], &[], 10.0).is_empty());
     }
 
-    /// Groups under the root and their members, as a tree for the oracle and as classes.
+    /// Groups under the root and their members, as a tree for the oracle and as classes with
+    /// offers.
     fn both(groups: &[(f64, Vec<(f64, f64)>)]) -> (Tree, Vec<ClassTerms>, Vec<f64>) {
         let leaf = |(weight, demand): &(f64, f64)| Tree::flow(*demand).weighing(*weight);
         let group = |(weight, members): &(f64, Vec<_>)| Tree {
@@ -134,7 +135,7 @@ mod tests {
             let (tree, classes, offered) = both(&groups);
             let shares = class_shares(&classes, &offered, capacity);
             for (share, truth) in shares[groups.len()..].iter().zip(hierarchical(&tree, capacity)) {
-                // Sums of at most 30 terms, each off by 2^-53 of 200.
+                // Sums have at most 30 terms, each off by 2^-53 of 200.
                 prop_assert!((share - truth).abs() < 1e-9, "{share} not {truth}");
             }
         }

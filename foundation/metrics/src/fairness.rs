@@ -16,8 +16,8 @@ use std::iter::repeat_n;
 /// For the nine TCP flows of FABA's Table 1 (Kamra et al. 2004), it is the printed figure, Σ
 /// throughput / 9 Mbit/s. A flow or group that offers nothing has a share of 1.
 ///
-/// `jain` is over these shares, so a small demand does not count as starvation; `jain_throughput`
-/// is over plain throughputs, as in the papers.
+/// `jain` is Jain's index of these shares, so a small demand does not count as starvation.
+/// `jain_throughput` is the index of plain throughputs, as in the papers.
 ///
 /// # Panics
 /// If the capacity or an offered rate is negative or not a number, or the capacity is infinite.
@@ -29,17 +29,17 @@ pub fn assess(flows: &[FlowRecord], capacity_bps: f64) -> Fairness {
 /// The route of flows over shared links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Route<'a> {
-    /// The indices of these links, each once.
+    /// The indices of the shared links on the route, each once.
     pub links: &'a [usize],
-    /// The maximum rate of a flow's own links, bit/s.
+    /// The maximum rate of the links that only the flow uses, in bit/s.
     pub max_bps: f64,
     /// The number of consecutive flows on this route.
     pub flows: usize,
 }
 
-/// As [`assess`], on a network; writes its max-min share into each flow. `routes` has the routes of
-/// the flows in order, and `capacities_bps` the rate of each link. Only data counts, not the
-/// acknowledgements that may share a link with it.
+/// Like [`assess`], on a network. Writes each flow's max-min share into the flow. `routes` has the
+/// routes of the flows in order, and `capacities_bps` the rate of each link. Only data counts, not
+/// the acknowledgements that may share a link with it.
 ///
 /// # Panics
 /// As [`assess`], and if the numbers of routes and flows differ, or a route has an unknown link.
@@ -53,7 +53,7 @@ pub fn assess_network<'a>(
     against(flows, shares.into_iter())
 }
 
-/// The max-min share of each of the `flows`; `None` for a flow that is off, by index.
+/// The max-min shares of `flows`, by index; `None` for a flow that is off.
 ///
 /// # Panics
 /// As [`assess_network`].
@@ -69,7 +69,7 @@ pub(crate) fn shares<'a>(
         let (at, flow) = claims.next()?;
         Some(if is_on(at) { claim(flow) } else { Claim::up_to(0.0) })
     };
-    // There may be a million flows, most of them alike.
+    // There may be a million flows, and most are alike.
     let mut routed: Vec<Routed<'a>> = Vec::new();
     for Route { links, max_bps, flows } in routes {
         let first = routed.len();
@@ -85,13 +85,12 @@ pub(crate) fn shares<'a>(
     shares.iter().zip(&routed).flat_map(|(&share, alike)| repeat_n(share, alike.flows)).collect()
 }
 
-/// Compares the flows' throughput with their `fair` shares.
 fn against(flows: &[FlowRecord], fair: impl Iterator<Item = f64> + Clone) -> Fairness {
     compared(flows, fair.map(|fair| (fair, 1.0)))
 }
 
 /// Compares the flows' throughput with their fair shares. Each share is paired with the fraction of
-/// time in which its flow had one; a flow without any is skipped.
+/// time in which its flow had it; flows without a share are skipped.
 pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f64)> + Clone) -> Fairness {
     let present = || flows.iter().zip(fair.clone()).filter(|(_, (_, part))| *part > 0.0);
     let rates = || present().map(|(flow, fair)| Rates::of(flow, fair));
@@ -109,7 +108,7 @@ pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f6
     }
 }
 
-/// The throughput of a flow or a group, and its fair share, bit/s.
+/// The throughput of a flow or a group, and its fair share, in bit/s.
 #[derive(Clone, Copy, Default)]
 struct Rates {
     got: f64,
@@ -172,8 +171,8 @@ mod tests {
         }
     }
 
-    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on 10 Mbit/s; each fair
-    /// share is 1.
+    /// FABA's base scenario: nine TCP flows and a CBR flow of 5 Mbit/s on a link of 10 Mbit/s. Each
+    /// fair share is 1 Mbit/s.
     fn selfish(each_tcp: f64, cbr: f64) -> Vec<FlowRecord> {
         let mut flows = vec![flow("tcp", None, each_tcp); 9];
         flows.push(flow("cbr", Some(5e6), cbr));
@@ -182,7 +181,8 @@ mod tests {
 
     #[test]
     fn the_share_of_the_tcp_group_matches_table_1_of_faba() {
-        // The calibration's RED: nine flows with 0.558 Mbit/s each, and the rest to the CBR flow.
+        // In the calibration's RED, nine flows get 0.558 Mbit/s each, and the CBR flow gets the
+        // rest.
         let actual = assess(&selfish(0.558e6, 4.978e6), 10e6);
         assert!((actual.group_share["tcp"] - 0.558).abs() < 1e-12, "{actual:?}");
         assert!((actual.group_share["cbr"] - 4.978).abs() < 1e-12, "{actual:?}");
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn network_shares_are_relative_to_the_fair_rate_of_each_route() {
-        // A long flow over two links of 10 and 6, and one more flow on each; the one on the first
-        // has an access link of 5.
+        // A long flow uses two links of 10 and 6 Mbit/s. One more flow uses each link; the flow on
+        // the first has an access link of 5.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];
@@ -220,7 +220,8 @@ mod tests {
 
     #[test]
     fn jain_is_one_when_all_get_their_fair_share_despite_small_demands() {
-        // Two greedy flows and three with a demand of a twentieth of that: 0.1 + 2 x 4.85 = 10.
+        // Three flows have a demand of 0.1, a twentieth of an equal share; two greedy flows get
+        // 4.85 each: 3 x 0.1 + 2 x 4.85 = 10.
         let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
         let actual = assess(&flows, 10e6);

@@ -8,23 +8,23 @@ use crate::max_min::Claim;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// One flow, or several equal ones: the claim of each, and the indices of the links on its route,
+/// One flow or several equal flows: the claim of each, and the indices of the links on its route,
 /// each once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Routed<'a> {
     /// The claim of each flow.
     pub claim: Claim,
-    /// The links on its route.
+    /// The links on the route of each flow.
     pub links: &'a [usize],
     /// The number of equal flows.
     pub flows: usize,
 }
 
 /// The max-min shares of `flows`, in their order and in the unit of `capacities`, which has one
-/// entry per link. For several equal flows, it is the share of each.
+/// entry per link. The share of several equal flows is that of each.
 ///
-/// A flow without links gets its demand. A link is recalculated only when its own flows change, so
-/// the work does not grow as flows times links.
+/// A flow without links gets its demand. A link is recalculated only when its flows change, so the
+/// work does not grow as flows times links.
 ///
 /// # Panics
 /// If a demand is negative or not a number, a weight is not finite and above zero, or a capacity is
@@ -51,7 +51,7 @@ pub fn fill(flows: &[Routed<'_>], capacities: &[f64]) -> Vec<f64> {
     shares.map(|(share, flow)| share.unwrap_or(flow.claim.demand)).collect()
 }
 
-/// The level per unit of weight that the rising flows of a link can reach together.
+/// The rate per unit of weight that the rising flows of a link can reach together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level(f64);
 
@@ -69,15 +69,15 @@ impl Ord for Level {
     }
 }
 
-/// Links, and their filling.
+/// The links, and the state of their filling.
 struct Filling<'a> {
     flows: &'a [Routed<'a>],
     capacities: &'a [f64],
-    /// Per link: its flows, in order.
+    /// By link: its flows, in order.
     flows_of: Vec<Vec<usize>>,
-    /// The shares of flows that no longer rise.
+    /// By flow: its share, once it no longer rises.
     shares: Vec<Option<f64>>,
-    /// Per link; `None` without a rising flow.
+    /// By link: its level; `None` without a rising flow.
     levels: Vec<Option<Level>>,
     /// The sorted levels, each with its link.
     rising: BTreeSet<(Level, usize)>,
@@ -95,10 +95,10 @@ impl<'a> Filling<'a> {
         filling
     }
 
-    /// Calculates the level of a link.
     fn see(&mut self, link: usize) {
         let (mut left, mut weights) = (self.capacities[link], 0.0);
-        // One by one, even for equal flows: a sum of floats depends on its order.
+        // Equal flows, too, are subtracted one by one, because a sum of floats depends on its
+        // order.
         for at in &self.flows_of[link] {
             let Routed { claim, flows, .. } = &self.flows[*at];
             for _ in 0..*flows {
@@ -115,7 +115,7 @@ impl<'a> Filling<'a> {
         level.map(|level| self.rising.insert((level, link)));
     }
 
-    /// Fixes the shares of these flows, which no longer rise.
+    /// Fixes the shares of `flows`, which no longer rise.
     fn settle(&mut self, flows: impl Iterator<Item = (usize, f64)>) {
         let mut touched = BTreeSet::new();
         for (at, share) in flows {
@@ -126,7 +126,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// Flows with a finite demand, by the level that satisfies them, highest first.
+/// The flows with a finite demand, by the level that satisfies them, highest first.
 struct Wants(Vec<(Level, usize)>);
 
 impl Wants {
@@ -140,7 +140,8 @@ impl Wants {
 
     /// Removes the rising flows that are satisfied at `level`.
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The quotient is rounded, so the product decides: flows just above are checked and kept.
+        // The quotient is rounded, so the product decides. Flows just above the level are checked
+        // and kept.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;
@@ -189,8 +190,8 @@ mod tests {
 
     #[test]
     fn capacity_that_a_flow_cannot_use_goes_to_its_neighbours() {
-        // As in Bertsekas and Gallager, figure 6.16: three flows share the first link; one of them
-        // and another share the second.
+        // In Bertsekas and Gallager, figure 6.16, three flows share the first link; one of them and
+        // another flow share the second.
         let flows = [(GREEDY, &[0][..]), (GREEDY, &[0]), (GREEDY, &[0, 1]), (GREEDY, &[1])];
         let third = 1.0 / 3.0;
         assert_eq!(shares(&flows, &[1.0, 1.0]), [third, third, third, 1.0 - third]);
@@ -259,13 +260,13 @@ mod tests {
         ) {
             let flows: Vec<_> = claims.iter().map(|&claim| (claim, &[0][..])).collect();
             for (ours, theirs) in shares(&flows, &[capacity]).iter().zip(max_min(&claims, capacity)) {
-                // Sums of 30 terms, each off by 2^-53, of numbers up to 100.
+                // Sums have 30 terms, each off by 2^-53, of numbers up to 100.
                 prop_assert!((ours - theirs).abs() < 1e-9, "{ours} and {theirs}");
             }
         }
 
-        /// The definition: feasible, and a flow with more demand meets a full link on which no flow
-        /// has more per weight.
+        /// By definition, shares are feasible, and a flow with more demand meets a full link on
+        /// which no flow has more per weight.
         #[test]
         fn shares_over_links_are_max_min_fair_by_definition(
             flows in prop::collection::vec((claim(), prop::collection::btree_set(0usize..4, 1..4)), 0..20),

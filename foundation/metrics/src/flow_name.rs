@@ -1,4 +1,5 @@
-//! The name of a flow, stored without an allocation if short, because there may be a million.
+//! The name of a flow. There may be a million names, so a short name is stored without an
+//! allocation.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -6,8 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// The bytes of a short name: with its length and the mark of a short name it takes 24 bytes, the
-/// size of a `String` on 64-bit targets.
+/// The bytes of a short name. With its length and a mark, a short name takes 24 bytes, the size of
+/// a `String` on 64-bit targets.
 const SHORT: usize = 22;
 
 /// The unique name of a flow, such as `tcp.3`. Reads as a `str`.
@@ -23,7 +24,7 @@ enum Text {
 const _: () = assert!(size_of::<FlowName>() == 24);
 
 impl FlowName {
-    /// Flow `number` of `group`: the group's name, a dot, and the number.
+    /// The name of flow `number` of `group`: the group's name, a dot, and the number.
     pub fn numbered(group: &str, number: u32) -> Self {
         let mut bytes = [0; SHORT];
         let mut digits = [0; MAX_DIGITS];
@@ -54,7 +55,7 @@ fn long(group: &str, number: u32) -> FlowName {
     FlowName(Text::Long(format!("{group}.{number}").into()))
 }
 
-/// The digits of the largest number.
+/// The number of digits of the largest number.
 const MAX_DIGITS: usize = 10;
 
 /// The digits of `number`, at the end of `room`.

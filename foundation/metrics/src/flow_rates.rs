@@ -1,4 +1,4 @@
-//! The rates of flows over short intervals, and the concentration of bytes on the fastest.
+//! The rates of flows over short intervals, and the concentration of bytes on the fastest flows.
 //!
 //! Source: R. Pan, L. Breslau, B. Prabhakar, S. Shenker, *Approximate Fair Allocation of Link
 //! Bandwidth*, IEEE Micro 23(1), 2003, Fig. 1: the complementary distribution of the rates of flows
@@ -18,8 +18,7 @@ pub struct TracePacket {
     pub bytes: u32,
 }
 
-/// The rates of flows over the intervals of a trace, bit/s: one per flow and interval with a packet
-/// of it.
+/// The rates of flows, in bit/s: one for each interval of a trace in which a flow has a packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowRates {
     /// Fastest first.
@@ -55,13 +54,13 @@ impl FlowRates {
         self.rates.is_empty()
     }
 
-    /// The rates, fastest first, bit/s.
+    /// The rates, fastest first, in bit/s.
     pub fn rates(&self) -> &[f64] {
         &self.rates
     }
 
-    /// The share of the bytes, 0 to 1, that belongs to the fastest `part` of the flows. A flow on
-    /// the boundary counts in part. Without flows it is 0.
+    /// The share of the bytes, 0 to 1, that the fraction `part` of the flows has, fastest first. A
+    /// flow on the boundary counts partly. Without flows the share is 0.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -77,7 +76,8 @@ impl FlowRates {
         (self.rates[..whole].iter().sum::<f64>() + rest) / sum
     }
 
-    /// The minimum rate of the fastest `part` of the flows, bit/s; 0 without flows.
+    /// The minimum rate among the fraction `part` of the flows, fastest first, in bit/s; 0 without
+    /// flows.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -87,9 +87,9 @@ impl FlowRates {
         self.rates.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
     }
 
-    /// The complementary distribution: ascending rates, bit/s, each with the fraction of flows at
-    /// least as fast. Many rates are thinned: each selected one is at most a sixteenth farther from
-    /// the fastest than the one before, because axes are usually logarithmic.
+    /// The complementary distribution: ascending rates in bit/s, each with the fraction of flows at
+    /// least as fast. Of many rates, some are left out: each rank is at most a sixteenth farther
+    /// from the fastest than its predecessor, because axes are usually logarithmic.
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

@@ -3,11 +3,12 @@
 use crate::record::{Percentile, Sojourn};
 use fairwire_core::Duration;
 
-/// Buckets are at most 1/128 of their value wide, so a quantile has an error of at most 0.4 %.
+/// Buckets per doubling: each is at most 1/128 of its value wide, so a quantile has an error of at
+/// most 0.4 %.
 const PARTS: usize = 128;
 
-/// Values below twice [`PARTS`] have one bucket each; each of the 56 doublings above, up to 2^64,
-/// has [`PARTS`].
+/// The number of buckets. Values below twice [`PARTS`] have one bucket each; each of the 56
+/// doublings above, up to 2^64, has [`PARTS`] buckets.
 const BUCKETS: usize = 58 * PARTS;
 
 /// The percentiles in a table of delays, followed by the maximum.
@@ -17,17 +18,16 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 ///
 /// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an
 /// HdrHistogram of two digits, with which a test compares it. HdrHistogram took 65 instructions per
-/// packet, including the counts around it; this one takes 25.
+/// packet, including the counts around it; this histogram takes 25.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
-    /// Counts up to the doubling of the longest wait.
+    /// Counts by bucket, up to the doubling of the longest wait.
     counts: Vec<u64>,
     count: u64,
     sum_ns: u128,
     max_ns: u64,
 }
 
-/// The bucket of a wait: its doubling, and the bin within it.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let shift = u64::BITS - (2 * PARTS as u64).ilog2() - (ns | (2 * PARTS as u64 - 1)).leading_zeros();
@@ -40,7 +40,6 @@ fn middle_of(bucket: usize) -> u64 {
     (((bucket - shift * PARTS) as u64) << shift) + (1 << shift >> 1)
 }
 
-/// The smallest wait of a bucket.
 fn low_of(bucket: usize) -> u64 {
     let shift = (bucket / PARTS).saturating_sub(1);
     ((bucket - shift * PARTS) as u64) << shift
@@ -76,14 +75,14 @@ impl DelayHistogram {
         self.max_ns = self.max_ns.max(wait.ns());
     }
 
-    /// Counts a wait above all others so far, and allocates memory up to its doubling.
+    /// Counts a wait longer than all before, and allocates memory up to its doubling.
     #[cold]
     fn record_first(&mut self, bucket: usize) {
         self.counts.resize((bucket / PARTS + 1) * PARTS, 0);
         self.counts[bucket] += 1;
     }
 
-    /// Adds all that `other` counted.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &DelayHistogram) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -129,9 +128,9 @@ impl DelayHistogram {
         Duration::from_ns(bucket.map_or(0, |bucket| middle_of(bucket).min(self.max_ns)))
     }
 
-    /// As [`quantile`](Self::quantile), interpolated within the bin in proportion to its packets.
-    /// It varies little if the waits vary little, so the waits at two links can be compared. `None`
-    /// if nothing was counted.
+    /// Like [`quantile`](Self::quantile), interpolated within the bin in proportion to its packets.
+    /// If the waits vary little, so does the result; so the waits at two links can be compared.
+    /// `None` if nothing was counted.
     pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
         let wanted = q * self.count as f64;
         let mut below = 0.0;
@@ -155,7 +154,7 @@ impl DelayHistogram {
         })
     }
 
-    /// The percentiles in a table of delays: the quartiles, then ever closer to 100, because tails
+    /// The percentiles for a table of delays: the quartiles, then ever closer to 100, because tails
     /// matter most.
     pub fn percentiles(&self) -> Vec<Percentile> {
         let at = |percent: f64| Percentile { percent, delay_s: self.quantile(percent / 100.0).seconds() };
@@ -194,8 +193,8 @@ mod tests {
         histogram
     }
 
-    /// The wait at quantile `q` of the sorted list: the smallest that at least this fraction does
-    /// not exceed.
+    /// The wait at quantile `q` of the sorted list: the smallest wait that at least the fraction
+    /// `q` does not exceed.
     fn exact(sorted: &[u64], q: f64) -> u64 {
         let rank = (q * sorted.len() as f64).ceil().max(1.0) as usize;
         sorted[rank - 1]
@@ -261,7 +260,7 @@ mod tests {
         let waits: Vec<u64> = (1..=1000).map(|ms| ms * 1_000_000).collect();
         let actual = of(&waits).percentiles();
         let at = |percent: f64| actual.iter().find(|p| p.percent == percent).unwrap().delay_s;
-        // Within the histogram's 0.4 %; the maximum is exact.
+        // The histogram is within 0.4 %, and its maximum is exact.
         for (percent, exact) in [(0.0, 0.001), (50.0, 0.5), (99.0, 0.99), (99.9, 0.999)] {
             assert!((at(percent) / exact - 1.0).abs() < 0.004, "{percent}: {}", at(percent));
         }
@@ -286,7 +285,7 @@ mod tests {
 
         #[test]
         fn quantiles_are_within_their_promise_of_the_sorted_list(
-            // Log-uniform from 1 ns to 17 min, to test every scale.
+            // Waits are log-uniform from 1 ns to 17 min, to test every scale.
             waits in prop::collection::vec((0u32..40, 0.5f64..1.0), 1..300),
         ) {
             let mut waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();
@@ -294,7 +293,7 @@ mod tests {
             waits.sort_unstable();
             for q in [0.5, 0.9, 0.99] {
                 let (actual, truth) = (histogram.quantile(q).ns(), exact(&waits, q));
-                // 1/256 is half a bucket of 1/128; one ns more because a bucket's middle is an
+                // 1/256 is half a bucket of 1/128. One ns is added because a bucket's middle is an
                 // integer.
                 prop_assert!(actual.abs_diff(truth) as f64 <= truth as f64 / 256.0 + 1.0, "{q}: {actual}, not {truth}");
             }

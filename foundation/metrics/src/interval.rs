@@ -1,7 +1,7 @@
 //! Means over runs with 95 % confidence intervals.
 //!
 //! Source: Law, *Simulation Modeling and Analysis*, 5th edition, 2015, sections 4.5 (one mean) and
-//! 10.2.1 (paired).
+//! 10.2.1 (paired runs).
 
 use crate::record::Estimate;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -24,7 +24,7 @@ pub fn estimate(runs: &[f64]) -> Option<Estimate> {
 /// without runs.
 ///
 /// "A is better than B" holds at this level if the entire interval is on one side of zero. Runs
-/// with the same seed vary together, so their differences vary less than the runs do.
+/// with equal seeds vary together, so their differences vary less than the runs do.
 pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
     let differences: Vec<f64> = runs.iter().map(|(first, second)| first - second).collect();
     estimate(&differences)
@@ -34,7 +34,7 @@ pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
 /// independent draws; `None` without draws.
 ///
 /// Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", J.
-/// Am. Stat. Assoc. 22, 1927. Unlike the normal interval, it is also correct near 0 and 1.
+/// Am. Stat. Assoc. 22, 1927. Unlike the normal interval, Wilson's is also correct near 0 and 1.
 pub fn proportion(successes: usize, draws: usize) -> Option<[f64; 2]> {
     // The 97.5 % quantile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;

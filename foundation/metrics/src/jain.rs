@@ -2,9 +2,10 @@
 //!
 //! Source: Jain, Chiu and Hawe, *A Quantitative Measure of Fairness*, DEC-TR-301, 1984.
 
-/// Jain's index of `rates`: (Σr)² / (n Σr²), from 1/n (one takes all) to 1 (all equal).
+/// Jain's index of `rates`: (Σr)² / (n Σr²), from 1/n (one flow has everything) to 1 (all are
+/// equal).
 ///
-/// Without rates, or if all are zero, it is 1: no rate exceeds another.
+/// Without rates, or if all are zero, the index is 1: no rate exceeds another.
 pub fn jain(rates: &[f64]) -> f64 {
     jain_of(rates.iter().copied())
 }
@@ -17,9 +18,9 @@ pub fn jain_of(rates: impl Iterator<Item = f64>) -> f64 {
 /// The rate of one flow, and its weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighted {
-    /// Its rate, in a unit that all flows share.
+    /// The rate of the flow, in a unit that all flows share.
     pub rate: f64,
-    /// Its weight, above zero.
+    /// The weight of the flow, above zero.
     pub weight: f64,
 }
 

@@ -2,8 +2,8 @@
 //! [`Verdict`].
 //!
 //! Expectations of scenarios, claims of studies, agreement of stages, the oracles and the field
-//! tests all use it. They differ in the measure, in the allowed range ([`Allowed`]) and in the
-//! effect of an interval ([`Rule`]). The verdicts have the same names everywhere.
+//! tests all use [`judge`]. They differ in the measure, in the allowed range ([`Allowed`]) and in
+//! the effect of an interval ([`Rule`]). The verdicts have the same names everywhere.
 //!
 //! ```
 //! use fairwire_metrics::judge::{Allowed, Rule, Value, Verdict, judge};
@@ -50,21 +50,23 @@ impl Verdict {
         }
     }
 
-    /// The verdict if a reason for failure is recorded: a failure becomes known.
+    /// The verdict if a reason for failure is recorded: [`Fails`](Self::Fails) becomes
+    /// [`Known`](Self::Known).
     #[must_use]
     pub fn with_reason(self, has_reason: bool) -> Verdict {
         if self == Verdict::Fails && has_reason { Verdict::Known } else { self }
     }
 
-    /// The verdict if none may remain unclear: unclear becomes a failure.
+    /// The verdict if none may remain unclear: [`Unclear`](Self::Unclear) becomes
+    /// [`Fails`](Self::Fails).
     #[must_use]
     pub fn strict(self) -> Verdict {
         if self == Verdict::Unclear { Verdict::Fails } else { self }
     }
 
-    /// The verdict on several together: the worst; `None` if there are none.
+    /// The worst of several verdicts; `None` if there are none.
     ///
-    /// A verdict that is not testable counts only if all are.
+    /// [`NotTestable`](Self::NotTestable) counts only if all are.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
         let rank = |verdict: &Verdict| (*verdict != Verdict::NotTestable, *verdict);
         verdicts.into_iter().max_by_key(rank)
@@ -77,12 +79,12 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// A measured value: a mean over runs, or a difference of two.
+/// A measured value: a mean over runs, or a difference of two means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// The mean; NaN is never allowed.
     pub mean: f64,
-    /// Half of its 95 % interval; `None` for a single run, which has none.
+    /// Half of the mean's 95 % interval; `None` for a single run, which has no interval.
     pub half_width_95: Option<f64>,
 }
 
@@ -112,7 +114,7 @@ impl Allowed {
     /// Every number.
     pub const ANYTHING: Allowed = Allowed { min: f64::NEG_INFINITY, max: f64::INFINITY };
 
-    /// Allows `min` to `max`; `None` is no bound.
+    /// Allows `min` to `max`; `None` means no bound.
     pub fn between(min: Option<f64>, max: Option<f64>) -> Allowed {
         Allowed { min: min.unwrap_or(f64::NEG_INFINITY), max: max.unwrap_or(f64::INFINITY) }
     }
@@ -127,17 +129,17 @@ impl Allowed {
         Allowed { max, ..Self::ANYTHING }
     }
 
-    /// More than `bound`, which is itself too small.
+    /// Allows more than `bound`, but not `bound`.
     pub fn above(bound: f64) -> Allowed {
         Self::at_least(bound.next_up())
     }
 
-    /// Less than `bound`, which is itself too large.
+    /// Allows less than `bound`, but not `bound`.
     pub fn below(bound: f64) -> Allowed {
         Self::at_most(bound.next_down())
     }
 
-    /// Within `distance` of `reference`, which is 0 for a difference.
+    /// Allows values within `distance` of `reference`, which is 0 for a difference.
     pub fn near(reference: f64, distance: f64) -> Allowed {
         Allowed { min: reference - distance, max: reference + distance }
     }
@@ -148,18 +150,19 @@ impl Allowed {
     }
 }
 
-/// The effect of an interval.
+/// The effect of an interval on the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// Only the mean decides.
     Mean,
-    /// The entire interval must be in the allowed range. If only the mean is, or the mean is and
-    /// there is no interval, the verdict is unclear. If the mean is not, the verdict is a failure.
+    /// The entire interval must be in the allowed range. If the mean is in the range but the
+    /// interval is not, or is missing, the verdict is unclear. If the mean is outside, the verdict
+    /// is a failure.
     Whole,
-    /// The mean decides if it is in the allowed range. If it is not, but its interval overlaps the
+    /// The mean decides. But if the mean is outside the allowed range and its interval overlaps the
     /// range, the verdict is unclear.
     Reach,
-    /// As [`Rule::Mean`], for a difference; an interval that contains 0 also suffices.
+    /// Like [`Rule::Mean`], for a difference; an interval that contains 0 also suffices.
     Meet,
 }
 

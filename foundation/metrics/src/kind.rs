@@ -2,10 +2,10 @@
 
 use crate::record::TransferRecord;
 
-/// Lists each kind once: its name, its plural in measures, and its description.
+/// Lists each kind of event once: its name, its plural in measures, and its description.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $plural:literal;)+) => {
-        /// An event that a source times. Each is a [`TransferRecord`] of its group.
+        /// A kind of event that a source times, with a [`TransferRecord`] per group.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Kind {
             $($(#[$doc])* $kind,)+
@@ -15,13 +15,13 @@ macro_rules! kinds {
             /// Every one.
             pub const ALL: &[Kind] = &[$(Kind::$kind),+];
 
-            /// Its name, as in [`TransferRecord::kind`], and in measures such as
+            /// The name of the kind, as in [`TransferRecord::kind`], and in measures such as
             /// `stall_mean_s.video`.
             pub const fn name(self) -> &'static str {
                 match self { $(Kind::$kind => $name),+ }
             }
 
-            /// The plural, in the measure of their number, such as `stalls.video`.
+            /// The plural, in the measure of the number of events, such as `stalls.video`.
             pub const fn plural(self) -> &'static str {
                 match self { $(Kind::$kind => $plural),+ }
             }
@@ -38,8 +38,8 @@ kinds! {
     Frame = "frame", "frames";
     /// A displayed frame that took longer than its deadline.
     LateFrame = "late_frame", "late_frames";
-    /// A frame that was never displayed, from its capture until this is known: a packet of it was
-    /// lost, or a frame that it depends on.
+    /// A frame that was never displayed, because a packet of it, or a frame that it depends on, was
+    /// lost. Timed from its capture until this is known.
     LostFrame = "lost_frame", "lost_frames";
     /// A frozen picture: from one displayed frame to the next.
     Freeze = "freeze", "freezes";
@@ -54,23 +54,23 @@ kinds! {
 }
 
 impl Kind {
-    /// The kind of this name.
+    /// The kind called `name`.
     pub fn of(name: &str) -> Option<Kind> {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Does it belong to calls and videos? Their groups have a record of it even if none occurred.
-    /// Without the record, zero would look like a scenario without such events.
+    /// Does the kind belong to calls and videos? Their groups have a record of the kind even if no
+    /// event occurred. Without the record, zero would look like a scenario without such events.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)
     }
 
-    /// Is it a state, of which a flow has one at a time? Only a state has a fraction of time.
+    /// Is the kind a state, of which a flow has one at a time? Only a state has a fraction of time.
     pub fn is_state(self) -> bool {
         matches!(self, Kind::Freeze | Kind::Startup | Kind::Stall | Kind::Play)
     }
 
-    /// The record of it in a group.
+    /// The record of the kind in a group.
     pub fn record_of<'a>(self, group: &str, records: &'a [TransferRecord]) -> Option<&'a TransferRecord> {
         records.iter().find(|record| record.kind == self.name() && record.group == group)
     }

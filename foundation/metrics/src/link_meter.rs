@@ -38,8 +38,8 @@ impl LinkMeter {
         }
     }
 
-    /// Clears all counts, as at the end of a warm-up; queued packets and the one being sent remain
-    /// known.
+    /// Clears all counts, as at the end of a warm-up. Queued packets and the packet being sent
+    /// remain known.
     pub fn restart(&mut self, now: Time) {
         let mut backlog = self.backlog;
         backlog.reset(now);
@@ -107,8 +107,8 @@ impl LinkMeter {
         }
     }
 
-    /// The fraction of time in which bits were being sent. A packet at either end of the interval
-    /// counts only in part.
+    /// The fraction of time in which bits were being sent. Of a packet at either end of the
+    /// interval, only the time inside counts.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
         let seconds = now.since(self.start).secs();
         let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;

@@ -1,20 +1,20 @@
-//! Estimates of an aggregate's egress edge from the marks that it observes, for the simulator and
-//! the gateway.
+//! The estimates that an aggregate's egress edge makes from marks, for the simulator and the
+//! gateway.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003, section III-B and equation (3).
 
 use fairwire_core::RateRequest;
 
-/// How the egress edge of an aggregate estimates the fraction of marked green packets, and what it
-/// requests then. The default is that of E. Park and C. Choi 2003, section IV.
+/// The plan by which the egress edge of an aggregate estimates the fraction of marked green
+/// packets, and requests a target. The default is that of E. Park and C. Choi 2003, section IV.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatorPlan {
-    /// When the estimate is updated.
+    /// The times at which the estimate is updated.
     pub cadence: Cadence,
     /// N: the number of recent green packets whose marks are counted; at least 1.
     pub window: u32,
-    /// w: the weight of their mean in the estimate.
+    /// w: the weight of the window's mean in the estimate.
     pub weight: f64,
     /// The estimate below which a higher target is requested.
     pub low: f64,
@@ -28,10 +28,10 @@ impl Default for EstimatorPlan {
     }
 }
 
-/// When an estimate of marks is updated.
+/// The times at which an estimate of marks is updated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cadence {
-    /// With each green packet, over the window that ends with it.
+    /// With each green packet, over the window that ends with the packet.
     #[default]
     Sliding,
     /// Once per window of green packets, over that window.
@@ -43,7 +43,7 @@ pub enum Cadence {
 #[derive(Clone, Debug)]
 pub struct Estimator {
     plan: EstimatorPlan,
-    /// Whether the packets of the window were marked; a ring buffer.
+    /// A ring buffer: was each packet of the window marked?
     window: Box<[bool]>,
     next: usize,
     marked: u32,

@@ -1,14 +1,15 @@
 //! The max-min oracle: the fair share of each flow of a link, by water-filling.
 //!
-//! An allocation is max-min fair if a flow can gain only at the cost of a flow with no more (per
-//! weight). Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section 6.5.2.
+//! An allocation is max-min fair if a flow can gain only at the cost of a flow whose share per
+//! weight is no larger. Source: Bertsekas and Gallager, *Data Networks*, 2nd edition, 1992, section
+//! 6.5.2.
 
 /// The claim of one flow or class on a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim {
-    /// Its demand, in the unit of the capacity; [`f64::INFINITY`] if it is greedy.
+    /// The demand, in the unit of the capacity; [`f64::INFINITY`] if the claim is greedy.
     pub demand: f64,
-    /// Its weight among its siblings, finite and above zero.
+    /// The weight among its siblings, finite and above zero.
     pub weight: f64,
 }
 
@@ -16,7 +17,7 @@ impl Claim {
     /// A greedy claim of weight 1, such as a bulk transfer.
     pub const GREEDY: Claim = Claim { demand: f64::INFINITY, weight: 1.0 };
 
-    /// A claim of weight 1 with this demand.
+    /// A claim of weight 1 with a `demand`.
     pub const fn up_to(demand: f64) -> Self {
         Claim { demand, weight: 1.0 }
     }
@@ -24,8 +25,8 @@ impl Claim {
 
 /// The max-min shares of `capacity` among `claims`, in their order and in the unit of the capacity.
 ///
-/// Claims are met in order of demand per weight. As soon as one cannot be met in full, it and all
-/// later ones share the rest in proportion to their weights. Takes O(n log n).
+/// Claims are met in order of demand per weight. The first claim that cannot be met in full and all
+/// later claims share the rest in proportion to their weights. Takes O(n log n).
 ///
 /// # Panics
 /// If a demand is negative or not a number, a weight is not finite and above zero, or the capacity
@@ -49,7 +50,7 @@ pub fn max_min(claims: &[Claim], capacity: f64) -> Vec<f64> {
     shares
 }
 
-/// The indices of `claims` in order of demand per weight: the first to be satisfied comes first.
+/// The indices of `claims` in order of demand per weight: the claim satisfied first comes first.
 fn by_demand(claims: &[Claim]) -> Vec<usize> {
     let height = |i: usize| claims[i].demand / claims[i].weight;
     for Claim { demand, weight } in claims {
@@ -61,8 +62,8 @@ fn by_demand(claims: &[Claim]) -> Vec<usize> {
     order
 }
 
-/// For each rank in `order`, the total weight of the claims from there on. Summed from the end, so
-/// no rounding error of earlier weights remains in the weight of the last few.
+/// By rank in `order`: the total weight of the claims from there on. Summed from the end, so no
+/// rounding error of earlier weights remains in the weight of the last few claims.
 fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     let mut sums = vec![0.0; order.len()];
     let mut sum = 0.0;
@@ -82,7 +83,7 @@ pub(crate) mod oracle {
     /// A node of a tree of classes: a flow, or a class of nodes.
     #[derive(Clone, Debug, PartialEq)]
     pub(crate) struct Node {
-        /// Its weight among its siblings, finite and above zero.
+        /// The weight of the node among its siblings, finite and above zero.
         pub weight: f64,
         /// A flow or a class.
         pub kind: Kind,
@@ -93,7 +94,7 @@ pub(crate) mod oracle {
     pub(crate) enum Kind {
         /// A flow.
         Flow {
-            /// Its demand; [`f64::INFINITY`] if it is greedy.
+            /// The demand; [`f64::INFINITY`] if the flow is greedy.
             demand: f64,
         },
         /// A class, which divides its allocation among its members and claims the sum of their
@@ -102,22 +103,19 @@ pub(crate) mod oracle {
     }
 
     impl Node {
-        /// A flow of weight 1 with this demand.
         pub(crate) const fn flow(demand: f64) -> Self {
             Node { weight: 1.0, kind: Kind::Flow { demand } }
         }
 
-        /// A class of weight 1.
         pub(crate) const fn class(members: Vec<Node>) -> Self {
             Node { weight: 1.0, kind: Kind::Class(members) }
         }
 
-        /// This node, with `weight`.
         pub(crate) fn weighing(self, weight: f64) -> Self {
             Node { weight, ..self }
         }
 
-        /// The demand: for a class, that of its members together.
+        /// The demand; for a class, the sum of its members' demands.
         pub(crate) fn demand(&self) -> f64 {
             match &self.kind {
                 Kind::Flow { demand } => *demand,
@@ -228,8 +226,8 @@ mod tests {
         })
     }
 
-    /// The definition itself, without water-filling: feasible, work-conserving, and no claim with
-    /// more demand is below one that could give.
+    /// Checks the definition: shares are feasible and work-conserving, and no claim with more
+    /// demand is below a claim that could give.
     fn check_definition(claims: &[Claim], shares: &[f64], capacity: f64) -> Result<(), TestCaseError> {
         let slack = ROUNDING * capacity.max(1.0);
         let given: f64 = shares.iter().sum();
@@ -241,7 +239,8 @@ mod tests {
                 continue;
             }
             for (other, &richer) in claims.iter().zip(shares) {
-                // Multiplied by both weights, so a tiny weight does not magnify the rounding error.
+                // The gain is multiplied by both weights, so a tiny weight does not magnify the
+                // rounding error.
                 let gain = richer * c.weight - share * other.weight;
                 prop_assert!(gain <= slack * (c.weight + other.weight), "{richer} next to {share}");
             }
@@ -249,7 +248,7 @@ mod tests {
         Ok(())
     }
 
-    /// Checks every class of the tree by the definition; returns the number of `shares` under
+    /// Checks every class of the tree by the definition. Returns the number of `shares` under
     /// `node`, and their sum.
     fn check_tree(node: &Node, shares: &[f64]) -> Result<(usize, f64), TestCaseError> {
         let Kind::Class(members) = &node.kind else {

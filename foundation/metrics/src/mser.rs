@@ -1,8 +1,8 @@
 //! The length of a run's warm-up, by MSER-5.
 //!
-//! Source of the method: White, Cobb and Spratt, "A comparison of five steady-state truncation
-//! heuristics for simulation", Winter Simulation Conference 2000. It takes means of batches of
-//! five, and cuts where the standard error of the rest is smallest.
+//! The method takes means of batches of five samples, and cuts where the standard error of the
+//! remaining means is smallest: White, Cobb and Spratt, "A comparison of five steady-state
+//! truncation heuristics for simulation", Winter Simulation Conference 2000.
 //!
 //! A cut in the second half means that the run is too short: White, "An effective truncation
 //! heuristic for bias reduction in simulation output", Simulation 69(6), 1997.
@@ -10,8 +10,8 @@
 /// Samples in a batch: the 5 in MSER-5.
 pub const BATCH: usize = 5;
 
-/// The minimum number of batches for a meaningful cut; with fewer, the first half has too few
-/// numbers.
+/// The minimum number of batches for a meaningful cut. The first half of fewer batches has too few
+/// means.
 const MIN_BATCHES: usize = 10;
 
 /// The result of MSER-5 for a series.
@@ -23,8 +23,8 @@ pub enum Truncation {
     TooShort,
 }
 
-/// The cut of `series`; `None` if it has fewer than 50 samples. Samples beyond the last complete
-/// batch are ignored.
+/// The cut of `series`; `None` if `series` has fewer than 50 samples. Samples after the last
+/// complete batch are ignored.
 pub fn mser5(series: &[f64]) -> Option<Truncation> {
     let (batches, _) = series.as_chunks::<BATCH>();
     let means: Vec<f64> = batches.iter().map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
@@ -35,11 +35,10 @@ pub fn mser5(series: &[f64]) -> Option<Truncation> {
     Some(if 2 * cut > means.len() { Truncation::TooShort } else { Truncation::Samples(cut * BATCH) })
 }
 
-/// The cut with the smallest squared standard error of the rest, or the first of equal ones. The
-/// last five batches always remain, because a few values may agree by chance (White, Cobb and
-/// Spratt).
+/// The first cut with the smallest squared standard error of the remaining means. The last five
+/// batches always remain, because a few values may agree by chance (White, Cobb and Spratt).
 fn best_cut(means: &[f64]) -> usize {
-    // Subtracted first, because squares of large numbers would cancel.
+    // The mean is subtracted first, because squares of large numbers would cancel.
     let overall = means.iter().sum::<f64>() / means.len() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);

@@ -1,16 +1,16 @@
-//! Flows that start and stop: the fair share of each while on, and the time until a new share is
-//! reached.
+//! Flows that start and stop: the fair share of each flow, and the time until it reaches a new
+//! share.
 //!
-//! The measured time is divided at each start or stop of a flow. In each stretch, the max-min
-//! allocation is among the flows that are on. The fair share of a flow is the mean of its
-//! allocations over its time on. A flow that is never on while measured has none.
+//! Each start or stop of a flow divides the measured time into intervals. In an interval, the
+//! max-min allocation is among the flows that are on. A flow's fair share is the mean of its
+//! allocations over its time on. A flow that is never on while measured has no fair share.
 
 use crate::fairness::{Route, compared, shares};
 use crate::record::{ChangeRecord, Fairness, FlowRecord, PresenceRecord};
 use fairwire_core::Duration;
 use std::collections::BTreeSet;
 
-/// On-times of each flow, and its cumulative bytes delivered.
+/// The on-times of each flow, and its cumulative bytes delivered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Presence {
     /// When measuring began, seconds.
@@ -21,17 +21,18 @@ pub struct Presence {
     pub on: Vec<Vec<[f64; 2]>>,
     /// The length of a slot, seconds. Slots are consecutive from `from_s`.
     pub slot_s: f64,
-    /// Bytes on the wire delivered from `from_s` to the end of each slot: by slot, and within it by
+    /// Bytes on the wire delivered from `from_s` to the end of each slot: ordered by slot, then by
     /// flow. Empty if not counted.
     pub bytes: Vec<u64>,
 }
 
-/// The shortest slot: some round trips in most networks, and a quarter of the time after which a
-/// change is noticed.
+/// The shortest slot: several round trips in most networks, and a quarter of the time after which
+/// users notice a change.
 const SLOT: Duration = Duration::from_ms(100);
 /// The most counts kept for a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;
-/// The most fair shares kept during summation: 160 MB. Beyond it, nearby changes are merged.
+/// The most fair shares kept during summation: 160 MB. Above this number, nearby changes are
+/// merged.
 const MAX_SHARES: usize = 20_000_000;
 /// The fraction of its new share that a flow must reach.
 const REACHED: f64 = 0.9;
@@ -39,14 +40,14 @@ const REACHED: f64 = 0.9;
 /// packet short still reaches [`REACHED`].
 const MIN_BITS: f64 = 20.0 * 1500.0 * 8.0;
 
-/// The length of the slots for counting `flows` flows over the time `measured`.
+/// The length of a slot for `flows` flows over the time `measured`.
 pub fn slot(measured: Duration, flows: usize) -> Duration {
     SLOT.max(Duration::from_ns((measured.ns() / MAX_COUNTS).saturating_mul(flows as u64)))
 }
 
-/// Assesses fairness and lists the changes. Writes its max-min share into each flow. `routes` are
-/// those of [`assess_network`](crate::fairness::assess_network), and `capacities_bps` gives the
-/// mean rate of each link between two times, seconds.
+/// Assesses fairness, lists the changes, and writes each flow's max-min share into its record.
+/// `routes` are those of [`assess_network`](crate::fairness::assess_network). `capacities_bps`
+/// gives the mean rate of each link between two times, seconds.
 ///
 /// # Panics
 /// As [`assess_network`](crate::fairness::assess_network).
@@ -82,7 +83,7 @@ impl Presence {
         self.on.iter().map(|on| on.iter().map(|[from, until]| until - from).sum()).collect()
     }
 
-    /// The `flows` with rates over all of the measured time, instead of each flow's time on.
+    /// The `flows` with rates over the full measured time, instead of over each flow's time on.
     pub fn over_all(&self, flows: &[FlowRecord]) -> Vec<FlowRecord> {
         let mut flows = flows.to_vec();
         for (flow, active) in flows.iter_mut().zip(self.active_s()) {
@@ -97,7 +98,6 @@ impl Presence {
         begun.checked_sub(1).is_some_and(|latest| at_s < self.on[flow][latest][1])
     }
 
-    /// The measured time, divided at each change.
     fn stretches(&self) -> Vec<[f64; 2]> {
         let edges = self.on.iter().flatten().flatten().copied();
         let mut edges: Vec<f64> = edges.filter(|edge| (self.from_s..self.until_s).contains(edge)).collect();
@@ -113,7 +113,7 @@ impl Presence {
         edges.iter().copied().zip(ends).map(|(from, until)| [from, until]).collect()
     }
 
-    /// The change at the start of stretch number `at`, if any.
+    /// The change at the start of the interval with index `at`, if any.
     fn change(
         &self,
         at: usize,
@@ -150,14 +150,14 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// The time from `from` to the end of the flow's first slot with enough of `fair` bit/s, if it
-    /// ends by `until`.
+    /// The time from `from` to the end of the flow's first slot with enough of `fair` bit/s, if
+    /// this slot ends by `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
         let upto = |slot: usize| if slot == 0 { 0 } else { self.bytes[(slot - 1) * self.on.len() + flow] };
         let end_s = |slot: usize| self.from_s + slot as f64 * self.slot_s;
-        // Times are sums of floats: a slot that starts with the change is after it.
+        // Times are sums of floats, so a slot that starts at the change counts as after it.
         let first = ((from - self.from_s) / self.slot_s - 1e-6).ceil().max(0.0) as usize;
         let enough = REACHED * fair * self.slot_s * wide as f64 / 8.0;
         let mut ends = (first.saturating_add(wide)..=slots).take_while(|end| end_s(*end) <= until + 1e-6);
@@ -199,10 +199,10 @@ mod tests {
     fn a_flow_is_compared_with_the_fair_share_while_it_was_on() {
         let (fairness, record, flows) = judged(two(Vec::new()));
         assert_eq!(record.active_s, [30.0, 10.0]);
-        // 12, 6 and 12 Mbit/s for 10 s each.
+        // `a` has 12, 6 and 12 Mbit/s for 10 s each.
         assert_eq!(flows.iter().map(|flow| flow.fair_bps).collect::<Vec<_>>(), [Some(10e6), Some(6e6)]);
         assert_eq!((fairness.jain, fairness.worst_share), (1.0, 1.0));
-        // 300 and 60 Mbit.
+        // `a` gets 300 Mbit, and `b` 60.
         assert!((fairness.group_fraction["a"] - 300.0 / 360.0).abs() < 1e-12);
     }
 
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_toggles_two_thousand_times_has_its_exact_fair_share() {
-        // `b` is on for the first fifth of each ten milliseconds.
+        // `b` is on for the first 2 ms of each 10 ms.
         let on = vec![
             vec![[0.0, 20.0]],
             (0..2000).map(|at| [f64::from(at) / 100.0, f64::from(at) / 100.0 + 0.002]).collect(),

@@ -54,22 +54,22 @@ pub struct Manifest {
     pub scenario: String,
     /// SHA-256 of the effective scenario (after `--set`), hexadecimal. Empty for a live contest.
     pub scenario_sha256: String,
-    /// The effective scenario in TOML, after `--set` and the selection of disciplines and seeds; it
+    /// The effective scenario in TOML, after `--set` and the selection of disciplines and seeds. It
     /// repeats the same runs. Absent for a live contest.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub scenario_toml: String,
     /// Every `--set`, as typed.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub set: Vec<String>,
-    /// Notes, one per line: assumed values that the scenario does not state but the results depend
-    /// on, and likely mistakes.
+    /// Notes, one per line: likely mistakes, and values that the results depend on but the scenario
+    /// does not state.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
     /// The disciplines compared, by label or else by name, in the given order.
     pub disciplines: Vec<String>,
     /// The seeds requested.
     pub seeds: Vec<u64>,
-    /// The stages on which it was run, in the given order; absent if only the simulator was used.
+    /// The stages used, in the given order; absent if only the simulator was used.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stages: Vec<String>,
     /// The order of events at the same instant. Empty for a live contest.
@@ -97,8 +97,7 @@ pub enum Mode {
 pub struct RunRecord {
     /// The discipline's name in the catalogue, or its label in the scenario.
     pub discipline: String,
-    /// The stage on which it was run, such as `sim` or `lab`; absent if all were run in the
-    /// simulator.
+    /// The stage of the run, such as `sim` or `lab`; absent if all runs used the simulator.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stage: String,
     /// The seed; for a live contest the number of the repetition.
@@ -107,16 +106,16 @@ pub struct RunRecord {
     pub flows: Vec<FlowRecord>,
     /// The results of each queued link.
     pub links: Vec<LinkRecord>,
-    /// The durations of transfers, by group; absent if there are none.
+    /// The durations of transfers, by group; absent without transfers.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub transfers: Vec<TransferRecord>,
-    /// The results of each aggregate; absent if there are none.
+    /// The results of each aggregate; absent without aggregates.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub aggregates: Vec<AggregateRecord>,
     /// The fairness among the flows.
     pub fairness: Fairness,
-    /// When flows started and stopped, if any of them has a `stop` or `on`. The rates of each flow,
-    /// its share and the indices are then over the time in which it was on.
+    /// The times when flows started and stopped, if any flow has a `stop` or `on`. The rates and
+    /// the share of each flow, and the indices, then refer to the time when the flow was on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub presence: Option<PresenceRecord>,
     /// Events that the simulator handled, including the warm-up; absent for a live contest.
@@ -130,18 +129,18 @@ row! {
 pub struct FlowRecord {
     /// Unique name, such as `tcp.3`.
     pub name: FlowName,
-    /// The group it belongs to in the scenario, such as `tcp`.
+    /// The group of the flow in the scenario, such as `tcp`.
     pub group: Arc<str>,
     /// The kind of source, such as `bulk newreno` or `cbr`.
     pub kind: Arc<str>,
-    /// The rate that an unresponsive source offers, or that a user requests, bit/s on the wire;
-    /// absent for a greedy source.
+    /// The rate that an unresponsive source offers or a user requests, bit/s on the wire; absent
+    /// for a greedy source.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub offered_bps: Option<f64>,
-    /// Bits per second, including headers. Simulated: what reached the receiver in order and once.
-    /// Live: what left the bottleneck for the receiver.
+    /// Throughput, bit/s, including headers. Simulated: data that reached the receiver in order and
+    /// once. Live: data that left the bottleneck for the receiver.
     pub throughput_bps: f64,
-    /// Bits per second of payload that reached the receiver in order and once.
+    /// Payload that reached the receiver in order and once, bit/s.
     pub goodput_bps: f64,
     /// Packets that the source sent.
     pub packets_sent: u64,
@@ -152,32 +151,33 @@ pub struct FlowRecord {
     /// Packets lost on wires rather than dropped by a discipline; absent if no wire has faults.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packets_lost: Option<u64>,
-    /// The number of retransmission timeouts of its TCP, including that of a handshake; absent for
-    /// other sources and a live contest.
+    /// The number of retransmission timeouts of its TCP, including those of the handshake; absent
+    /// for other sources and for a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeouts: Option<u64>,
-    /// The number of times its TCP detected a loss outside recovery; absent if `timeouts` is.
+    /// The number of times its TCP detected a loss outside recovery; absent if `timeouts` is
+    /// absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_episodes: Option<u64>,
-    /// The number of these with a timeout; absent if `timeouts` is.
+    /// The number of loss episodes with a timeout; absent if `timeouts` is absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_episodes: Option<u64>,
-    /// Its start, seconds after the start of the run, as drawn if the scenario has a range; absent
+    /// The start, seconds after the start of the run, as drawn if the scenario has a range; absent
     /// outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_s: Option<f64>,
-    /// The propagation delay of its own link at either end, seconds, as drawn if the scenario has a
-    /// range; absent outside the simulator.
+    /// The propagation delay of the access link at either end, seconds, as drawn if the scenario
+    /// has a range; absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
     /// The round-trip time of an empty network, seconds: a data packet over all links of its path,
-    /// and an acknowledgement back, each link with its propagation delay and its transmission time.
-    /// Absent for a source without acknowledgements, if the rate of a link changes, and outside the
+    /// and an acknowledgement back. Each link adds its propagation delay and its transmission time.
+    /// Absent for a source without acknowledgements, if a link's rate changes, and outside the
     /// simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub base_rtt_s: Option<f64>,
-    /// Its max-min fair share, bit/s: its fair throughput, including headers. Absent for a flow
-    /// that is never on while measured.
+    /// The max-min fair share of the throughput, bit/s, including headers. Absent for a flow that
+    /// is never on while measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fair_bps: Option<f64>,
     /// Bytes of payload that reached the receiver in order and once; absent outside the simulator.
@@ -187,29 +187,31 @@ pub struct FlowRecord {
 }
 
 /// The durations of the transfers of a group that were completed after the warm-up, or of other
-/// events that its source times.
+/// events that the group's source times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferRecord {
     /// The group.
     pub group: String,
-    /// `transfer`, from the request to the arrival of its last segment; or `page`, from its
-    /// beginning until the last sender knows that everything has arrived. For calls `frame`,
-    /// `late_frame`, `lost_frame` and `freeze`; for videos `startup`, `stall`, `play` and `switch`.
+    /// The type of event. A `transfer` lasts from the request to the arrival of the last segment; a
+    /// `page`, until the last sender knows that everything has arrived. Calls have `frame`,
+    /// `late_frame`, `lost_frame` and `freeze`; videos have `startup`, `stall`, `play` and
+    /// `switch`.
     pub kind: String,
-    /// The number of completed transfers. For calls and videos it may be 0; all times are 0 then.
+    /// The number of completed transfers. For calls and videos it may be 0, and then all times are
+    /// 0.
     pub completed: u64,
     /// Their durations.
     #[serde(flatten)]
     pub times: Times,
-    /// Their durations over the minimum for an isolated transfer, as in [`CompletedRecord`]; absent
-    /// if unknown.
+    /// The durations divided by the minimum duration of an isolated transfer, as in
+    /// [`CompletedRecord`]; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowdown: Option<Slowdown>,
-    /// The fraction of the measured time of all flows in the group that these events took; for
-    /// `freeze`, `startup`, `stall` and `play`.
+    /// The duration of these events as a fraction of the measured time of all flows in the group;
+    /// for `freeze`, `startup`, `stall` and `play`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub part: Option<f64>,
-    /// Their payload over their duration, bit/s; for `play`, the mean bitrate of a video.
+    /// The payload divided by the duration, bit/s; for `play`, the mean bitrate of a video.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bps: Option<f64>,
     /// The results by size, for the classes with completed transfers.
@@ -228,13 +230,13 @@ pub struct SizeRecord {
     /// Their durations.
     #[serde(flatten)]
     pub times: Times,
-    /// Their durations over the minimum for an isolated transfer; absent if unknown.
+    /// The durations divided by the minimum duration of an isolated transfer; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowdown: Option<Slowdown>,
 }
 
-/// Completion times, seconds. A percentile is the least time of the histogram that this fraction of
-/// the transfers did not exceed, within 0.4 %, without interpolation.
+/// Completion times, seconds. A percentile is the smallest time in the histogram that this fraction
+/// of the transfers did not exceed, within 0.4 %, without interpolation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Mean time, seconds.
@@ -283,20 +285,20 @@ pub struct CompletedRecord {
     pub seed: u64,
     /// The group.
     pub group: String,
-    /// The user: the flow that it belongs to, such as `web.3`.
+    /// The flow of the transfer, such as `web.3`: one user.
     pub flow: FlowName,
     /// `transfer` or `page`, as in [`TransferRecord`].
     pub kind: String,
-    /// The time of its request, seconds after the start of the run.
+    /// The time of the request, seconds after the start of the run.
     pub start_s: f64,
     /// Its duration, seconds.
     pub seconds: f64,
     /// Bytes of payload; empty for a protocol of another crate.
     pub bytes: Option<u64>,
-    /// Its duration over the minimum for an isolated transfer: the first segment over all links,
-    /// and the others after it at the slowest of them. The handshake and the growth of a window
-    /// count as slowdown. Absent for a page, for a protocol of another crate, and if the rate of a
-    /// link changes.
+    /// The duration over the minimum for an isolated transfer: the first segment over all links,
+    /// and the following segments at the slowest link. The handshake and the growth of a window
+    /// count as slowdown. Absent for a page, for a protocol of another crate, and if a link's rate
+    /// changes.
     pub slowdown: Option<f64>,
 }
 
@@ -309,16 +311,16 @@ pub struct AggregateRecord {
     pub groups: Vec<String>,
     /// Its contracted rate, bit/s.
     pub contract_bps: f64,
-    /// The rate up to which its packets were in profile, averaged over time, bit/s; absent if that
-    /// is the contract.
+    /// The rate up to which the aggregate's packets were in profile, averaged over time, bit/s;
+    /// absent if this rate is the contract.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_bps: Option<f64>,
     /// The sum of its flows' throughputs.
     pub throughput_bps: f64,
-    /// The share of the link in proportion to its contract among all contracts on the link, bit/s;
-    /// over several links, the smallest.
+    /// The aggregate's share of the link's rate, in proportion to its contract among all contracts
+    /// on the link, bit/s; the smallest over several links.
     pub fair_share_bps: f64,
-    /// Its throughput over its fair share; 1 is fair.
+    /// The throughput divided by the fair share; 1 is fair.
     pub gain: f64,
     /// Packets that entered the network.
     pub packets: u64,
@@ -335,11 +337,11 @@ pub struct AggregateRecord {
 pub struct LinkRecord {
     /// The link's name.
     pub name: String,
-    /// Its rate, bit/s; the mean if it changes.
+    /// The rate, bit/s; the mean if it changes.
     pub rate_bps: f64,
-    /// The fraction of the time in which it was sending, 0 to 1.
+    /// The fraction of the time in which the link was sending, 0 to 1.
     pub utilization: f64,
-    /// Packets offered to its discipline.
+    /// Packets offered to the link's discipline.
     pub packets_in: u64,
     /// Packets sent.
     pub packets_out: u64,
@@ -352,13 +354,12 @@ pub struct LinkRecord {
     pub sojourn: Option<Sojourn>,
     /// The backlog.
     pub backlog: BacklogRecord,
-    /// The faults of its wire on packets that it had sent; absent if its wire has no faults.
+    /// The faults of the link's wire on packets that the link had sent; absent without faults.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub wire: Option<WireRecord>,
 }
 
-/// The faults of a wire after the warm-up. The packets were sent before, and are among
-/// `packets_out`.
+/// The faults of a wire after the warm-up, on packets that `packets_out` counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WireRecord {
     /// Packets lost.
@@ -402,27 +403,27 @@ pub struct BacklogRecord {
 /// Fairness, compared with the max-min allocation of the link among the flows' offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
-    /// Jain's index over the shares of all flows, each its throughput over its max-min share: 1/n
-    /// to 1, and 1 if all are fair.
+    /// Jain's index over the shares of all flows: 1/n to 1, and 1 if all are fair. A share is a
+    /// flow's throughput over its max-min share.
     pub jain: f64,
     /// Jain's index over the plain throughputs of all flows, regardless of demand: 1/n to 1.
     pub jain_throughput: f64,
     /// The worst-off flow's throughput over its max-min share: 1 is fair, 0 is starved.
     pub worst_share: f64,
-    /// Each group's throughput over its max-min share; absent for one that is never on while
-    /// measured.
+    /// Each group's throughput divided by its max-min share; absent for a group that is never on
+    /// while measured.
     pub group_share: BTreeMap<String, f64>,
-    /// Each group's fraction of all data delivered; absent if its share is.
+    /// Each group's fraction of all data delivered; absent if the group's share is absent.
     pub group_fraction: BTreeMap<String, f64>,
 }
 
-/// When flows started and stopped.
+/// Starts and stops of flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PresenceRecord {
-    /// How long each flow was on while measured, seconds, in the order of `flows`.
+    /// The time that each flow was on while measured, seconds, in the order of `flows`.
     pub active_s: Vec<f64>,
-    /// Each start or stop of a flow while measured, in order of time. Beyond a thousand, nearby
-    /// ones are merged.
+    /// Each start or stop of a flow while measured, in order of time. Above a thousand changes,
+    /// nearby ones are merged.
     pub changes: Vec<ChangeRecord>,
 }
 
@@ -437,10 +438,9 @@ pub struct ChangeRecord {
     /// The groups with a flow that stops.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stops: Vec<String>,
-    /// Seconds until each flow whose max-min share rose by the change reached 90 % of its new
-    /// share. The rate is measured over a slot of a tenth of a second, or of the duration of twenty
-    /// packets of 1500 B. Absent if one of them did not reach it before the next change, or if no
-    /// share rose.
+    /// Seconds until every flow whose max-min share rose had reached 90 % of its new share. The
+    /// rate is measured over a tenth of a second, or over the duration of twenty packets of 1500 B.
+    /// Absent if a flow did not reach 90 % before the next change, or if no share rose.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reached_s: Option<f64>,
 }
@@ -450,7 +450,7 @@ pub struct ChangeRecord {
 pub struct Summary {
     /// The discipline.
     pub discipline: String,
-    /// The stage; absent if all were run in the simulator.
+    /// The stage; absent if all runs used the simulator.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stage: String,
     /// The number of runs.
@@ -477,38 +477,39 @@ pub struct Agreement {
     pub discipline: String,
     /// The stage.
     pub stage: String,
-    /// The stage that it is compared with.
+    /// The stage with which `stage` is compared.
     pub against: String,
     /// The measure, such as `fraction.tcp`.
     pub measure: String,
-    /// The mean on the stage minus the mean on the other.
+    /// The mean on `stage` minus the mean on `against`.
     pub difference: f64,
-    /// Half the width of its 95 % interval (Welch); absent if one of them has fewer than two runs.
+    /// Half the width of the difference's 95 % interval (Welch); absent if a stage has fewer than
+    /// two runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width_95: Option<f64>,
-    /// The allowed difference; absent if it is only reported.
+    /// The allowed difference; absent if the difference is only reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
-    /// The verdict: unclear if the mean is outside the allowed difference but its interval is not;
-    /// absent if no difference is specified.
+    /// The verdict; absent if no difference is specified. It is unclear if the mean is outside the
+    /// allowed difference but the interval reaches inside.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
-    /// The reason for a larger difference, if the scenario records one.
+    /// The reason for a difference above the allowed one, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub known: Option<String>,
 }
 
 impl Agreement {
-    /// Is it within the allowed difference, although a reason for a larger one is recorded?
+    /// Is the difference within the allowed one, although the scenario records a reason for more?
     pub fn is_needless(&self) -> bool {
         self.known.is_some() && self.verdict == Some(Verdict::Holds)
     }
 }
 
-/// The difference of two disciplines, over the seeds that both were run with.
+/// The difference of two disciplines, over the seeds of the runs of both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// The discipline from which the other is subtracted.
+    /// The discipline from which `second` is subtracted.
     pub first: String,
     /// The discipline that is subtracted.
     pub second: String,

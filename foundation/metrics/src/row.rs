@@ -37,7 +37,6 @@ impl fmt::Display for Cell {
     }
 }
 
-/// A field that a column may hold.
 pub(crate) trait Field {
     const HOLDS: Holds;
 

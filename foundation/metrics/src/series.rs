@@ -2,8 +2,8 @@
 
 use fairwire_core::Time;
 
-/// The time-weighted means and the maxima of step functions: one, or several that change together.
-/// Exact: the area below each is summed in integers.
+/// The time-weighted means and the maxima of step functions that change together. The means are
+/// exact: the areas below the functions are summed in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeWeighted<const N: usize = 1> {
     start: Time,
@@ -37,7 +37,7 @@ impl<const N: usize> TimeWeighted<N> {
         }
     }
 
-    /// The largest values since the start or the last reset, including those that lasted no time.
+    /// The largest values since the start or the last reset, including values that lasted no time.
     pub fn max(&self) -> [u64; N] {
         self.max
     }
@@ -68,7 +68,7 @@ mod tests {
         let mut backlog = TimeWeighted::<1>::new(at(100));
         backlog.set([4], at(110));
         backlog.set([1], at(130));
-        // 10 ns of 0, 20 ns of 4, 10 ns of 1.
+        // The backlog is 0 for 10 ns, 4 for 20 ns, and 1 for 10 ns.
         assert_eq!(backlog.means(at(140)), [90.0 / 40.0]);
         assert_eq!(backlog.max(), [4]);
     }

@@ -17,16 +17,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - `jain`, `jain_throughput` and `worst_share`;
 /// - over all links, `drops`, `drops.<cause>` and `marks`, in packets, and if a wire has faults,
 ///   the [`WIRE_MEASURES`];
-/// - for transfers, `transfers.<group>` (completed), `transfer_mean_s.<group>`, and likewise each
-///   plain [`Statistic`], and the same for each other [`Kind`] that a source times;
+/// - for transfers, `transfers.<group>` (completed), and each plain [`Statistic`], such as
+///   `transfer_mean_s.<group>`;
+/// - for each other [`Kind`] of event that a source times, the same measures as for transfers;
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
 /// - if flows stop, [`reached_s`](REACHED);
-/// - for each link, if there are several, its [`LINK_MEASURES`] after `link.<name>.`, and the
+/// - for each of several links, its [`LINK_MEASURES`] after `link.<name>.`, and the
 ///   [`WIRE_MEASURES`] if its wire has faults.
 ///
-/// A run without drops of a cause that other runs of the discipline had counts as zero. Any other
+/// If only other runs of the discipline had drops of a cause, a run counts as zero. Any other
 /// measure is over the runs that have it.
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     summarize_with(runs, &[])
@@ -44,9 +45,9 @@ pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     summaries
 }
 
-/// Every other discipline minus `baseline`, over common seeds; empty without one.
+/// Every other discipline minus `baseline`, over common seeds; empty without a common seed.
 ///
-/// Disciplines have the same traffic under one seed, so its variation cancels. Law (as in
+/// Under one seed, all disciplines have the same traffic, whose variation cancels. Law (as in
 /// [`crate::interval`]), section 10.2.1. The measures are those of [`summarize`].
 pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
     let of = |name: &str| -> BTreeMap<u64, BTreeMap<String, f64>> {
@@ -72,7 +73,7 @@ pub struct Under<'a> {
 }
 
 /// `first` minus `second`, over the common seeds of both disciplines, as in [`differences`]. `None`
-/// without a common seed at which both were measured.
+/// without a common seed at which both measures exist.
 pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) -> Option<Estimate> {
     let of = |Under { measure, discipline }: Under<'_>| -> BTreeMap<u64, f64> {
         let value = |run: &RunRecord| self::measure(run, measure).or(if_absent(measure));
@@ -124,8 +125,8 @@ fn over(runs: &[BTreeMap<String, f64>], name: &str) -> Option<Estimate> {
     estimate(&values)
 }
 
-/// The value of a run without a measure of this name: zero for drops of a cause that occurred only
-/// in other runs.
+/// The value of a measure that a run lacks. It is zero for drops of a cause that occurred only in
+/// other runs.
 fn if_absent(name: &str) -> Option<f64> {
     name.starts_with("drops.").then_some(0.0)
 }
@@ -137,12 +138,11 @@ pub struct InRun<'a> {
     pub seed: u64,
     /// The measure, one of those of the summary.
     pub measure: &'a str,
-    /// Its value, in the unit of the measure.
+    /// The value, in the unit of the measure.
     pub value: f64,
 }
 
-/// The values behind the means of `summary`: each of its measures in each of its runs, which are
-/// among `runs`.
+/// The values behind the means of `summary`: each measure in each run. The runs are among `runs`.
 pub fn in_runs<'a>(summary: &'a Summary, runs: &'a [RunRecord]) -> Vec<InRun<'a>> {
     let names: Vec<&String> = summary.measures.keys().collect();
     let further: Vec<String> =
@@ -180,8 +180,8 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     measures
 }
 
-/// The mean time to 90 % of the new share after flows start or stop, seconds, over the changes
-/// after which it was reached; for runs in which flows stop.
+/// The mean time from a start or stop of flows to 90 % of the new share, seconds, over the changes
+/// that reach it. For runs in which flows stop.
 pub const REACHED: &str = "reached_s";
 
 /// Like [`measures`], with these [further measures](is_further) included.
@@ -191,8 +191,8 @@ pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<Str
     all
 }
 
-/// The values of these measures in one run, in their order, by their names in [`summarize`] or
-/// [further ones](is_further). A run may lack some.
+/// The values of the measures `names` in one run, in order. The names are those of [`summarize`] or
+/// of [further measures](is_further). A run may lack some.
 pub fn values<N: AsRef<str>>(run: &RunRecord, names: &[N]) -> Vec<Option<f64>> {
     let all = measures(run);
     let value = |name: &str| further_measure(run, name).or_else(|| all.get(name).copied());
@@ -204,8 +204,8 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
     values(run, &[name]).pop().flatten()
 }
 
-/// Measures that a summary has only if a scenario names them. The first is the payload of all
-/// receivers, in bit/s. The others describe the first link: the 95th percentile of the wait, the
+/// The measures that a summary has only if a scenario names them. The first is the payload of all
+/// receivers, bit/s. The others describe the first link: the 95th percentile of the wait, the
 /// fractions of arrivals dropped and marked, and the fraction of sent packets lost on its wire.
 pub const FURTHER: [&str; 5] =
     ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
@@ -220,7 +220,6 @@ pub fn is_further(name: &str) -> bool {
         || OfTransfers::parse(name).is_some_and(|of| !of.is_plain())
 }
 
-/// The group in `name`, a measure of this `kind`.
 fn of_group<'a>(name: &'a str, kind: &str) -> Option<&'a str> {
     name.strip_prefix(kind)?.strip_prefix('.')
 }
@@ -286,8 +285,8 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// Counts of faulty wires, packets: over all links, and for each of several links under
-/// `link.<name>.`.
+/// Counts of faulty wires, in packets: over all links, and per link under `link.<name>.` if there
+/// are several.
 pub const WIRE_MEASURES: [&str; 3] = ["lost", "held_back", "duplicated"];
 
 fn wire_values(wire: &WireRecord) -> [f64; WIRE_MEASURES.len()] {
@@ -329,8 +328,8 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate, before `.<name>`. The target is present if the marker changes it,
-/// and a fraction if its denominator is not zero.
+/// The measures of an aggregate, before `.<name>`. The target is present if the marker changes it.
+/// A fraction is present if its denominator is not zero.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 
@@ -346,7 +345,6 @@ fn aggregate_values(aggregate: &AggregateRecord) -> [Option<f64>; AGGREGATE_MEAS
     ]
 }
 
-/// The measures of each link, if there are several.
 fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for link in run.links.iter().filter(|_| run.links.len() > 1) {
         for (measure, value) in LINK_MEASURES.into_iter().zip(link_values(link)) {
@@ -474,7 +472,7 @@ mod tests {
         ];
         assert_eq!(actual[0].measures.keys().collect::<Vec<_>>(), expected.map(|(name, _)| name));
         for (name, value) in expected {
-            // A few roundings of numbers near one (or a million).
+            // The tolerance allows a few roundings of numbers near one (or a million).
             assert!((mean(&actual[0], name) / value - 1.0).abs() < 1e-12, "{name}: {actual:?}");
         }
         assert!(actual[0].measures["share.tcp"].half_width_95.is_some());
@@ -508,8 +506,8 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // Both have the same variation: the differences are all 0.25, except for seed 4, which only
-        // one of them has.
+        // Both disciplines have the same variation. Their differences are all 0.25; only one of
+        // them has seed 4, which does not count.
         let runs = [
             with("red", 1, 0.25),
             with("red", 2, 0.5),

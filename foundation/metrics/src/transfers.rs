@@ -9,7 +9,6 @@ use fairwire_core::{Duration, Time};
 const SIZES: [(&str, u64); 4] =
     [("to_10kB", 10_000), ("to_100kB", 100_000), ("to_1MB", 1_000_000), ("over_1MB", u64::MAX)];
 
-/// The names of the size classes, as in a [`SizeRecord`].
 fn sizes() -> impl Iterator<Item = &'static str> {
     SIZES.iter().map(|(name, _)| *name)
 }
@@ -45,9 +44,9 @@ pub struct Lasted {
 #[derive(Clone, Debug, Default)]
 pub struct TransferMeter {
     all: Counted,
-    /// Per size class, once the class has a transfer.
+    /// The counts of each size class that has had a transfer.
     by_size: [Option<Box<Counted>>; SIZES.len()],
-    /// Its seconds within the measured time.
+    /// The events' time within the measured time, seconds.
     within_s: f64,
     within_bytes: f64,
 }
@@ -107,7 +106,7 @@ impl TransferMeter {
         }
     }
 
-    /// Records an event with a duration that ended in the measured time, which began at `from`.
+    /// Records a timed event that ended in the measured time, which began at `from`.
     pub fn lasted(&mut self, Lasted { since, until, bytes, .. }: Lasted, from: Time) {
         let took = until.since(since);
         self.all.count(Completed { took, bytes: None, alone: None });
@@ -119,7 +118,7 @@ impl TransferMeter {
     }
 
     /// The record of events of the `kind` in `group`, whose members were measured for `whole_s`
-    /// seconds in total. It exists even without events; all its times are 0 then.
+    /// seconds in total. Without events, the record exists and all its times are 0.
     pub fn lasting(&self, group: &str, kind: Kind, whole_s: f64) -> TransferRecord {
         let part = |of: f64, all: f64| (all > 0.0).then(|| of / all);
         TransferRecord {
@@ -155,22 +154,23 @@ impl TransferMeter {
     }
 }
 
-/// A statistic of transfers in a summary, named between their kind and their group:
+/// A statistic of transfers in a summary. Its name is between their kind and their group:
 /// `transfer_p95_s.web`.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistic {
     /// Its name.
     pub name: &'static str,
-    /// Is it in every summary? The others appear if a scenario or a sweep names them.
+    /// Is the statistic in every summary? Other statistics appear if a scenario or a sweep names
+    /// them.
     pub is_plain: bool,
     of: Of,
 }
 
-/// The record of a statistic.
+/// The source of a statistic's value.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Times(fn(&Times, Option<&Slowdown>) -> Option<f64>),
-    /// Only for all sizes, and only for states.
+    /// A statistic of states only, and only over all sizes.
     State(fn(&TransferRecord) -> Option<f64>),
 }
 
@@ -207,12 +207,12 @@ impl Statistic {
         Statistic { name, is_plain: false, of: Of::Times(of) }
     }
 
-    /// May a record of this kind have such a value? `part` and `bps` apply to states.
+    /// Does a record of this kind have this statistic? `part` and `bps` apply only to states.
     pub fn is_of(&self, kind: Kind) -> bool {
         matches!(self.of, Of::Times(_)) || kind.is_state()
     }
 
-    /// Its value over all transfers of `record`.
+    /// The value over all transfers of `record`.
     pub fn of(&self, record: &TransferRecord) -> Option<f64> {
         match self.of {
             // Without transfers there is no time.
@@ -222,7 +222,7 @@ impl Statistic {
         }
     }
 
-    /// Its value over the transfers of one size class.
+    /// The value over the transfers of one size class.
     pub fn of_size(&self, record: &SizeRecord) -> Option<f64> {
         match self.of {
             Of::Times(of) => of(&record.times, record.slowdown.as_ref()),
@@ -231,14 +231,14 @@ impl Statistic {
     }
 }
 
-/// The parsed name of a measure of timed events, such as transfers and pages. It is the number
-/// completed, `transfers.web`, or a statistic, `page_p95_s.web`; for one size class,
+/// The parsed name of a measure of timed events, such as transfers and pages. The measure is the
+/// number completed (`transfers.web`) or a statistic: `page_p95_s.web`, or for one size class
 /// `transfer_p95_s.web.to_10kB`.
 #[derive(Clone, Copy, Debug)]
 pub struct OfTransfers<'a> {
     /// The timed event.
     pub kind: Kind,
-    /// `None` for the number completed.
+    /// The statistic; `None` for the number completed.
     pub statistic: Option<Statistic>,
     /// The group.
     pub group: &'a str,
@@ -265,7 +265,7 @@ impl<'a> OfTransfers<'a> {
         Some(OfTransfers { kind, statistic, group, size })
     }
 
-    /// Is it in every summary of a scenario with such transfers?
+    /// Is the measure in every summary of a scenario with such events?
     pub fn is_plain(&self) -> bool {
         self.size.is_none() && self.statistic.is_none_or(|statistic| statistic.is_plain)
     }
@@ -280,7 +280,7 @@ impl<'a> OfTransfers<'a> {
         self.statistic.map_or(Some(record.completed as f64), |statistic| statistic.of_size(record))
     }
 
-    /// Every such name for the `kind` in `group`, plain ones first.
+    /// Every name for the `kind` in `group`, plain names first.
     pub fn names(kind: Kind, group: &str) -> Vec<String> {
         let of = |of: &str| {
             let statistics = Statistic::ALL.iter().filter(|statistic| statistic.is_of(kind));
@@ -301,7 +301,7 @@ mod tests {
         Completed { took, bytes: Some(bytes), alone: Some(alone) }
     }
 
-    /// `actual` is `truth` within half of a bin of the histogram.
+    /// Checks that `actual` is `truth` within half of a bin of the histogram.
     fn near(actual: f64, truth: f64) {
         assert!((actual / truth - 1.0).abs() < 0.004, "{actual}, not {truth}");
     }
@@ -318,8 +318,8 @@ mod tests {
         assert_eq!((record.slowdown, record.sizes.len()), (None, 0));
         let times = record.times;
         assert!((times.mean_s - 0.5005).abs() < 1e-12 && times.max_s == 1.0);
-        // For 1 to n, quantile q is the ceiling of q n: the inverse of the empirical distribution,
-        // which numpy calls `inverted_cdf`.
+        // For 1 to n, quantile q is the ceiling of q n: the inverse of the empirical distribution
+        // (`inverted_cdf` in numpy).
         let percentiles = [
             (times.p50_s, 0.5),
             (times.p90_s.unwrap(), 0.9),
@@ -391,7 +391,8 @@ mod tests {
         assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
-        // Measured from 10 s: 2 of 4 s with half of their bytes, and 3 s.
+        // Measured from 10 s: 2 s of the first stall's 4 s with half of its bytes, and 3 s of the
+        // second.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
         let record = meter.lasting("video", Kind::Stall, 20.0);

@@ -9,7 +9,6 @@ use syn::{
     MetaNameValue, PathArguments, Result, Token, Type, parse_quote,
 };
 
-/// A struct of parameters.
 pub(crate) struct Declaration {
     /// The struct to emit, without the attributes of this macro.
     pub item: ItemStruct,
@@ -29,7 +28,6 @@ pub(crate) struct Declaration {
     pub members: Vec<Member>,
 }
 
-/// A field of the struct.
 pub(crate) enum Member {
     /// A parameter.
     Parameter(Box<Parameter>),
@@ -41,11 +39,11 @@ pub(crate) enum Member {
 pub(crate) struct Parameter {
     /// The field.
     pub ident: Ident,
-    /// The type inside of the `Option`.
+    /// The type inside the `Option`.
     pub inner: Type,
-    /// The type inside of the `Quantity`, if it is one.
+    /// The type inside the `Quantity`, if the field is a quantity.
     pub quantity: Option<Type>,
-    /// The first paragraph of its documentation.
+    /// The first paragraph of the field's documentation.
     pub text: String,
     /// The other paragraphs.
     pub notes: String,
@@ -53,7 +51,6 @@ pub(crate) struct Parameter {
     pub terms: Terms,
 }
 
-/// The terms of `#[parameter(…)]`.
 #[derive(Default)]
 pub(crate) struct Terms {
     /// The default value.
@@ -64,7 +61,7 @@ pub(crate) struct Terms {
     pub unset: Option<String>,
     /// The unit, if the type does not imply it.
     pub unit: Option<String>,
-    /// All values are above this.
+    /// The exclusive lower bound.
     pub above: Option<Expr>,
     /// The smallest value.
     pub min: Option<Expr>,
@@ -77,7 +74,6 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Is any bound set?
     pub(crate) fn is_bound(&self) -> bool {
         self.is_required
             || [&self.default, &self.above, &self.min, &self.max].iter().any(|term| term.is_some())
@@ -128,7 +124,7 @@ impl Declaration {
 }
 
 impl Member {
-    /// Reads a field, and takes `#[parameter(…)]` from it.
+    /// Reads a field, and removes `#[parameter(…)]` from it.
     fn read(field: &mut Field) -> Result<Member> {
         let is_flat = |attribute: &Attribute| {
             let list = attribute.meta.require_list().ok().filter(|list| list.path.is_ident("parameter"));
@@ -216,7 +212,6 @@ fn ident(value: &Expr) -> Result<Ident> {
     }
 }
 
-/// The text of a string literal.
 pub(crate) fn string(value: &Expr) -> Result<String> {
     match value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text.value()),

@@ -101,7 +101,7 @@ fn tabled(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// Access to the places of the parameters by index, for the reader of text.
+/// Access to the slots of the parameters by index, for the reader of text.
 fn text(declaration: &Declaration) -> TokenStream {
     let ident = &declaration.item.ident;
     let place = quote!(::fairwire_parameters::text::Placed::place);
@@ -180,7 +180,8 @@ impl Member {
         })
     }
 
-    /// The parameter with index `at`, if it is of this member; one of a group by the function `of_group`.
+    /// The parameter with index `at`, if it belongs to this member. `of_group` finds a parameter of
+    /// a group.
     fn at(&self, of_group: &TokenStream) -> TokenStream {
         match self {
             Member::Parameter(parameter) => {
@@ -358,7 +359,6 @@ impl Parameter {
         }
     }
 
-    /// The unit that the type implies.
     fn unit_of_type(&self) -> &'static str {
         let last = self.quantity.as_ref().unwrap_or(&self.inner).to_token_stream().to_string();
         match last.as_str() {
@@ -393,7 +393,6 @@ impl Parameter {
         if is_there { quote!(#plain) } else { quote!(Option<#plain>) }
     }
 
-    /// The checked value of this field of `self`.
     fn check(&self) -> TokenStream {
         let (ident, name) = (&self.ident, self.name());
         let plain = self.quantity.as_ref().unwrap_or(&self.inner);
@@ -465,7 +464,8 @@ fn shown(value: &Expr) -> String {
     text.strip_suffix(".0").unwrap_or(&text).into()
 }
 
-/// The names of a word: its own in kebab case, or the one to which serde renames it, and its aliases.
+/// The names of a word: its identifier in kebab case, or the name that serde gives it, and its
+/// aliases.
 pub(crate) fn names(variant: &Variant) -> Vec<String> {
     let mut names = vec![kebab(&variant.ident.to_string())];
     let of_serde = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg_attr"));

@@ -1,5 +1,5 @@
-//! The attributes `#[parameters]` and `#[word]`: one declaration of each parameter, and of its
-//! allowed words. Documented in `fairwire-parameters`, which exports them.
+//! The attributes `#[parameters]` and `#[word]`, which declare parameters and their allowed words
+//! once. `fairwire-parameters` exports and documents them.
 
 mod declaration;
 mod emit;
@@ -69,7 +69,7 @@ fn words(item: &ItemEnum) -> proc_macro2::TokenStream {
     }
 }
 
-/// The leading `//!` lines of a file; empty without a file, as in some editors.
+/// The leading `//!` lines of a file; empty if the file is unknown, as in some editors.
 fn documentation(file: Option<PathBuf>) -> String {
     let source = file.and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
     let lines = source.lines().map_while(|line| line.strip_prefix("//!"));

@@ -40,7 +40,7 @@ impl Bounded for Rate {
 /// The bounds of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds<T> {
-    /// Values are above this.
+    /// The exclusive lower bound.
     pub above: Option<T>,
     /// The smallest value.
     pub min: Option<T>,
@@ -51,7 +51,7 @@ pub struct Bounds<T> {
 }
 
 impl<T: Bounded> Bounds<T> {
-    /// Returns `value` if it is within the bounds. Not-a-number is refused, too.
+    /// Returns `value` if it is within the bounds. Refuses not-a-number, too.
     pub fn check(&self, name: &'static str, value: T) -> Result<T, OutOfRange> {
         let is_above = self.above.is_none_or(|above| value > above);
         let is_enough = self.min.is_none_or(|min| value >= min);
@@ -84,8 +84,8 @@ impl Display for OutOfRange {
     }
 }
 
-/// The value of a required parameter. Reading refuses a table without it; a value built in code may
-/// lack it.
+/// The value of a required parameter. A table that is read always has it; a struct built in code
+/// may lack it.
 pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange> {
     value.ok_or_else(|| OutOfRange {
         name,

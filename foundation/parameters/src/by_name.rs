@@ -7,8 +7,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Reads a table of parameters as JSON. An unknown name, or a value that is wrong on its own, is
-/// refused at its location.
+/// Reads a table of parameters as JSON. Refuses an unknown name, or a value that is wrong in
+/// itself, at its location.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],
@@ -54,7 +54,7 @@ impl<'de> Visitor<'de> for ByName {
     }
 }
 
-/// The value of one parameter, read as if no other were given.
+/// The value of one parameter, read without the others.
 struct Alone {
     name: &'static str,
     check: fn(Value) -> serde_json::Result<()>,

@@ -16,7 +16,7 @@ pub trait Choice: Sized {
     /// The kind of choice, such as `controller`.
     const WHAT: &'static str;
 
-    /// An example of the second form.
+    /// An example of the table form.
     const EXAMPLE: &'static str;
 
     /// The names to choose from.
@@ -25,12 +25,12 @@ pub trait Choice: Sized {
     /// The choice with index `at` among the names, with its defaults.
     fn named(at: usize) -> Self;
 
-    /// A required parameter of the choice with index `at`, if any: then its name is not sufficient.
+    /// A required parameter of the choice with index `at`, if any. Its name is then not sufficient.
     fn needed(_at: usize) -> Option<&'static str> {
         None
     }
 
-    /// The choice with index `at` among the names; its parameters come next in a table.
+    /// Reads the choice with index `at` among the names. Its parameters come next in the table.
     fn read<'de, A: MapAccess<'de>>(at: usize, table: &mut A) -> Result<Self, A::Error>;
 }
 
@@ -79,7 +79,7 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
     }
 }
 
-/// The JSON schema of both forms; `Table` has the schema of the second.
+/// The JSON schema of both forms. `Table` has the schema of the table form.
 pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "description": alloc::format!("the name of a {}, or a table of one name with its parameters", C::WHAT),
@@ -87,8 +87,8 @@ pub fn choice_schema<C: Choice, Table: JsonSchema>(generator: &mut SchemaGenerat
     })
 }
 
-/// The JSON schema of tables of one name with its parameters; each is given as name, description
-/// and schema.
+/// The JSON schema of tables of one name with its parameters. `all` gives the name, description and
+/// schema of each table.
 pub fn tables_schema(
     all: impl Iterator<Item = (&'static str, &'static str, SchemaOf)>,
     generator: &mut SchemaGenerator,

@@ -1,4 +1,4 @@
-//! The declaration of a parameter, and of a struct of them.
+//! The declaration of a parameter, and of a struct of parameters.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,9 +20,9 @@ pub struct Field {
     pub default: &'static str,
     /// The allowed range in words; empty if the unit implies it.
     pub range: &'static str,
-    /// Paper, section, equation, or RFC; empty if it is our own.
+    /// Paper, section, equation, or RFC; empty if the parameter is our own.
     pub source: &'static str,
-    /// Numbers are above this.
+    /// The exclusive lower bound.
     pub above: Option<f64>,
     /// The smallest number.
     pub min: Option<f64>,
@@ -61,11 +61,11 @@ pub trait Declared: Default {
     /// Their names.
     const NAMES: &'static [&'static str];
 
-    /// The documentation of the file that declares them: its leading `//!` lines. Markdown.
+    /// The leading `//!` lines of the file that declares the parameters, in Markdown.
     const DOCUMENTATION: &'static str;
 
-    /// The file that declares them, as passed to the compiler. In this workspace it is relative to
-    /// the root: `foundation/laws/src/dropper/red/mod.rs`.
+    /// The file that declares the parameters, as passed to the compiler. In this workspace it is
+    /// relative to the root: `foundation/laws/src/dropper/red/mod.rs`.
     const FILE: &'static str;
 
     /// Takes the omitted values from `base`.
@@ -82,7 +82,7 @@ pub const fn total(parts: &[&[Field]]) -> usize {
     total
 }
 
-/// The parameters of these parts, concatenated; `N` is their [`total`].
+/// The parameters of `parts`, concatenated; `N` is their [`total`].
 pub const fn joined<const N: usize>(parts: &[&[Field]]) -> [Field; N] {
     let mut all = [Field::NONE; N];
     let (mut part, mut to) = (0, 0);
@@ -110,7 +110,7 @@ pub const fn names<const N: usize>(fields: &[Field]) -> [&'static str; N] {
 }
 
 impl Field {
-    /// Fills arrays before the parameters are known.
+    /// A placeholder for arrays.
     const NONE: Field = Field {
         name: "",
         text: "",

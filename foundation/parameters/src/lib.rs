@@ -8,16 +8,16 @@
 //! - `above`, `min`, `max`: bounds;
 //! - `unit`, for numbers: `"Hz"`, or `"1"` for a number without a unit;
 //! - `source`: paper, section, equation; RFC;
-//! - `is`: its [`Role`], for callers that do not know its owner.
+//! - `is`: its [`Role`], for callers that do not know the struct.
 //!
 //! A field with `#[parameter(flatten)]` is another such struct, whose parameters are merged with
 //! the others. A struct that is only flattened is declared with `#[parameters(group)]`.
 //!
 //! The owner of the parameters is named by the constant `NAME`, or by `#[parameters(name = "…")]`.
 //!
-//! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. Words are an enum
-//! under `#[word]`, which can be copied, compared, read and written, in kebab case; one is the
-//! `#[default]`.
+//! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. The words are an
+//! enum under `#[word]`, with one `#[default]`. They can be copied, compared, read and written, in
+//! kebab case.
 //!
 //! ```
 //! use fairwire_core::Duration;
@@ -46,21 +46,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! With `public`, the struct of checked values is as visible as a constant of its crate: it can be
-//! copied, and its default is that of every parameter.
+//! With `public`, the struct of checked values is as visible as a constant of its crate. It can be
+//! copied, and its default has the default of every parameter.
 //!
 //! The declaration generates the reader for any serde format, with the location of each error. It
 //! also generates the writer, which omits missing values, the JSON schema, and the [`Field`]s, from
 //! which reference pages are built. The code for tables is generic only over the format, not over
 //! the struct: forty structs cost little more to compile than one.
 //!
-//! Parts that are chosen by name, such as markers, belong to a [`Kind`]: read, listed and
-//! registered from its declaration.
+//! Components that are chosen by name, such as markers, belong to a [`Kind`], whose declaration
+//! reads, lists and registers them.
 //!
 //! Everything that needs serde is under the feature `serde`. A crate with its own feature of that
-//! name uses `#[parameters(gated)]`: its declarations are then readable and writable only under
-//! that feature, and can be checked without it. Under its feature `text`, [`from_text`] reads them
-//! from TOML without serde.
+//! name uses `#[parameters(gated)]`. Its declarations are then readable and writable only under
+//! that feature, and can be checked without it. Under the feature `text` of this crate,
+//! [`from_text`] reads them from TOML without serde.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), no_std)]
 

@@ -3,8 +3,7 @@
 use core::any::Any;
 use core::marker::PhantomData;
 
-/// The role of a parameter, the same in any struct: `#[parameter(is = BUFFER)]`, with values of
-/// type `T`.
+/// A role that a parameter of type `T` can have in any struct: `#[parameter(is = BUFFER)]`.
 ///
 /// ```
 /// use fairwire_parameters::{Role, parameters};
@@ -33,7 +32,7 @@ pub struct Role<T> {
 /// A struct of parameters, some of which have a [`Role`]. Implemented by
 /// [`parameters`](crate::parameters).
 pub trait Roles {
-    /// The name and the slot, an `Option`, of the parameter whose role has this name.
+    /// The name and the slot, an `Option`, of the parameter with the role called `role`.
     fn with_role(&self, role: &str) -> Option<(&'static str, &dyn Any)>;
 
     /// The slot, mutable.

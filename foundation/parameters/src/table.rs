@@ -48,7 +48,7 @@ impl<'de, A: MapAccess<'de>, T: Deserialize<'de> + 'static> Slot<'de, A> for Opt
     }
 }
 
-/// Reads a table of parameters. Refuses unknown and repeated names, and a table without a required
+/// Reads a table of parameters. Refuses unknown and repeated names, and the lack of a required
 /// parameter.
 pub fn deserialize<'de, S: Tabled, D: Deserializer<'de>>(deserializer: D) -> Result<S, D::Error> {
     deserializer.deserialize_map(Table { is_whole: true, of: PhantomData })
@@ -60,7 +60,7 @@ pub(crate) fn deserialize_part<'de, S: Tabled, D: Deserializer<'de>>(deserialize
 }
 
 struct Table<S> {
-    /// Are required parameters required here?
+    /// Must required parameters be present?
     is_whole: bool,
     of: PhantomData<S>,
 }
@@ -91,7 +91,7 @@ impl<'de, S: Tabled> Visitor<'de> for Table<S> {
     }
 }
 
-/// Reads one of these names, as a key, and returns its index.
+/// Reads a key that is one of these names, and returns its index.
 pub struct OneOf(pub &'static [&'static str]);
 
 impl<'de> DeserializeSeed<'de> for OneOf {
@@ -115,7 +115,7 @@ impl Visitor<'_> for OneOf {
     }
 }
 
-/// Writes the values that were given as a table.
+/// Writes the given values as a table.
 pub fn serialize<D: Tabled, S: Serializer>(given: &D, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     given.write(&mut map)?;

@@ -1,4 +1,4 @@
-//! Integers with bounds; the refusal of any other value states them.
+//! Integers with bounds. The refusal of any other value states the bounds.
 
 use core::fmt;
 use serde::Deserializer;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub trait Written: FromStr<Err: Display> + Display {
     /// The name in schemas.
     const NAME: &'static str;
-    /// A description with the units that it takes.
+    /// A description with the allowed units.
     const DESCRIPTION: &'static str;
     /// A regular expression (ECMA 262) that matches every valid spelling.
     const PATTERN: &'static str;

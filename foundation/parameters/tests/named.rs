@@ -1,4 +1,4 @@
-//! Parts by name: those of the own crate, and registered ones.
+//! Components by name: built-in and registered ones.
 
 use fairwire_parameters::{Entry, Given, Kind, NotRegistered, Registry};
 

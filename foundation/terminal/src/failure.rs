@@ -34,14 +34,14 @@ impl Ending {
     }
 }
 
-/// Why a command could not do its work.
+/// The reason why a command could not do its work.
 #[derive(Debug)]
 pub enum Failure {
-    /// A rejected scenario, or a rejected argument that changes one.
+    /// A rejected scenario, or a rejected argument that changes a scenario.
     Document(DocumentError),
-    /// The user's fault: a bad argument, a place that cannot be written.
+    /// The user's fault, such as a bad argument, or a path that cannot be written.
     User {
-        /// The given value, and why it is rejected.
+        /// The given value, and the reason for its rejection.
         message: String,
         /// The allowed values, or a remedy.
         help: String,
@@ -51,7 +51,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The user's fault: the given value with the reason, and the allowed values.
+    /// The user's fault: `message` has the given value and the reason, `help` the allowed values.
     pub fn user(message: impl Display, help: impl Display) -> Self {
         Failure::User { message: message.to_string(), help: help.to_string() }
     }
@@ -64,7 +64,7 @@ impl Failure {
         }
     }
 
-    /// Reports it on stderr.
+    /// Reports the failure on stderr.
     pub fn report(self) -> Ending {
         let ending = Ending::Failed(self.code());
         for message in Message::all(self) {
@@ -85,7 +85,7 @@ pub fn install_style() {
     let style = |_: &_| -> Box<dyn miette::ReportHandler> {
         Box::new(MietteHandlerOpts::new().wrap_lines(false).context_lines(1).build())
     };
-    // Fails only if a style is set already, which is then used.
+    // Setting a style fails only if one is set already, which is then used.
     let _ = miette::set_hook(Box::new(style));
 }
 
@@ -99,7 +99,7 @@ struct Message {
 }
 
 impl Message {
-    /// All errors: for a document, every mistake found in it.
+    /// All errors; for a document, every mistake in it.
     fn all(failure: Failure) -> Vec<Message> {
         let plain = |text, help| vec![Message { text, help: Some(help), source: None, place: None }];
         match failure {

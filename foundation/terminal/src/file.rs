@@ -1,7 +1,7 @@
 //! Files that are complete or absent.
 //!
-//! Each is written next to its final path under a hidden name, and renamed when complete. If
-//! dropped earlier, or when a second Ctrl-C ends the process, it is removed.
+//! Each file is written next to its final path under a hidden name, and renamed when complete. It
+//! is removed if dropped earlier, or if a second Ctrl-C ends the process.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -13,22 +13,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{NamedTempFile, TempPath};
 
-/// The existing hidden files.
 static HIDDEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn all_hidden() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     HIDDEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all hidden files, for a process that ends at once. Afterwards none can be created: a
-/// thread that tries waits for the end.
+/// Removes all hidden files, for a process that ends at once. A thread that tries to create another
+/// one waits for the end.
 pub(crate) fn remove_hidden() {
     let all = all_hidden();
     all.iter().for_each(|path| drop(fs::remove_file(path)));
     std::mem::forget(all);
 }
 
-/// A hidden file, listed until this is dropped.
+/// A hidden file, listed until this value is dropped.
 #[derive(Debug)]
 struct Noted(PathBuf);
 
@@ -64,7 +63,7 @@ impl Scratch {
         Ok(Scratch { path: path.into(), file: BufWriter::new(hidden), noted })
     }
 
-    /// Moves it to its final path, which is returned.
+    /// Moves the file to its final path, which is returned.
     pub fn finish(self) -> io::Result<PathBuf> {
         self.whole()?.place()
     }
@@ -76,7 +75,7 @@ impl Scratch {
         Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
-    /// Finishes and closes a part of a file, of which there may be thousands.
+    /// Finishes and closes one of the pieces of a file, which may be thousands.
     pub fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
     }
@@ -91,19 +90,19 @@ pub struct Whole {
 }
 
 impl Whole {
-    /// Moves it to its final path, which is returned.
+    /// Moves the file to its final path, which is returned.
     pub fn place(self) -> io::Result<PathBuf> {
         self.file.persist(&self.path)?;
         Ok(self.path)
     }
 }
 
-/// A written and closed part of a file. If dropped, it is removed.
+/// A written and closed piece of a file. If dropped, it is removed.
 #[derive(Debug)]
 pub struct Part(TempPath, #[expect(dead_code, reason = "it is dropped")] Noted);
 
 impl Part {
-    /// Copies it into `out`.
+    /// Copies the piece into `out`.
     pub fn pour(self, out: &mut impl Write) -> io::Result<()> {
         io::copy(&mut File::open(&self.0)?, out).map(|_| ())
     }
@@ -118,7 +117,7 @@ impl Write for Scratch {
     }
 }
 
-/// Only the system's error, without the file's hidden name.
+/// The system's error, without the file's hidden name.
 fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {
@@ -127,8 +126,8 @@ fn without_path(error: io::Error) -> io::Error {
     }
 }
 
-/// Checks before any work that `path`, given for `flag`, has one of the extensions `endings` and
-/// can be written. Returns the extension.
+/// Checks before any work that `path`, the value of `flag`, can be written and has one of the
+/// extensions `endings`. Returns the extension.
 pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Result<&'a str, Failure> {
     let shown = path.display();
     let given = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
@@ -151,7 +150,7 @@ pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Resul
     };
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => return Err(refuse("it is a folder".into())),
-        // A pipe or a device would be replaced by the file.
+        // The file would replace a pipe or a device.
         Ok(there) if !there.is_file() => return Err(refuse("it is no regular file".into())),
         Ok(_) | Err(_) => {}
     }
@@ -171,7 +170,7 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     try_write(path, content).map_err(|error| fault(path, &error))
 }
 
-/// As [`write()`], for callers to whom a lack of space is not our fault.
+/// Like [`write()`], for callers that do not treat a lack of space as our fault.
 pub fn try_write(path: &Path, content: &[u8]) -> io::Result<()> {
     try_whole(path, content)?.place().map(drop)
 }

@@ -1,5 +1,5 @@
-//! Ctrl-C: the first requests to stop and report, the second ends the process at once. When only
-//! writing is left, even the first ends the process at once.
+//! Ctrl-C: the first requests to stop and report, and the second ends the process at once. When
+//! only writing remains, the first one already ends the process.
 
 use crate::file;
 use crate::notice::notice;
@@ -28,7 +28,7 @@ pub fn flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Starts the thread that receives signals, as one byte each in a pipe.
+/// Starts the thread that receives signals, each as one byte from a pipe.
 fn listen() -> io::Result<()> {
     let (mut signals, writer) = io::pipe()?;
     let hear = move || {
@@ -46,7 +46,7 @@ fn listen() -> io::Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         pipe::register(signal, writer.try_clone()?)?;
     }
-    // Ignored on receipt: writes beyond `ulimit -f` fail, without ending the process.
+    // Ignoring the signal makes writes beyond `ulimit -f` fail without ending the process.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(())
 }
@@ -56,8 +56,8 @@ pub fn request() {
     STOP.store(true, Ordering::Relaxed);
 }
 
-/// While held, only writing the results is left: Ctrl-C ends the process at once, and no incomplete
-/// file remains.
+/// While this value is held, only writing the results is left. Ctrl-C ends the process at once, and
+/// leaves no incomplete file.
 #[derive(Debug)]
 pub struct Writing(());
 

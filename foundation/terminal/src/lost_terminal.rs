@@ -4,12 +4,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io;
 
-/// Ends this process with the code of an interrupted one, from a separate thread, once the terminal
-/// of stdout is gone.
+/// Ends this process like an interrupted one, from a separate thread, once the terminal of stdout
+/// is gone.
 ///
-/// For a command that reads keys and reports nothing at its end. SIGHUP is not sufficient: a
-/// process of another session gets none. Besides, crossterm 0.29, whose loop continues at end of
-/// file and on any error, never returns to check a flag.
+/// For a command that reads keys and reports nothing at its end. SIGHUP is not sufficient, because
+/// a process of another session gets none. Nor is a flag: crossterm 0.29 loops at end of file and
+/// on any error, and never returns to check it.
 pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone(None) {}
@@ -17,7 +17,7 @@ pub(crate) fn end_with_terminal() {
     });
 }
 
-/// Has the terminal of stdout gone?
+/// Is the terminal of stdout gone?
 pub(crate) fn has_ended() -> bool {
     is_gone(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
 }

@@ -5,7 +5,7 @@ use crate::print::print;
 use clap_complete::Shell;
 use std::path::Path;
 
-/// Writes the page of each command of `program` into the folder `out`, which is created.
+/// Writes the manual page of each command of `program` into the folder `out`, which is created.
 ///
 /// # Errors
 /// If the folder cannot be created or written.
@@ -24,7 +24,7 @@ pub fn pages(program: clap::Command, out: &Path) -> Result<Ending, Failure> {
 /// Prints the completions of `program` for `shell`.
 ///
 /// # Errors
-/// If they cannot be printed.
+/// If the completions cannot be printed.
 pub fn completions(mut program: clap::Command, shell: Shell) -> Result<Ending, Failure> {
     let (name, mut script) = (program.get_name().to_owned(), Vec::new());
     clap_complete::generate(shell, &mut program, name, &mut script);

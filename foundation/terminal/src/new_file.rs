@@ -1,4 +1,4 @@
-//! A file that is written once, without replacing another.
+//! A file that is written once and replaces no other.
 
 use crate::failure::Failure;
 use std::fs::OpenOptions;
@@ -8,8 +8,8 @@ use std::path::Path;
 /// The longest name.
 const MAX_NAME: usize = 64;
 
-/// A name derived from the file's, in the form used by scenarios and gateways: letters, digits, `-`
-/// and `_`, starting with a letter; otherwise `otherwise`.
+/// The file's name in the form that scenarios and gateways use: letters, digits, `-` and `_`. If it
+/// does not start with a letter, `otherwise`.
 pub fn name_of(path: &Path, otherwise: &str) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let letter = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
@@ -17,7 +17,7 @@ pub fn name_of(path: &Path, otherwise: &str) -> String {
     if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { otherwise.into() }
 }
 
-/// Rejects an existing path, and one in a missing folder.
+/// Rejects a path that exists, or that is in a missing folder.
 pub fn check_free(path: &Path) -> Result<(), Failure> {
     if path.symlink_metadata().is_ok() {
         return Err(taken(path));

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 /// Writes `line` to stderr.
 ///
 /// If stderr cannot be written (a closed terminal, a full disk), the notice is lost, but the
-/// results must not be: `eprintln!` would panic.
+/// results are not; `eprintln!` would panic.
 ///
 /// On a terminal, lines are wrapped between words. Text of several lines is unchanged.
 pub fn notice(line: fmt::Arguments<'_>) {

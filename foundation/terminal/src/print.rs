@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::io::{self, Write};
 
-/// Prints `bytes` on stdout. A reader that has closed its end is not a failure.
+/// Prints `bytes` on stdout. A closed pipe is not a failure.
 ///
 /// # Errors
 /// If the bytes cannot be written.
@@ -15,7 +15,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
 /// The outcome of printing, for the user.
 ///
 /// # Errors
-/// If printing failed for another reason than a missing reader.
+/// If printing failed for a reason other than a closed pipe.
 pub fn checked(printed: io::Result<()>) -> Result<(), Failure> {
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 /// Reads the missing values.
 pub struct Questions {
-    /// The command that needs them.
+    /// The command that needs the values.
     command: &'static str,
     input: Input,
 }
@@ -14,9 +14,9 @@ pub struct Questions {
 /// The source of answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
-    /// Shows the question, and repeats it after a rejected answer.
+    /// A terminal that shows the question, and repeats it after a rejected answer.
     Terminal,
-    /// One per line. Past the end, the others have their defaults.
+    /// A pipe with one answer per line, and default answers after its end.
     Piped,
     /// A terminal that does not show the questions.
     Nothing,
@@ -59,8 +59,8 @@ impl Questions {
         }
     }
 
-    /// Repeats the question until the answer is valid; an empty one means the default. Piped input
-    /// is read once.
+    /// Repeats the question until the answer is valid. An empty answer means the default. Piped
+    /// input is read once.
     pub fn answer<T>(
         &mut self,
         question: &str,
@@ -70,11 +70,11 @@ impl Questions {
         loop {
             let mut line = String::new();
             if self.input == Input::Piped {
-                // Unreadable input counts as ended.
+                // Unreadable input counts as the end of input.
                 let _ = io::stdin().lock().read_line(&mut line);
             }
             if self.input == Input::Terminal {
-                // If the prompt cannot be shown, the input ends below.
+                // If the prompt cannot be shown, the next lines treat the input as ended.
                 let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
                 let count = io::stdin().lock().read_line(&mut line);
                 if !matches!(count, Ok(count) if count > 0) {

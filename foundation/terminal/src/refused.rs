@@ -1,4 +1,4 @@
-//! Errors of a command line, in the same form as those of a file.
+//! Errors of a command line, in the form of the errors of a file.
 
 use crate::failure::Failure;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
@@ -17,7 +17,7 @@ pub(crate) fn failure(error: &Error, program: clap::Command) -> Option<Failure> 
         ErrorKind::UnknownArgument => unknown_argument(&text(error, ContextKind::InvalidArg), &command),
         ErrorKind::InvalidValue => value(error),
         ErrorKind::ValueValidation => refused_value(error, &name),
-        // Without a name, it is a misspelt subcommand, before an argument of one.
+        // A conflict without a name is a misspelt subcommand, before a subcommand's argument.
         ErrorKind::ArgumentConflict if text(error, ContextKind::InvalidArg).is_empty() => {
             Failure::user("an argument too many, or an unknown subcommand", usage(error, &name))
         }
@@ -143,7 +143,6 @@ fn missing(error: &Error, program: &str) -> Failure {
     Failure::user(format!("{} is missing", listed(&missing)), usage(error, program))
 }
 
-/// The usage of the command, in one line.
 fn usage(error: &Error, name: &str) -> String {
     let usage = match error.get(ContextKind::Usage) {
         Some(ContextValue::StyledStr(usage)) => usage.to_string(),

@@ -19,8 +19,8 @@ pub const BAD: Style = Style::new().fg(Color::Red);
 /// Cells of a bar that shows a share of the link.
 pub const BAR: usize = 20;
 
-/// Lets `work` fill the terminal until it returns, and restores it. `otherwise` suggests an
-/// alternative without a terminal.
+/// Lets `work` fill the terminal, and restores it afterwards. `otherwise` suggests an alternative
+/// without a terminal.
 pub fn on_terminal(
     otherwise: &str,
     work: impl FnOnce(&mut DefaultTerminal) -> io::Result<()>,
@@ -34,12 +34,12 @@ pub fn on_terminal(
     };
     let mut terminal = ratatui::try_init().map_err(unusable)?;
     let outcome = work(&mut terminal);
-    // A closed terminal cannot be restored, and reporting that on it would panic.
+    // A closed terminal cannot be restored, and reporting the error on it would panic.
     if ratatui::try_restore().is_err() {
         std::mem::forget(terminal);
     }
     match outcome {
-        // Closed during drawing, before the watching thread noticed.
+        // The terminal closed during drawing, before the watching thread noticed.
         Err(_) if lost_terminal::has_ended() => Ok(Ending::Interrupted),
         outcome => outcome.map_err(unusable).map(|()| Ending::Done),
     }
@@ -64,7 +64,7 @@ pub fn picture(width: u16, height: u16, draw: &dyn Fn(&mut Frame<'_>)) -> String
     format!("{}\n", text.trim_end())
 }
 
-/// The recent values, under a title.
+/// Draws the recent values, under a title.
 pub fn past(frame: &mut Frame<'_>, area: Rect, title: String, values: &VecDeque<u64>, most: u64) {
     let lately = values.len().saturating_sub(usize::from(area.width));
     let picture = Sparkline::default()
@@ -87,19 +87,19 @@ pub fn bar(share: f64, fair: f64) -> String {
     (0..BAR).map(cell).collect()
 }
 
-/// Three digits and the unit.
+/// A rate as three digits with a unit.
 pub fn rate(bps: f64) -> String {
     let (value, unit) = scaled(bps, ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"]);
     format!("{value} {unit}")
 }
 
-/// Three digits without the unit.
+/// A rate as three digits with a prefix.
 pub fn short(bps: f64) -> String {
     let (value, prefix) = scaled(bps, ["", " k", " M", " G"]);
     format!("{value}{prefix}")
 }
 
-/// Three digits and the unit.
+/// An amount as three digits with a unit.
 pub fn bytes(bytes: u64) -> String {
     let (value, unit) = scaled(bytes as f64, ["B", "kB", "MB", "GB"]);
     format!("{value} {unit}")

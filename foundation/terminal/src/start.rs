@@ -9,7 +9,8 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 /// Runs a program: parses the arguments of this process as `A`, calls `dispatch`, and reports a
-/// failure. If the shell requests completions through the variable `complete`, it ends here.
+/// failure. If the shell requests completions through the variable `complete`, only answers this
+/// request.
 pub fn main<A: Parser>(
     complete: &'static str,
     dispatch: impl FnOnce(A) -> Result<Ending, Failure>,

@@ -5,13 +5,13 @@ use ratatui::crossterm::style::Stylize;
 use std::io::IsTerminal;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// The width if stdout is not a terminal and no option sets it; five disciplines fit next to two
+/// The width if stdout is not a terminal and no option sets it. Five disciplines fit next to two
 /// groups.
 const ELSEWHERE: usize = 160;
 /// The minimum width for wrapping; narrower terminals wrap themselves.
 const LEAST: usize = 20;
 
-/// The columns of stdout: those of the terminal; otherwise from `COLUMNS`, or 160.
+/// The columns of stdout: those of its terminal, or else `COLUMNS`, or else 160.
 pub fn columns() -> usize {
     let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let terminal = if std::io::stdout().is_terminal() { size() } else { None };
@@ -45,13 +45,13 @@ pub fn coloured(text: &str, colour: Color) -> String {
     if has_colour() { text.with(colour).to_string() } else { text.into() }
 }
 
-/// `text` in lines of at most `columns`, none of which ends within a word; each after the first
-/// starts with `indent`.
+/// `text` in lines of at most `columns`, broken between words. Each line after the first starts
+/// with `indent`.
 pub fn wrapped(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).subsequent_indent(indent))
 }
 
-/// As [`wrapped`], with `indent` also before the first line.
+/// Like [`wrapped`], with `indent` also before the first line.
 pub fn indented(text: &str, columns: usize, indent: &str) -> String {
     textwrap::fill(text, options(columns).initial_indent(indent).subsequent_indent(indent))
 }

@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 /// The program to start, and its arguments.
 static HOW: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 
-/// Sets the helpers to start as `program`, with the arguments `before` ahead of [`AGENT_COMMAND`].
+/// Sets the command that starts helpers: `program`, with the arguments `before` ahead of
+/// [`AGENT_COMMAND`].
 ///
 /// For a process whose executable is not our program, such as a language's interpreter. The started
 /// program must call this function first, and then pass control to
@@ -18,9 +19,9 @@ pub fn start_as(program: PathBuf, before: Vec<String>) {
     let _ = HOW.set((program, before));
 }
 
-/// The command that starts the helper of this role; the caller may add arguments.
+/// The command that starts the helper `role`. The caller may add arguments.
 pub(crate) fn command(role: Role) -> Command {
-    // By default this program, even if its file has been replaced.
+    // The default is this program, even if its file has been replaced.
     let (program, before) = HOW.get_or_init(|| ("/proc/self/exe".into(), Vec::new()));
     let mut command = Command::new(program);
     command.args(before).args([AGENT_COMMAND, role.name()]);

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-/// Both hosts, whose processes end when this is dropped.
+/// Both hosts. Dropping this value ends their processes.
 #[derive(Debug)]
 pub struct Agents([Agent; 2]);
 
@@ -69,13 +69,13 @@ impl Agents {
         Ok(all)
     }
 
-    /// Waits for one answer of each, in any order. Returns as soon as one fails.
+    /// Waits for one answer from each agent, in any order. Returns as soon as one fails.
     fn hear(&mut self, is_expected: &mut dyn FnMut(&mut Answer) -> bool) -> Result<(), Failed> {
         let mut silent: Vec<&mut Agent> = self.0.iter_mut().collect();
         while !silent.is_empty() {
             let mut waits: Vec<PollFd<'_>> =
                 silent.iter().map(|agent| PollFd::new(agent.answers.get_ref(), PollFlags::IN)).collect();
-            // After a signal, all are polled again.
+            // After a signal, all agents are polled again.
             let is_ready = poll(&mut waits, None).is_ok();
             let answered: Vec<bool> =
                 waits.iter().map(|wait| is_ready && !wait.revents().is_empty()).collect();
@@ -121,12 +121,11 @@ impl Agent {
     fn instruct(&mut self, instruction: &Instruction) -> Result<(), Failed> {
         match self.instructions.write_all(to_line(instruction).as_bytes()) {
             Ok(()) => Ok(()),
-            // It has ended, and may have reported the reason.
+            // The agent has ended, and may have reported the reason.
             Err(error) => Err(self.answer().err().unwrap_or_else(|| self.failed("ordering", &error))),
         }
     }
 
-    /// Waits for the next answer.
     fn answer(&mut self) -> Result<Answer, Failed> {
         match read_line(&mut self.answers) {
             Ok(Some(Answer::Failed(trouble))) => Err(Failed { role: self.role.name(), trouble }),
@@ -151,7 +150,7 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        // It may have ended already; in either case, wait for it.
+        // The process may have ended already; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,20 +1,20 @@
 //! Keeps the processors of a virtual machine from sleeping during measurements.
 //!
-//! A hypervisor takes back an idle virtual processor, and returns it when it has time. On a busy
-//! host this takes milliseconds, at each of a network's thousands of wake-ups per second. A process
-//! of the class `SCHED_IDLE` on each processor runs only while no other is ready, and yields at
-//! once, so the processor is never idle.
+//! A hypervisor takes back an idle virtual processor. On a busy host, the return takes
+//! milliseconds, at each of a network's thousands of wake-ups per second. A process of the class
+//! `SCHED_IDLE` on each processor therefore keeps it busy: it runs only while no other process is
+//! ready, and yields at once.
 //!
 //! A kernel with autogroups shares processors between sessions before it considers classes. Each
-//! such process therefore has its own session, with the minimum weight.
+//! spinning process therefore has a separate session, with the minimum weight.
 
 use std::process::{Child, Command, Stdio};
 use std::{fs, io, thread};
 
-/// The command of such a process. The file exists only in kernels with autogroups.
+/// The command of a spinning process. The file exists only in kernels with autogroups.
 const SPIN: &str = "{ echo 19 > /proc/self/autogroup; } 2>/dev/null; while :; do :; done";
 
-/// Keeps processors awake until it is dropped.
+/// Keeps processors awake until this value is dropped.
 #[derive(Debug, Default)]
 pub struct Awake(Vec<Child>);
 
@@ -35,12 +35,12 @@ impl Awake {
         let count = if is_virtual { thread::available_parallelism()?.get() } else { 0 };
         let mut awake = Awake::default();
         if count > 0 {
-            // If this fails, the others would fail later and unnoticed.
+            // If this check fails, the spinning processes would fail later and unnoticed.
             let status = Command::new("chrt").args(["--idle", "0", "true"]).status()?;
             status.success().then_some(()).ok_or_else(|| io::Error::other("`chrt --idle 0` was refused"))?;
         }
         for _ in 0..count {
-            // The kernel ends it with the thread that started it.
+            // The kernel ends the process with the thread that started it.
             let mut command = Command::new("setpriv");
             command.args(["--pdeathsig", "KILL", "setsid", "chrt", "--idle", "0", "sh", "-c", SPIN]);
             awake.0.push(command.stdin(Stdio::null()).spawn()?);

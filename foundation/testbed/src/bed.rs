@@ -21,13 +21,13 @@ use std::os::fd::OwnedFd;
 
 pub use super::side::Side;
 
-/// A test bed: source, gateway and sink in a line, each in its own network namespace. The
-/// namespaces end with this value. Only source and sink have addresses.
+/// A test bed: source, gateway and sink in a line, each in its own network namespace, which ends
+/// with this value. Only source and sink have addresses.
 #[derive(Debug)]
 pub struct Bed {
     /// The origin of traffic.
     pub source: Host,
-    /// The host between the two.
+    /// The host between the source and the sink.
     pub gateway: Host,
     /// The destination of traffic.
     pub sink: Host,
@@ -35,11 +35,11 @@ pub struct Bed {
     path: Option<PathHost>,
 }
 
-/// The address of the source, on the network that it shares with the sink.
+/// The address of the source, on the network of source and sink.
 pub const SOURCE_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// The address of the sink.
 pub const SINK_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// The prefix length of that network.
+/// The prefix length for source and sink.
 const PREFIX_BITS: u8 = 24;
 /// The interface of source and sink.
 pub const HOST: End<'static> = End { name: "eth0", index: 100 };
@@ -67,12 +67,12 @@ impl Side {
 impl Bed {
     /// Creates the hosts and connects them by wires of this MTU. This thread stays at the gateway.
     ///
-    /// If it needs a user namespace for its rights, this process must have only one thread.
+    /// If the rights require a user namespace, this process must have only one thread.
     pub fn new(mtu: u32) -> Result<Self, Trouble> {
         Bed::with_path(mtu, None)
     }
 
-    /// As [`new`](Self::new), with `path` between the gateway and the sink.
+    /// Like [`new`](Self::new), with `path` between the gateway and the sink.
     pub fn with_path(mtu: u32, path: Option<&Path>) -> Result<Self, Trouble> {
         let (source, sink) = (Host::new()?, Host::new()?);
         let between = path.map(|_| PathHost::new()).transpose()?;
@@ -100,7 +100,7 @@ impl Bed {
     /// frames.
     ///
     /// # Errors
-    /// Why it had ended before.
+    /// The reason why the path had already ended.
     pub fn finish_path(&mut self) -> Result<Carried, Trouble> {
         self.path.as_mut().map_or(Ok(Carried::default()), PathHost::finish)
     }
@@ -121,18 +121,20 @@ impl Bed {
         }
         host.set_ethernet_address(HOST.index, side.ethernet_address())?;
         host.add_address(HOST.index, Address { ip: ip.into(), prefix_bits: PREFIX_BITS })?;
-        // The host first, so the gateway's interface has its carrier when it comes up, and a
-        // watching process observes one change.
+        // The host comes up first. The gateway's interface then has its carrier when it comes up,
+        // and a watching process observes one change.
         host.bring_up(HOST.index)?;
         self.gateway.bring_up(side.end().index)
     }
 
     /// Makes the kernel at the gateway forward over a bridge, and share traffic to the sink
-    /// according to `shaping`. Returns two packet sockets, for frames from the source and frames
-    /// that left for the sink, and a netlink socket at the gateway. This thread stays at the
-    /// gateway.
+    /// according to `shaping`. This thread stays at the gateway.
+    ///
+    /// Returns two packet sockets, for frames from the source and frames that left for the sink,
+    /// and a netlink socket at the gateway.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
-        // Single packets, as at our gateway: a discipline would count a super-packet as one.
+        // The source sends single packets, as at our gateway: a discipline would count a
+        // super-packet as one.
         self.source.set_segments(HOST.index, 1)?;
         let left = match &self.path {
             Some(path) => path.watch(Side::Left)?,

@@ -1,4 +1,4 @@
-//! Runs a command in its own network namespace, which is connected to the outside only through a
+//! Runs a command in a separate network namespace, which is connected to the outside only through a
 //! TUN device of this process.
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //! kernel then routes, and masquerades forwarded packets with this machine's address. Otherwise,
 //! the outside is a [relay](super::relay), which needs only a user's rights.
 //!
-//! The command also has a process namespace. It ends with this process, however that ends. Its
-//! network, the devices, the packet filter's rules and the mounts end with it.
+//! The command's process namespace, network, devices, packet filter rules and mounts all end with
+//! this process, even if it is killed.
 
 use super::again;
 use super::error::{During, Trouble};
@@ -39,7 +39,7 @@ use std::{io, thread};
 pub struct Enclosure {
     /// The device of the command, which delivers the packets that the command sends.
     pub inside: Tun,
-    /// The device on the other side.
+    /// The device at the outside.
     pub outside: Tun,
     /// The network behind the outside device.
     pub beyond: Beyond,
@@ -54,8 +54,8 @@ pub struct Enclosure {
 pub struct Network(Host);
 
 impl Network {
-    /// Bytes that its TCP has to send, or that are not acknowledged; the end of a connection counts
-    /// as one. The kernel still sends for connections whose processes have ended.
+    /// Bytes that the command's TCP has to send, or that are not acknowledged; the end of a
+    /// connection counts as one. The kernel still sends for connections of ended processes.
     pub fn unacknowledged(&self) -> u64 {
         let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
         tables.iter().flatten().map(|table| unacknowledged(table)).sum()
@@ -65,7 +65,7 @@ impl Network {
 /// The TCP sockets of a thread's network namespace.
 const TCP_TABLES: [&str; 2] = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
 
-/// The sum of the send queues in this table.
+/// The sum of the send queues in `table`.
 fn unacknowledged(table: &str) -> u64 {
     let queue = |line: &str| {
         let (send, _receive) = line.split_whitespace().nth(4)?.split_once(':')?;
@@ -79,8 +79,8 @@ fn unacknowledged(table: &str) -> u64 {
 pub enum Beyond {
     /// This machine's own network namespace.
     Machine {
-        /// The rules that masquerade forwarded packets with this machine's address, while this
-        /// value lives.
+        /// The rules that masquerade forwarded packets with this machine's address, until this
+        /// value is dropped.
         nat: Result<Nftables, Trouble>,
         /// Does the kernel forward packets to other machines?
         forwards: bool,
@@ -101,7 +101,7 @@ pub enum Way {
     Relay,
 }
 
-/// The addresses of an enclosure: four of 100.64.0.0/10, which RFC 6598 reserves for networks
+/// An enclosure's block of four addresses in 100.64.0.0/10, which RFC 6598 reserves for networks
 /// between a user and the Internet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place(u8);
@@ -114,7 +114,7 @@ const DEVICE_QUEUE: u32 = 8192;
 const PREFIX_BITS: u8 = 30;
 
 impl Place {
-    /// The address of the other side, which is the command's default route.
+    /// The address of the outside, which is the command's default route.
     pub fn outside(self) -> Ipv4Addr {
         Ipv4Addr::new(100, 64, self.0 / 64, self.0 % 64 * 4 + 1)
     }
@@ -165,8 +165,8 @@ impl Enclosure {
         Ok(Enclosure { inside, outside, beyond, place, network: Network(host) })
     }
 
-    /// Starts `command` with `environment` added, and waits for its end in another thread. Its name
-    /// server is `names`, if given, instead of this machine's.
+    /// Starts `command` with `environment` added, and waits for its end in another thread. `names`,
+    /// if given, replaces this machine's name server.
     pub fn start(
         &self,
         command: &[OsString],
@@ -208,17 +208,17 @@ impl Running {
         self.waiting.is_finished()
     }
 
-    /// Kills it and everything that it started.
+    /// Kills the command and all processes that it started.
     pub fn kill(&self) {
         let id = i32::try_from(self.id).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(id) = id.filter(|_| !self.is_over()) {
-            // It may have just ended.
+            // The command may have just ended.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
         }
     }
 
-    /// Its exit code after its end, as in shells: 128 plus the signal's number if a signal ended
-    /// it.
+    /// The exit code after the end: as in shells, 128 plus the signal's number if a signal ended
+    /// the command.
     pub fn exit_code(self) -> Result<u8, Trouble> {
         use std::os::unix::process::ExitStatusExt;
         let status = self.waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -229,8 +229,8 @@ impl Running {
 
 const EVERYWHERE: Address = Address { ip: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The device in this machine's own network namespace, with the network behind it; `None` if the
-/// process may not create one.
+/// The device in this machine's network namespace, with the network behind it; `None` if the
+/// process may not create a device.
 fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     for place in Place::all() {
         match device(place, place.outside()) {
@@ -248,7 +248,7 @@ fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     Ok(None)
 }
 
-/// The first place without a device in this network namespace.
+/// The first block of addresses without a device in this network namespace.
 fn free_place() -> Result<Place, Trouble> {
     for place in Place::all() {
         if !is_taken(place)? {
@@ -262,7 +262,7 @@ fn is_taken(place: Place) -> Result<bool, Trouble> {
     Ok(index_of(&place.name()).during("looking at interfaces")?.is_some())
 }
 
-/// A device of `place` in this thread's network namespace, with this address.
+/// A device of `place` in this thread's network namespace, with the address `ip`.
 fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
     let tun = Tun::create(&place.name(), MTU).map_err(|error: PortError| Trouble::from(error))?.of_ipv4();
     let netlink = Netlink::open().during("opening a netlink socket")?;
@@ -272,12 +272,12 @@ fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
     Ok(tun)
 }
 
-/// A host whose interfaces send only IPv4. It forwards, so an enclosure within this one reaches the
-/// outside.
+/// A host whose interfaces send only IPv4. It forwards, so that an enclosure within this enclosure
+/// reaches the outside.
 fn quiet_host() -> Result<Host, Trouble> {
     let host = Host::new()?;
-    // Without IPv6 there is nothing to disable. If /proc/sys is not writable, only an enclosure
-    // within this one lacks something.
+    // Without IPv6 there is nothing to disable. Without a writable /proc/sys, only a nested
+    // enclosure lacks something.
     let _ = host.set_variable("net/ipv6/conf/default/disable_ipv6", "1");
     let _ = host.set_variable("net/ipv4/ip_forward", "1");
     Ok(host)
@@ -289,11 +289,11 @@ fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Resul
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Given instead of a name server's address, to use this machine's.
+/// The argument for this machine's name server, in place of an address.
 const NO_NAMES: &str = "-";
 
 /// Acts as the first process of a process namespace: mounts what the command expects, runs it, and
-/// returns its exit code. All processes that it started end with it.
+/// returns its exit code. All processes of the namespace end with this one.
 pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let names = arguments.next().and_then(|names| names.parse().ok());
@@ -316,10 +316,9 @@ pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
     }
 }
 
-/// Replaces `/etc/resolv.conf` by a file that names one name server.
 fn mount_names(names: Ipv4Addr) -> io::Result<()> {
     const FILE: &str = "/etc/resolv.conf";
-    // A file in memory, which remains when the folder of its creation is unmounted.
+    // The file is in memory, and remains when its folder is unmounted.
     let folder = Path::new("/mnt");
     mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
     let file = folder.join("resolv.conf");
@@ -329,7 +328,7 @@ fn mount_names(names: Ipv4Addr) -> io::Result<()> {
     mounted
 }
 
-/// Waits for the end of `child`, and meanwhile for all orphaned processes.
+/// Waits for the end of `child`, and reaps all orphaned processes meanwhile.
 fn waited(child: &Child) -> i32 {
     let code = |status: WaitStatus| {
         let signal = status.terminating_signal().map(|signal| 128 + signal);

@@ -31,7 +31,7 @@ pub enum TestbedError {
     Helper {
         /// The helper: `network`, `source` or `sink`.
         role: String,
-        /// The operation under way.
+        /// The operation that failed.
         operation: String,
         /// The system's message.
         reason: String,
@@ -55,9 +55,9 @@ pub enum TestbedError {
 /// A helper's failure, as sent to its parent process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
-    /// The error that it becomes.
+    /// The type of the error.
     pub kind: TroubleKind,
-    /// The operation under way.
+    /// The operation that failed.
     pub operation: String,
     /// The system's message.
     pub reason: String,
@@ -83,7 +83,7 @@ impl std::fmt::Display for Trouble {
 }
 
 impl Trouble {
-    /// An `error` during `operation`. A lack of rights is recognized here, for all helpers.
+    /// The failure of `operation` with `error`. Recognizes a lack of rights, for all helpers.
     pub fn new(operation: impl Into<String>, error: &std::io::Error) -> Self {
         let kind = match error.kind() {
             std::io::ErrorKind::PermissionDenied => TroubleKind::NoRights,
@@ -102,12 +102,12 @@ impl Trouble {
         Trouble { kind: TroubleKind::NoRights, ..self }
     }
 
-    /// This failure together with an earlier one, because both may need repair.
+    /// This failure combined with an earlier one, because both may need repair.
     pub fn after(self, first: &std::io::Error) -> Self {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
 
-    /// The final error, if it occurred in the helper `role`.
+    /// The final error of this failure in the helper `role`.
     pub fn into_error(self, role: &str) -> TestbedError {
         let Trouble { kind, operation, reason } = self;
         match kind {

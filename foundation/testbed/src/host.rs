@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use std::net::IpAddr;
 use std::{io, thread};
 
-/// A host in its own network namespace, which exists as long as this value, or a process or a
+/// A host in a separate network namespace, which exists as long as this value, or a process or a
 /// socket in it.
 #[derive(Debug)]
 pub struct Host {
@@ -24,7 +24,7 @@ pub struct Host {
 pub struct Wire<'a> {
     /// The end at this host.
     pub here: End<'a>,
-    /// The end at the other.
+    /// The end at the other host.
     pub there: End<'a>,
     /// MTU of both ends, bytes.
     pub mtu: u32,
@@ -40,7 +40,7 @@ pub struct Counted {
 }
 
 impl Host {
-    /// Creates a host with only its loopback interface, which is up. This thread stays there.
+    /// Creates a host with only its loopback interface, which is up. This thread stays at the host.
     pub fn new() -> Result<Self, Trouble> {
         let namespace = Namespace::enter_new()?;
         let host = Host { namespace, netlink: Netlink::open().during("opening a netlink socket")? };
@@ -48,21 +48,21 @@ impl Host {
         Ok(host)
     }
 
-    /// Its namespace, for a thread that enters it separately.
+    /// The namespace, for a thread that enters it separately.
     pub(crate) fn namespace(&self) -> Result<Namespace, Trouble> {
         self.namespace.again()
     }
 
-    /// Moves this thread to this host, with everything that it later starts and opens.
+    /// Moves this thread to this host, with all processes and sockets that it creates later.
     pub fn enter(&self) -> Result<(), Trouble> {
         self.namespace.enter()
     }
 
-    /// The result of `make`, run at this host in another thread. A process that [dies with its
-    /// parent](crate::namespace::die_with_parent) dies with that thread.
+    /// Runs `make` at this host in another thread, and returns its result. A process that [dies
+    /// with its parent](crate::namespace::die_with_parent) dies with this thread.
     ///
     /// # Panics
-    /// If `make` does, or the host cannot be entered.
+    /// If `make` panics, or the host cannot be entered.
     pub fn at<T: Send>(&self, make: impl FnOnce() -> T + Send) -> T {
         let made = thread::scope(|scope| {
             let there = || {
@@ -74,11 +74,11 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// The process that `start` starts at this host: like [`at`](Host::at), but `/sys` shows this
+    /// The process that `start` starts at this host. Like [`at`](Host::at), but `/sys` shows this
     /// host's interfaces. Needs root.
     ///
     /// # Panics
-    /// If `start` does, or the host cannot be entered.
+    /// If `start` panics, or the host cannot be entered.
     pub fn started<T: Send>(&self, start: impl FnOnce() -> T + Send) -> T {
         self.at(|| {
             part_sys().expect("who made a host may mount there");
@@ -97,7 +97,7 @@ impl Host {
         })
     }
 
-    /// Connects interfaces by a bridge, which is up, has no address, and forwards immediately.
+    /// Connects interfaces by a bridge, which is up, forwards immediately, and has no address.
     pub fn bridge(&self, name: &str, ports: &[u32]) -> Result<(), Trouble> {
         self.netlink.add_bridge(name).during("making a bridge")?;
         let index = self.at(|| self.index_of(name))?;
@@ -112,7 +112,7 @@ impl Host {
     }
 
     /// Waits up to two seconds until an interface carries frames. A kernel may act on a carrier a
-    /// second late. Until then it loses what it sends, including the first ARP request.
+    /// second late. Until then, sent frames are lost, including the first ARP request.
     pub fn wait_for_carrier(&self, index: u32) -> Result<(), Trouble> {
         let is_running = || {
             let until = clock::now() + Duration::from_ms(2000);
@@ -134,7 +134,7 @@ impl Host {
         self.netlink.remove(index).during("removing an interface")
     }
 
-    /// Adds an address to an interface, immediately: IPv6 skips the search for duplicates.
+    /// Adds an address to an interface. It is usable at once: IPv6 skips the search for duplicates.
     pub fn add_address(&self, index: u32, address: Address) -> Result<(), Trouble> {
         self.netlink.add_address(index, address).during("giving an interface its address")
     }
@@ -149,7 +149,8 @@ impl Host {
         self.netlink.rename(index, name).during("renaming an interface")
     }
 
-    /// Sets the Ethernet address of the neighbour `ip` of an interface, which need not exist.
+    /// Sets the Ethernet address of the neighbour `ip` of an interface. The neighbour need not
+    /// exist.
     pub fn add_neighbour(&self, index: u32, ip: IpAddr, ethernet: [u8; 6]) -> Result<(), Trouble> {
         self.netlink.add_neighbour(index, ip, ethernet).during("naming a neighbour")
     }
@@ -184,8 +185,8 @@ impl Host {
         impair(&self.netlink, index, impairment).during("delaying what an interface sends (sch_netem)")
     }
 
-    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread stays
-    /// there.
+    /// Sets a variable of this host's kernel, such as `net/ipv4/ip_forward`. This thread stays at
+    /// this host.
     pub fn set_variable(&self, variable: &str, value: &str) -> Result<(), Trouble> {
         self.enter()?;
         std::fs::write(format!("/proc/sys/{variable}"), value).during(&format!("setting {variable}"))
@@ -226,8 +227,8 @@ impl Host {
     }
 }
 
-/// Parses an interface's line in the kernel's table: after its name come bytes, packets and six
-/// more counts of arrivals, then the same of departures.
+/// Parses an interface's line in the kernel's table: the name, eight counts of arrivals that begin
+/// with bytes and packets, and the same counts of departures.
 fn counted(table: &str, name: &str) -> Option<Counted> {
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let columns: Vec<u64> = line.split_whitespace().map_while(|column| column.parse().ok()).collect();

@@ -1,6 +1,6 @@
-//! The messages between a test bed's processes: instructions downwards and answers upwards, each as
-//! a line of JSON. The [process that builds a network](crate::processes) sends a datagram for each
-//! report, with descriptors attached.
+//! The messages between a test bed's processes: instructions to child processes, and answers to
+//! parents, each a line of JSON. The [process that builds a network](crate::processes) sends each
+//! report as a datagram with descriptors attached.
 
 use super::bed::Side;
 use super::error::Trouble;
@@ -25,14 +25,13 @@ use std::path::PathBuf;
 /// The argument after which a program passes control to [`agent::main`](crate::agent::main).
 pub const AGENT_COMMAND: &str = "lab-agent";
 
-/// The role of a helper process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Builds a network, and starts the two hosts.
     Network,
-    /// A host: sends and receives.
+    /// A host, which sends and receives.
     Host(Side),
-    /// The program at the gateway: becomes the program in the following arguments.
+    /// The program at the gateway: becomes the program that the following arguments name.
     Gateway,
     /// Keeps a [scratch folder](crate::scratch) with the following argument as its prefix.
     Keeper,
@@ -50,12 +49,11 @@ impl Role {
         Role::First,
     ];
 
-    /// The role with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Role::ALL.into_iter().find(|role| role.name() == name)
     }
 
-    /// Its name, as an argument and in errors.
+    /// The name, as an argument and in errors.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Role::Network => "network",
@@ -71,12 +69,12 @@ impl Role {
 /// The forwarder between the two hosts of a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum AtGateway {
-    /// The process that built the network; it hands over its packet sockets.
+    /// The process that started the helpers. It receives the gateway's packet sockets.
     Maker,
     /// This program, with these arguments.
     Program(Program),
-    /// This kernel, which shares traffic to the sink as given. The process that built the network
-    /// watches.
+    /// This kernel, which shares traffic to the sink as given. The process that started the helpers
+    /// gets sockets to watch it.
     Kernel(Shaping),
 }
 
@@ -121,7 +119,7 @@ pub(crate) enum Instruction {
 pub(crate) enum Answer {
     /// It accepts connections.
     Listening,
-    /// All connections that it must open are established.
+    /// All connections that the host must open are established.
     Connected,
     /// The run has ended.
     Counted(HostCounts),
@@ -132,10 +130,10 @@ pub(crate) enum Answer {
 /// A message from the process that builds a network.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum BuilderMessage {
-    /// The namespaces exist and are connected. If [this process forwards](AtGateway::Maker), two
-    /// descriptors are attached: the packet sockets at the gateway, from left to right. If [the
-    /// kernel forwards](AtGateway::Kernel), three are attached: packet sockets for frames from the
-    /// source and frames that left for the sink, and a netlink socket at the gateway.
+    /// The namespaces exist and are connected. If [this process forwards](AtGateway::Maker), the
+    /// two packet sockets at the gateway are attached, from left to right. If [the kernel
+    /// forwards](AtGateway::Kernel), three descriptors are attached: packet sockets for frames from
+    /// the source and for frames that left for the sink, and a netlink socket at the gateway.
     Wired,
     /// All TCP connections are established.
     Connected,
@@ -150,7 +148,6 @@ pub enum BuilderMessage {
     },
 }
 
-/// A message as a line.
 pub(crate) fn to_line(message: &impl Serialize) -> String {
     serde_json::to_string(message).expect("a message is plain data") + "\n"
 }
@@ -164,16 +161,15 @@ pub(crate) fn read_line<T: DeserializeOwned>(reader: &mut impl BufRead) -> io::R
     }
 }
 
-/// The next instruction; `None` at the end of the run, when no more can come.
+/// The next instruction; `None` at the end of the run.
 pub(crate) fn next_instruction() -> io::Result<Option<Instruction>> {
     read_line(&mut io::stdin().lock())
 }
 
-/// The most descriptors attached to a report.
 const MAX_DESCRIPTORS: usize = 3;
 
-/// Sends a report with `descriptors` attached. A report may exceed a datagram, so it is in a memory
-/// file, whose descriptor comes last.
+/// Sends a report with `descriptors` attached. The report may exceed a datagram, so it is in a
+/// memory file, whose descriptor comes last.
 pub(crate) fn send(
     socket: impl AsFd,
     report: &BuilderMessage,
@@ -189,7 +185,7 @@ pub(crate) fn send(
     if !beside.push(SendAncillaryMessage::ScmRights(&all)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // An empty datagram would be read as the end.
+    // The datagram has one byte, because an empty one would be read as the end.
     sendmsg(socket, &[IoSlice::new(&[0])], &mut beside, SendFlags::empty())?;
     Ok(())
 }

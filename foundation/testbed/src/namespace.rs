@@ -15,8 +15,8 @@ pub struct Namespace(OwnedFd);
 impl Namespace {
     /// Moves this thread into a new, empty network namespace.
     ///
-    /// If that is refused, first creates a user namespace with this process as root, for which the
-    /// process must have only one thread.
+    /// If the kernel refuses, first creates a user namespace with this process as root, for which
+    /// the process must have only one thread.
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
@@ -35,18 +35,17 @@ impl Namespace {
         Ok(Namespace(this.into()))
     }
 
-    /// Another handle to it.
     pub(crate) fn again(&self) -> Result<Self, Trouble> {
         Ok(Namespace(self.0.try_clone().during("opening a network namespace")?))
     }
 
-    /// Moves this thread into this namespace, with its later children.
+    /// Moves this thread, with its later children, into this namespace.
     pub fn enter(&self) -> Result<(), Trouble> {
         let kind = Some(LinkNameSpaceType::Network);
         move_into_link_name_space(self.0.as_fd(), kind).during("entering a network namespace")
     }
 
-    /// The descriptor that identifies it.
+    /// The descriptor that identifies the namespace.
     pub fn descriptor(&self) -> &OwnedFd {
         &self.0
     }
@@ -57,20 +56,20 @@ pub fn die_with_parent() -> Result<(), Trouble> {
     set_parent_process_death_signal(Some(Signal::KILL)).during("requesting to end with the parent")
 }
 
-/// Makes this process root of a user namespace, if it may not create namespaces otherwise. It must
-/// have only one thread.
+/// Makes this process root of a user namespace if it may not create namespaces otherwise. The
+/// process must have only one thread.
 pub(crate) fn gain_rights() -> Result<(), Trouble> {
     let Err(plain) = unshare(UnshareFlags::NEWNS) else { return Ok(()) };
     become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-    // It need not end with its parent, like any program that people start.
+    // The process need not end with its parent, like any program that people start.
     set_parent_process_death_signal(None).during("living on without the parent")
 }
 
 /// Puts this thread's later children into a process namespace, and this thread into a mount
-/// namespace. All descendants of its first child end with that child, and mounts disappear with the
-/// last of them.
+/// namespace. All descendants end with the first child, and the mounts disappear with the last
+/// process.
 ///
-/// If that is refused, first creates a user namespace, for which the process must have only one
+/// If the kernel refuses, first creates a user namespace, for which the process must have only one
 /// thread. Afterwards, the thread cannot start other threads.
 pub fn part_processes() -> Result<(), Trouble> {
     let flags = UnshareFlags::NEWPID | UnshareFlags::NEWNS;
@@ -81,7 +80,7 @@ pub fn part_processes() -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Puts this thread into a mount namespace in which `/sys` shows the interfaces of its network
+/// Puts this thread into a mount namespace whose `/sys` shows the interfaces of its network
 /// namespace, as programs expect.
 pub fn part_sys() -> Result<(), Trouble> {
     unshare(UnshareFlags::NEWNS).during("making a mount namespace")?;
@@ -96,9 +95,9 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     unsafe { unshare_unsafe(flags) }
 }
 
-/// Every failure here is a lack of rights, whatever the error number. Users may be refused with "no
-/// space" (user.max_user_namespaces is 0), "invalid" (several threads, or no kernel support), or
-/// "not permitted".
+/// Makes this process root of a new user namespace. Every failure is a lack of rights, whatever the
+/// error number. Users may be refused with "no space" (user.max_user_namespaces is 0), "invalid"
+/// (several threads, or no kernel support), or "not permitted".
 fn become_root_of_a_user_namespace() -> Result<(), Trouble> {
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let mapped = unshare(UnshareFlags::NEWUSER)

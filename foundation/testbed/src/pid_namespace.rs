@@ -1,4 +1,4 @@
-//! A process namespace: everything that a run starts ends with the run, however the run ends. A
+//! A process namespace: all processes that a run starts end with the run, even if it is killed. A
 //! mount namespace adds a scratch folder that disappears with it.
 //!
 //! The program starts itself again as the first process of the namespace. The kernel kills that
@@ -44,7 +44,7 @@ pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, Trouble> {
     Ok(ExitCode::from(status.code().unwrap_or(1) as u8))
 }
 
-/// The namespace's own view of processes, and its own scratch folder.
+/// Sets up the namespace's view of processes, and its scratch folder.
 fn set_up() -> Result<(), Trouble> {
     die_with_parent()?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)

@@ -24,7 +24,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-/// The helper processes, which end when this is dropped.
+/// The helper processes. Dropping this value ends them.
 #[derive(Debug)]
 pub struct BedProcesses {
     child: Child,
@@ -34,17 +34,17 @@ pub struct BedProcesses {
 
 impl BedProcesses {
     /// Starts the helpers from this program, which must pass control to
-    /// [`agent::main`](crate::agent::main). They build a bed with wires of this MTU, with `path`
-    /// between the gateway and the sink, if given. They hand over the gateway's packet sockets or
-    /// start a program there. If that program ends before the helpers, that is an error.
+    /// [`agent::main`](crate::agent::main). The helpers build a bed with wires of this MTU, and
+    /// with `path`, if given, between the gateway and the sink. They hand over the gateway's packet
+    /// sockets or start a program at the gateway, whose early end is an error.
     pub fn start(mtu: u32, path: Option<Path>, at_gateway: AtGateway) -> Result<Self, TestbedError> {
         let (reports, theirs) =
             UnixDatagram::pair().map_err(failed("making a channel to the lab's helpers"))?;
         let mut child = again::command(Role::Network)
             .stdin(Stdio::piped())
             .stdout(OwnedFd::from(theirs))
-            // Ctrl-C in a terminal reaches an entire process group. It stops this process, which
-            // then ends the helpers.
+            // Ctrl-C in a terminal reaches an entire process group. Only this process must receive
+            // it, and then end the helpers.
             .process_group(0)
             .spawn()
             .map_err(failed("starting the lab's helpers"))?;
@@ -77,14 +77,14 @@ impl BedProcesses {
         let instructions = self.instructions.as_mut().expect("instructions end with the helpers");
         match instructions.write_all(to_line(instruction).as_bytes()) {
             Ok(()) => Ok(()),
-            // It has ended, and may have reported the reason.
+            // The helper has ended, and may have reported the reason.
             Err(error) => {
                 Err(self.check_alive().err().unwrap_or_else(|| failed("talking to the lab's helpers")(error)))
             }
         }
     }
 
-    /// Checks that the helper runs; it may have left a report just before its end.
+    /// Checks that the helper runs. If it has ended, the error is its last report, if any.
     fn check_alive(&mut self) -> Result<(), TestbedError> {
         match self.child.try_wait().map_err(failed("looking after the lab's helpers"))? {
             None => Ok(()),
@@ -96,12 +96,12 @@ impl BedProcesses {
     }
 }
 
-/// How long the helpers may take to end on their own.
+/// The time that the helpers may take to end without being killed.
 const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Drop for BedProcesses {
-    /// Closes the instructions, which ends the helpers. One that does not end is killed, and the
+    /// Closes the instructions, which ends the helpers. Kills a helper that does not end, and the
     /// kernel kills its children.
     fn drop(&mut self) {
         self.instructions = None;
@@ -112,19 +112,17 @@ impl Drop for BedProcesses {
                 _ => return,
             }
         }
-        // It may have just ended; in either case, wait for it.
+        // The process may have just ended; in either case, wait for it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Names the operation that the system refused.
 fn failed(operation: &'static str) -> impl FnOnce(io::Error) -> TestbedError {
     move |source| TestbedError::System { operation, source }
 }
 
-/// The process that builds the network and starts both hosts. It reports to its parent through
-/// stdout.
+/// Builds the network and starts both hosts. Reports to the parent process through stdout.
 pub(crate) fn network() -> Result<(), Trouble> {
     let outcome = make_network();
     if let Err(Failed { role, trouble }) = &outcome {
@@ -140,7 +138,7 @@ fn make_network() -> Result<(), Failed> {
     else {
         return Ok(()); // the run was given up
     };
-    // Before a second thread exists, as required by a user namespace.
+    // The bed is built before a second thread exists, as a user namespace requires.
     let mut bed = Bed::with_path(mtu, path.as_deref()).map_err(own)?;
     match &at_gateway {
         AtGateway::Maker => {
@@ -181,8 +179,7 @@ fn make_network() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Sets the later rates of the kernel's link at this thread's host, in a run that starts at
-/// `start`.
+/// Sets the later rates of the kernel's link at this thread's host. The run starts at `start`.
 fn change_rates(shaping: &Shaping, start: Time) {
     for (at_ns, rate_bps) in &shaping.changes {
         clock::sleep_until(start + Duration::from_ns(*at_ns));
@@ -192,7 +189,7 @@ fn change_rates(shaping: &Shaping, start: Time) {
     }
 }
 
-/// Starts `program` here, and reports its end. The kernel ends it with this thread.
+/// Starts `program` here, and reports its end. The kernel ends the program with this thread.
 fn start(program: &Program) -> Result<(), Trouble> {
     let log = OpenOptions::new().append(true).open(&program.log).during("opening the gateway's log")?;
     let mut child = again::command(Role::Gateway)
@@ -225,8 +222,7 @@ fn report(report: &BuilderMessage, descriptors: &[BorrowedFd<'_>]) -> Result<(),
     send(io::stdout(), report, descriptors).during("reporting")
 }
 
-/// Receives instructions. The process ends at once when there can be no more, because the run has
-/// ended.
+/// Receives instructions. Their end, which is the end of the run, ends the process at once.
 fn instructions() -> Receiver<Instruction> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

@@ -1,10 +1,10 @@
-//! A host that accepts TCP connections to any address. For each of them, this process opens a
-//! connection from its own network. The host replaces a route for users without rights.
+//! A host that accepts TCP connections to any address, in place of a route, for users without
+//! rights. For each connection, this process opens another one from its own network, and exchanges
+//! the data.
 //!
-//! Between the command and this host, the kernel's TCP is at both ends, as with a route. Behind the
-//! host is another connection, with which data is exchanged. An incomplete connection is reset,
-//! however this process ends, and never closed as if all data had arrived. The only datagrams that
-//! pass are DNS requests to the host's address.
+//! Between the command and this host, the kernel's TCP is at both ends, as with a route. An
+//! incomplete connection is reset, even if this process is killed, and never closed as if all data
+//! had arrived. The only datagrams that pass are DNS requests to the host's address.
 
 use super::enclosure::Place;
 use super::error::{During, Trouble};
@@ -25,9 +25,9 @@ use std::{io, thread};
 pub struct Relay {
     connections: TcpListener,
     names: UdpSocket,
-    /// Its address, which represents this machine.
+    /// The host's address, which represents this machine.
     address: Ipv4Addr,
-    /// Connections whose openers have sent data that has not all been passed on.
+    /// Connections with data from their openers still to be passed on.
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
@@ -44,7 +44,7 @@ const NAMES_PORT: u16 = 53;
 const MAX_ANSWER: usize = 65_535;
 
 impl Relay {
-    /// A relay at `host`, where this thread is, with the outside address of `place` on its device.
+    /// A relay at `host`, where this thread is. Its device has the outside address of `place`.
     pub(crate) fn new(host: Host, place: Place) -> Result<Self, Trouble> {
         let address = place.outside();
         let connections =
@@ -70,13 +70,13 @@ impl Relay {
         serve_names(self.names.try_clone().during("relaying")?)
     }
 
-    /// Connections whose openers have sent data that has not all been passed on.
+    /// Connections with data from their openers still to be passed on.
     pub fn sending(&self) -> usize {
         self.sending.load(Ordering::Relaxed)
     }
 }
 
-/// A counted connection, until dropped.
+/// A connection, counted until dropped.
 struct Sending(Arc<AtomicUsize>);
 
 impl Sending {
@@ -114,7 +114,7 @@ pub fn serve_names(socket: UdpSocket) -> Result<(), Trouble> {
 /// Listens for DNS requests at this address of this machine.
 ///
 /// # Errors
-/// If a name server of the machine already does.
+/// If a name server of the machine already listens there.
 pub fn listen_for_names(address: Ipv4Addr) -> io::Result<UdpSocket> {
     UdpSocket::bind((address, NAMES_PORT))
 }
@@ -141,10 +141,10 @@ fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Opens the same `connection` from this process, and copies in both directions until both have
+/// Opens the `connection` again from this process, and copies in both directions until both have
 /// ended.
 fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
-    // Reset rather than close it, unless its other side ends normally.
+    // The connection is reset rather than closed, unless its other side ends normally.
     let _ = set_socket_linger(connection, Some(Duration::ZERO));
     let Ok(there) = ip_original_dst(connection).and_then(|there| {
         let address = target(there, own);
@@ -166,14 +166,14 @@ fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
     });
 }
 
-/// The target of a connection; the address of the host means this machine's own services.
+/// The target of a connection. The host's own address means this machine's services.
 fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     let ip = if *there.ip() == own { Ipv4Addr::LOCALHOST } else { *there.ip() };
     SocketAddr::from((ip, there.port()))
 }
 
-/// Copies until `from` ends, and then ends `to`. `has_ended` reports that to the other direction,
-/// which reports its end through `other_has`.
+/// Copies until `from` ends, and then ends `to`. Sets `has_ended` for the other direction, whose
+/// end is in `other_has`.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
     // The error of a reset is reported once, so one direction may see a normal end. The connection
@@ -184,13 +184,12 @@ fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, ot
         let _ = to.shutdown(Shutdown::Write);
         let _ = set_socket_linger(to, None);
     } else {
-        // Wakes the other direction; both are reset.
+        // The shutdown wakes the other direction; both are reset.
         let _ = from.shutdown(Shutdown::Read);
         let _ = to.shutdown(Shutdown::Read);
     }
 }
 
-/// The answer of this machine's name server.
 fn answer(request: &[u8]) -> io::Result<Vec<u8>> {
     let server = name_server().ok_or(io::ErrorKind::NotFound)?;
     let any: IpAddr =
@@ -200,7 +199,7 @@ fn answer(request: &[u8]) -> io::Result<Vec<u8>> {
     socket.connect((server, NAMES_PORT))?;
     socket.send(request)?;
     let mut bytes = vec![0; MAX_ANSWER];
-    // A process that was stopped and continues must wait again.
+    // A signal that stops and continues the process interrupts the wait.
     let (_, count) = retry_on_intr(|| recv(&socket, &mut bytes[..], RecvFlags::empty()))?;
     bytes.truncate(count);
     Ok(bytes)

@@ -1,15 +1,15 @@
-//! How long threads wait for a processor.
+//! The times that threads wait for a processor.
 
 use fairwire_core::Duration;
 use std::path::Path;
 
-/// How long the thread with the folder `task`, such as `/proc/thread-self`, was ready without a
-/// free processor since its start. Zero if the kernel does not report it.
+/// The time since the start of a thread that it was ready without a free processor. Its folder is
+/// `task`, such as `/proc/thread-self`. Zero if the kernel does not report it.
 pub fn waited(task: &Path) -> Duration {
     number(task, 1)
 }
 
-/// How long it ran. Zero if the kernel does not report it.
+/// The time that the thread ran. Zero if the kernel does not report it.
 pub fn ran(task: &Path) -> Duration {
     number(task, 0)
 }

@@ -1,7 +1,7 @@
-//! A scratch folder that disappears with its process, however that ends.
+//! A scratch folder that disappears with its process.
 //!
 //! A killed process removes nothing. A second process therefore creates the folder, waits until the
-//! other end of a pipe is closed, and removes it.
+//! other end of a pipe is closed, and removes the folder.
 
 use super::again;
 use super::error::{During, Trouble};
@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 /// An empty folder for the files of a run, readable only by this user. It is removed with this
-/// value or with this process.
+/// value or this process.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -29,14 +29,14 @@ impl Scratch {
     /// [`AGENT_COMMAND`](crate::message::AGENT_COMMAND) to [`agent::main`](crate::agent::main).
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// If the folder cannot be created.
     pub fn new(prefix: &str) -> io::Result<Self> {
         let mut keeper = again::command(Role::Keeper)
             .arg(prefix)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            // Neither Ctrl-C in a terminal nor the end of its parent ends it.
+            // The keeper must outlive Ctrl-C in a terminal and the end of its parent.
             .process_group(0)
             .spawn()?;
         let life = keeper.stdin.take();
@@ -84,7 +84,7 @@ pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     remove_dir_all(&path).during("removing a scratch folder")
 }
 
-/// Creates a new folder: process numbers are unique at any time, and folders left by others are not
+/// Creates a new folder. Process numbers are unique at any time, and an existing folder is not
 /// reused.
 fn made(prefix: &str) -> io::Result<PathBuf> {
     let (folder, own) = (std::env::temp_dir(), std::process::id());

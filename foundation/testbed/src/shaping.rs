@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 pub struct Shaping {
     /// Bit/s.
     pub rate_bps: u64,
-    /// The later rates and their times: nanoseconds after the start, and bit/s.
+    /// The later rates, bit/s, each after its time, nanoseconds after the start.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// The overhead of each frame, added to its bytes from the Ethernet header on: -14 if IP
-    /// packets are counted.
+    /// The overhead of each frame, added to its bytes from the Ethernet header on. -14 counts IP
+    /// packets.
     pub overhead: i32,
-    /// Bytes that may leave at once after the shaper was late; `tc` accepts no less than one.
+    /// Bytes that may leave at once after the shaper was late. `tc` requires at least one.
     pub burst_bytes: u64,
     /// The discipline and its parameters, in the form of `tc`.
     pub discipline: String,
@@ -23,7 +23,7 @@ pub struct Shaping {
 pub const QUEUE: u32 = 0x10_0000;
 
 impl Shaping {
-    /// The `tc` lines that install it at the interface `device`: HTB, and the discipline in it.
+    /// The `tc` lines that install HTB, with the discipline in it, at the interface `device`.
     pub fn lines(&self, device: &str) -> [String; 3] {
         let Shaping { rate_bps, overhead, discipline, .. } = self;
         let counted = match overhead {
@@ -37,7 +37,7 @@ impl Shaping {
         ]
     }
 
-    /// The `tc` line that sets the rate of the link at `device`, bit/s; queued packets stay.
+    /// The `tc` line that sets the rate of the link at `device`, bit/s. Queued packets remain.
     pub fn change(&self, device: &str, rate_bps: u64) -> String {
         self.class("change", device, rate_bps)
     }

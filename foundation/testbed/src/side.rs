@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A side of the gateway: its interface there, and the host beyond.
+/// A side of the gateway: the interface and the host on this side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -13,7 +13,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// Both, from source to sink.
+    /// Both sides, from source to sink.
     pub const BOTH: [Side; 2] = [Side::Left, Side::Right];
 
     /// The other one.

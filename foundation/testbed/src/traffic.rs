@@ -25,9 +25,9 @@ pub struct Traffic {
 /// Consecutive intervals of equal length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slots {
-    /// The start of the first, nanoseconds after the run's start.
+    /// The start of the first slot, nanoseconds after the run's start.
     pub from_ns: u64,
-    /// The length of each.
+    /// The length of each slot.
     pub each_ns: u64,
     /// Their number.
     pub count: usize,
@@ -45,7 +45,7 @@ impl Slots {
 /// One flow between the two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Its group, for the evaluation.
+    /// The group, for the evaluation.
     pub group: String,
     /// Its behaviour.
     pub sends: Sends,
@@ -55,14 +55,14 @@ pub struct Flow {
     pub source: IpAddr,
     /// The receiver's.
     pub destination: IpAddr,
-    /// Its start, nanoseconds after the run's start.
+    /// The flow's start, nanoseconds after the run's start.
     pub start_ns: u64,
     /// Its end.
     pub stop_ns: u64,
-    /// The public address of its receiver, if that is behind NAT. The receiver then opens the flow,
-    /// and the port is the receiver's.
+    /// The public address of a receiver behind NAT. The receiver then opens the flow, and the port
+    /// is the receiver's.
     pub receiver_behind: Option<IpAddr>,
-    /// Does its TCP use ECN (RFC 3168)?
+    /// Does the flow's TCP use ECN (RFC 3168)?
     pub ecn: bool,
 }
 
@@ -83,9 +83,9 @@ pub enum Sends {
     Udp {
         /// Bit/s.
         bps: u64,
-        /// The payload of each, bytes.
+        /// The payload of each datagram, bytes.
         payload: u32,
-        /// The bytes that each counts towards that rate.
+        /// The bytes that each datagram counts towards the rate.
         counted: u32,
     },
     /// Small datagrams with measured delay.
@@ -97,7 +97,7 @@ pub enum Sends {
     Spoofed {
         /// Frames per second.
         per_second: u64,
-        /// Payload of each, bytes.
+        /// The payload of each frame, bytes.
         payload: u32,
     },
     /// Frames of 1000 bytes that are not plain IP: PPPoE sessions, three VLAN tags, LLC and SNAP,
@@ -114,7 +114,7 @@ pub enum Sends {
 }
 
 impl Sends {
-    /// The congestion control of its connection; `None` without a connection.
+    /// The congestion control; `None` without a connection.
     pub fn control(&self) -> Option<&str> {
         match self {
             Sends::Tcp(control) => Some(control),
@@ -124,16 +124,15 @@ impl Sends {
     }
 }
 
-/// The Ethernet overhead of a frame as received by a packet socket: the default framing of a
-/// gateway.
+/// The Ethernet overhead that a packet socket does not count: the default framing of a gateway.
 pub const FRAMING: u32 = 24;
-/// The minimum bytes that a frame counts.
+/// The minimum counted length of a frame.
 pub const SHORTEST: u32 = 84;
 /// The destination port of TCP.
 pub const TCP_PORT: u16 = 5000;
 /// The destination port of datagrams.
 pub const UDP_PORT: u16 = 5001;
-/// The source port of flow 0; flow `i` has this plus `i`.
+/// The source port of flow 0. Flow `i` has the port `FIRST_PORT + i`.
 const FIRST_PORT: u16 = 6000;
 /// The default length of a slot.
 pub const SLOT: Duration = Duration::from_ms(100);
@@ -145,13 +144,13 @@ pub const fn port_of(flow: usize) -> u16 {
     FIRST_PORT + flow as u16
 }
 
-/// Every address of a host with this port, for listeners: of both IP versions, or only IPv4 if the
-/// kernel has no other.
+/// The addresses for listeners on `port`: any address of both IP versions, or only of IPv4 if the
+/// kernel has no IPv6.
 pub(crate) fn everywhere(port: u16) -> [SocketAddr; 2] {
     [(Ipv6Addr::UNSPECIFIED, port).into(), (Ipv4Addr::UNSPECIFIED, port).into()]
 }
 
-/// The flow, of `flows` flows, with the source `port`.
+/// The flow with the source `port`, among `flows` flows.
 pub fn flow_of(port: u16, flows: usize) -> Option<usize> {
     port.checked_sub(FIRST_PORT).map(usize::from).filter(|flow| *flow < flows)
 }
@@ -168,7 +167,7 @@ pub fn on_the_link(bytes: usize) -> u64 {
 }
 
 impl Flow {
-    /// Its offered rate on the link, bit/s; `None` for a greedy flow.
+    /// The offered rate on the link, bit/s; `None` for a greedy flow.
     pub fn offered_bps(&self) -> Option<f64> {
         match &self.sends {
             Sends::Udp { bps, .. } => Some(*bps as f64),
@@ -179,7 +178,7 @@ impl Flow {
         }
     }
 
-    /// Does the host at `side` open it?
+    /// Does the host at `side` open the flow?
     pub fn is_opened_by(&self, side: Side) -> bool {
         (self.from == side) != self.receiver_behind.is_some()
     }
@@ -200,7 +199,7 @@ impl Traffic {
 pub struct HostCounts {
     /// Per flow.
     pub flows: Vec<FlowCounts>,
-    /// Bytes on the link, per slot, of IP packets that belong to no flow.
+    /// Bytes on the link of IP packets that belong to no flow, per slot.
     pub strange_bytes: Vec<u64>,
     /// Frames that the watching socket missed.
     pub missed: u64,
@@ -213,22 +212,22 @@ pub struct HostCounts {
 /// One host's counts of one flow.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// Bytes on the link that arrived for it, per slot.
+    /// Bytes on the link that arrived for the flow, per slot.
     pub link_bytes: Vec<u64>,
-    /// Bytes on the link that returned for it (acknowledgements), per slot, at its sending host.
+    /// Bytes on the link that returned to the flow's sending host (acknowledgements), per slot.
     pub back_bytes: Vec<u64>,
-    /// The in-order payload that its receiver read, per slot.
+    /// In-order payload that the receiver read, bytes per slot.
     pub payload_bytes: Vec<u64>,
-    /// One-way delays of its pings, in order of arrival: the sending time, nanoseconds after the
+    /// The one-way delays of pings, in order of arrival: the sending time, nanoseconds after the
     /// start, and the delay.
     pub delays_ns: Vec<(u64, u64)>,
-    /// The numbers of those pings, counted from 0.
+    /// The numbers of the pings in `delays_ns`, counted from 0.
     pub numbers: Vec<u32>,
-    /// Datagrams or frames that it sent.
+    /// Datagrams or frames that the flow sent.
     pub sent: u64,
     /// The number of refused sends.
     pub refused: u64,
-    /// The states of its TCP sender, sorted by time, if [`Traffic::tcp_every_ns`] is set.
+    /// The states of the TCP sender, sorted by time, if [`Traffic::tcp_every_ns`] is set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tcp: Vec<TcpSample>,
 }
@@ -251,7 +250,6 @@ pub struct TcpSample {
 }
 
 impl TcpSample {
-    /// The kernel's state at `at_ns`.
     pub(crate) fn new(at_ns: u64, info: &TcpInfo) -> Self {
         let TcpInfo { cwnd, ssthresh, srtt_us, retransmissions, delivery_rate_bps } = *info;
         TcpSample { at_ns, cwnd, ssthresh, srtt_us, retransmissions, delivery_rate_bps }
@@ -259,7 +257,6 @@ impl TcpSample {
 }
 
 impl HostCounts {
-    /// Adds the counts of the other host.
     pub(crate) fn add(&mut self, other: HostCounts) {
         fn sum(own: &mut Vec<u64>, other: Vec<u64>) {
             own.resize(own.len().max(other.len()), 0);

@@ -1,6 +1,5 @@
 //! Running hosts, connected by this kernel's bridge. The file has its own `main`, because the
-//! program starts itself again. If network namespaces are refused, it prints a clear notice and
-//! passes.
+//! program starts itself again. If network namespaces are refused, it prints a notice and passes.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;
@@ -50,10 +49,10 @@ fn bridged(path: Option<&Path>) -> Result<Bed, Trouble> {
 
 const SECOND_NS: u64 = 1_000_000_000;
 const UDP_PAYLOAD: u32 = 1000;
-/// One datagram per millisecond.
+/// The number of datagrams per second.
 const PER_SECOND: u64 = 1000;
 
-/// For a second: TCP to the right, datagrams to the right, and pings to the left.
+/// One second of TCP to the right, datagrams to the right, and pings to the left.
 fn traffic() -> Traffic {
     let (left, right) = (SOURCE_ADDRESS.into(), SINK_ADDRESS.into());
     let flow = |sends, from| Flow {
@@ -90,18 +89,19 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // TCP's packets are on the link once, with headers of 66 bytes and 24 of Ethernet per 1448, and
-    // leave the socket later.
+    // A TCP packet is on the link before its payload leaves the socket, with 66 bytes of headers
+    // and 24 of Ethernet per 1448.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");
-    // At multiples of the interval, except at the end.
+    // The samples are at multiples of the interval, except the last ones.
     let times: Vec<u64> = tcp.tcp.iter().map(|sample| sample.at_ns).collect();
     assert!(times.len() >= 7 && times.iter().all(|ns| ns % (SECOND_NS / 10) == 0), "{times:?}");
     assert!(times.is_sorted() && tcp.tcp.iter().all(|sample| sample.cwnd > 0 && sample.srtt_us.is_some()));
     assert!(udp.tcp.is_empty() && ping.tcp.is_empty());
     assert_eq!((udp.sent, udp.refused), (PER_SECOND, 0));
-    // None is lost on wires without a queue, but a busy machine may send the last after the end.
+    // Wires without a queue lose no datagram, but a busy machine may send the last ones after the
+    // end.
     let came = sum(&udp.payload_bytes) / u64::from(UDP_PAYLOAD);
     assert!(came <= PER_SECOND && came > PER_SECOND * 9 / 10, "{came}");
     assert!(ping.delays_ns.len() > 90 && ping.delays_ns.iter().all(|(_, took)| *took > 0), "{ping:?}");
@@ -109,7 +109,6 @@ fn what_is_sent_arrives(bed: &Bed) {
     assert!(after.received - before.received > came, "an interface counts what it received");
 }
 
-/// The numbers of the child processes.
 fn children() -> Vec<Pid> {
     let path = "/proc/thread-self/children";
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -133,7 +132,6 @@ fn a_killed_host_is_reported_at_once(bed: &Bed) {
     assert_eq!(self::children(), []);
 }
 
-/// The network namespaces to which this process has descriptors.
 fn namespaces() -> Vec<PathBuf> {
     let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let links = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok());
@@ -156,7 +154,7 @@ fn a_path_delays_each_flow_by_its_own_time() {
         started(&bed, &traffic()).and_then(|mut agents| agents.finish()).expect("nothing is in the way");
     let carried = bed.finish_path().expect("it carries");
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // It never arrives early; how late depends on the machine.
+    // No ping arrives early; the lateness depends on the machine.
     let delays = || ping.delays_ns.iter().map(|(_, took)| *took);
     assert!(delays().count() > 80 && delays().all(|took| took >= ms(25).ns()), "{ping:?}");
     assert!(delays().min() < Some(ms(40).ns()), "{:?}: it has the delay of another", delays().min());

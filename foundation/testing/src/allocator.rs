@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The system's allocator, with a count of allocations and of the bytes in use.
 ///
-/// It counts for the entire process, so a test that uses it must be the only one in its file, and
-/// use one thread:
+/// The counts are for the entire process. A test with this allocator must therefore be the only one
+/// in its file, and use one thread:
 ///
 /// ```
 /// use fairwire_testing::CountingAllocator;

@@ -7,10 +7,12 @@ use std::collections::HashMap;
 
 /// A discipline under test, together with a model of its contents.
 ///
-/// After each operation, every packet is in exactly one place: in the discipline, sent, or dropped.
-/// Packets and bytes of the backlog agree with the model. `ready_at` is `None` exactly when the
-/// backlog is empty. Marks are only on packets that allow them. Packets come back as they were
-/// offered.
+/// After each operation, the driver checks:
+///
+/// - Every packet is in the discipline, sent, or dropped, and only one of these.
+/// - Packets and bytes of the backlog agree with the model.
+/// - `ready_at` is `None` exactly when the backlog is empty.
+/// - Marks are only on packets that allow them. Otherwise, packets return unchanged.
 ///
 /// ```
 /// use fairwire_core::{Dropper, Ecn, Limit, Queue, scheduler::Fcfs};
@@ -39,7 +41,7 @@ pub struct Driver<D> {
 pub struct Outcome {
     /// Packets offered.
     pub offered: u64,
-    /// Packets that left to be sent.
+    /// Packets sent.
     pub sent: u64,
     /// Packets dropped, by any cause.
     pub dropped: u64,
@@ -104,8 +106,8 @@ impl Signals for Ledger {
     }
 }
 
-/// Gives `packet` the class, the codepoint and the colour of its flow: four classes, of which 0 is
-/// none, all codepoints, all colours.
+/// Gives `packet` the class, codepoint and colour of its flow. There are four classes (0 is no
+/// class), all codepoints, and all colours.
 fn of_flow(flow: u64, packet: Packet) -> Packet {
     Packet { class: (flow % 4) as u32, dscp: (flow % 64) as u8, color: (flow % 3) as u8, ..packet }
 }
@@ -128,7 +130,7 @@ impl<D: Discipline> Driver<D> {
         self.ledger.outcome
     }
 
-    /// Packets that were ECN-capable and yet dropped by an early decision.
+    /// ECN-capable packets that an early decision dropped.
     pub fn early_drops_of_capable(&self) -> u64 {
         self.ledger.early_drops_of_capable
     }
@@ -185,7 +187,7 @@ impl<D: Discipline> Driver<D> {
     }
 
     /// Makes the discipline take over the parameters of `fresh`, and checks that waiting packets
-    /// stay. Returns whether it could.
+    /// stay. Returns whether the discipline could.
     ///
     /// # Panics
     /// When the discipline breaks its contract.
@@ -195,7 +197,7 @@ impl<D: Discipline> Driver<D> {
         takes
     }
 
-    /// Offers packets that waited elsewhere until `now`, and checks after each.
+    /// Offers packets that waited elsewhere until `now`, and checks after each packet.
     ///
     /// # Panics
     /// When the discipline breaks its contract.
@@ -283,7 +285,7 @@ mod tests {
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Limit, Probe, Queue};
 
-    /// Wraps a sound queue and breaks the contract in one way.
+    /// A sound queue in a wrapper that breaks the contract by `fault`.
     struct Broken {
         queue: Queue<Fcfs, Sound>,
         fault: Fault,

@@ -1,8 +1,8 @@
-//! Messages that users can cause: the cases are data, and one file records the message for each.
+//! Messages that users can cause.
 //!
-//! A folder has a file `AREA.toml` with the cases of each area, and `messages.txt`, which records
-//! the output of the program on stderr. With `FAIRWIRE_RENEW=1` in the environment, `messages.txt`
-//! is written again.
+//! A folder has a file `AREA.toml` with the cases of each area, as data, and `messages.txt`, which
+//! records the program's output on stderr. With `FAIRWIRE_RENEW=1` in the environment,
+//! `messages.txt` is written again.
 
 use crate::program::{Program, code, stderr, stdout};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -24,7 +24,6 @@ const MAX_SHOWN: usize = 5;
 /// The exit code of a command that rejects its input.
 const REFUSED: i32 = 2;
 
-/// A file of cases.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Area {
@@ -41,14 +40,14 @@ struct Area {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
-    /// The mistake in words, unique in its area.
+    /// The mistake in words, unique in the area.
     name: String,
     command: Option<String>,
     /// A change by `--set`, appended to the command line.
     set: Option<String>,
     /// The file to which `change`, `add` and `text` apply, if it differs from the area's.
     file: Option<String>,
-    /// Texts of the file, each with its replacement.
+    /// Texts in the file, each with its replacement.
     #[serde(default)]
     change: BTreeMap<String, String>,
     /// The text appended to the file.
@@ -60,7 +59,7 @@ struct Case {
     make: BTreeMap<String, Kind>,
 }
 
-/// An object in a folder that is not a text file.
+/// An object in a folder, other than a text file.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -213,11 +212,10 @@ impl Case {
     }
 }
 
-/// The result of a case.
 struct Ran {
-    /// Its part of the snapshot.
+    /// The case's text in the snapshot.
     text: String,
-    /// Its fault, if it has one regardless of the snapshot.
+    /// A fault of the message itself, whatever the snapshot contains.
     wrong: Option<String>,
 }
 
@@ -263,14 +261,14 @@ fn all_of(area: &Area, program: &Program) -> Vec<Ran> {
 /// Prevents the processes that this thread starts from reading locked files, even as root.
 fn give_up_reading_everything() {
     for capability in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
-        // Without root this fails, but then the process has neither capability.
+        // Without root, removal fails, but the process has neither capability.
         let _ = remove_capability_from_bounding_set(capability);
     }
 }
 
-/// Runs the cases of all `areas` in `folder`. Each must end with code 2, print nothing on stdout,
-/// and print its message from `messages.txt`, without a retired word. `test` is the command that
-/// runs this test.
+/// Runs the cases of all `areas` in `folder`. Each case must end with code 2, print nothing on
+/// stdout, and print its message in `messages.txt`, without a retired word. `test` is the command
+/// that runs this test.
 ///
 /// # Panics
 /// If any output differs.

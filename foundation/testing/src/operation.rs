@@ -11,7 +11,7 @@ pub enum Operation {
     Enqueue {
         /// Its flow.
         flow: u64,
-        /// Its bytes on the wire.
+        /// The packet's bytes on the wire.
         len: u32,
         /// Its ECN codepoint.
         ecn: Ecn,
@@ -27,10 +27,10 @@ pub enum Operation {
 pub struct Shape {
     /// The number of flows.
     pub flows: u64,
-    /// The maximum size of nine packets in ten, in bytes on the wire; their minimum is 40.
+    /// The maximum size of nine packets in ten, in bytes on the wire. The minimum is 40.
     pub max_packet_bytes: u32,
-    /// The sizes of the others, at the ends of the possible range. If empty, no packet is outside
-    /// the usual range.
+    /// The sizes of the tenth packet, at the ends of the possible range. If empty, no packet
+    /// exceeds the usual range.
     pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
     pub max_wait: u64,
@@ -39,7 +39,7 @@ pub struct Shape {
 }
 
 impl Default for Shape {
-    /// Enough to fill and empty a buffer of a few dozen packets several times.
+    /// A shape that fills and empties a buffer of a few dozen packets several times.
     fn default() -> Self {
         Shape {
             flows: 12,
@@ -76,16 +76,17 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 0..=shape.max_operations)
 }
 
-/// A fixed contest at 1.5 times the rate of a link of 10 Mbit/s. It has pauses, so averages and
-/// buckets cover their ranges.
+/// A fixed contest at 1.5 times the rate of a link of 10 Mbit/s. Pauses make averages and buckets
+/// cover their ranges.
 ///
-/// Which flow sends most changes over time, and neither offers nor polls are periodic. So the
-/// longest queue is not always the oldest, nor the previous longest.
+/// The flow that sends most changes over time, and neither offers nor polls are periodic. The
+/// longest queue is thus not always the oldest, nor the previous longest.
 pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
-    // One of each three consecutive numbers, chosen by a hash.
+    // A hash picks one of each three consecutive numbers.
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {
-        // One flow sends a third of everything, the others share the rest; at times one sends all.
+        // One flow sends a third of all packets, and the others share the rest; at times, one flow
+        // sends all.
         flow: match i {
             _ if i % 1000 >= 970 => 5,
             _ if is_picked(i, 0xf1) => i / 400 % 3,

@@ -17,13 +17,12 @@ pub struct Program {
     pub name: &'static str,
     /// Its file.
     pub file: &'static str,
-    /// The folder for its cache.
+    /// The folder for the program's cache.
     pub cache: &'static str,
 }
 
 impl Program {
-    /// The command that runs the program without a terminal, without colours, and without the
-    /// user's cache.
+    /// The command that runs the program without a terminal, colours, or the user's cache.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.file);
         command.env("NO_COLOR", "1").env("CI", "true").env("LC_ALL", "C.UTF-8").env("TERM", "xterm");
@@ -31,7 +30,7 @@ impl Program {
         command
     }
 
-    /// Runs it with `args`.
+    /// Runs the program with `args`.
     pub fn run(&self, args: &[&str]) -> Output {
         self.command().args(args).output().expect("the program starts")
     }
@@ -53,8 +52,8 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("ended by a signal: {}", stderr(output)))
 }
 
-/// Starts `command` at a separate terminal; returns the other end of the terminal, and the process.
-/// The terminal belongs to no session, so no signal reports that it was closed.
+/// Starts `command` at a separate terminal. Returns the other end of the terminal, and the process.
+/// The terminal belongs to no session, so no signal reports its closing.
 pub fn at_a_terminal(command: &mut Command) -> (OwnedFd, Child) {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).expect("a terminal");
     grantpt(&master).and_then(|()| unlockpt(&master)).expect("it is ours");
@@ -87,8 +86,8 @@ pub fn seen(master: &OwnedFd, part: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Repeats `call` if a signal interrupted it: a process that was stopped and continues gets `EINTR`
-/// from a socket with a timeout (signal(7)).
+/// Repeats `call` after an interruption by a signal. A process that was stopped and continues gets
+/// `EINTR` from a socket with a timeout (signal(7)).
 pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -98,8 +97,8 @@ pub fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Waits until `child` ends, and returns its exit code: after a signal, 128 plus its number, as in
-/// a shell.
+/// Waits until `child` ends, and returns its exit code: as in a shell, 128 plus the number of a
+/// signal that ended it.
 #[allow(clippy::disallowed_methods, reason = "a real process takes real time")]
 pub fn ends(mut child: Child) -> Option<i32> {
     let begun = Instant::now();

@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::io::Write;
 
-/// Reports what was not tested, and why, directly on stderr: the test runner hides the output of a
-/// passing test. `.ci/test` lists these lines in its summary.
+/// Reports an untested feature and the reason, directly on stderr: the test runner hides the output
+/// of a passing test. `.ci/test` lists these lines in its summary.
 ///
 /// # Panics
-/// With `CI=true`, since everything must be tested there.
+/// With `CI=true`, because CI must test everything.
 pub fn skipped(what_and_why: impl Display) {
     skipped_for_want_of_a_peer(&what_and_why);
     assert!(
@@ -16,8 +16,8 @@ pub fn skipped(what_and_why: impl Display) {
     );
 }
 
-/// As [`skipped`], for a comparison with a third-party program that is not installed. No machine
-/// must have that program, so this is not a failure with `CI=true` either.
+/// Like [`skipped`], for a comparison with a third-party program that is not installed. It does not
+/// fail with `CI=true`, because no machine must have that program.
 pub fn skipped_for_want_of_a_peer(what_and_why: impl Display) {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED: {what_and_why}");
 }

@@ -3,8 +3,8 @@
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Packet, Time};
 
-/// A hash over decisions: the frame, its fate, the cause and the time of each. Equal traces have
-/// equal hashes, on every machine and in every release; different ones almost surely differ.
+/// A hash over the frame, the fate, the cause and the time of each decision. Equal traces have
+/// equal hashes, on every machine and in every release; different traces almost surely differ.
 ///
 /// ```
 /// use fairwire_core::{Packet, Time};
@@ -20,7 +20,7 @@ use fairwire_core::{Cause, Packet, Time};
 pub struct TraceHash(u64);
 
 impl TraceHash {
-    /// `packet` left to be sent.
+    /// Adds that `packet` was sent.
     pub fn sent(&mut self, packet: &Packet, now: Time) {
         self.decision(1, packet, 0, now);
     }

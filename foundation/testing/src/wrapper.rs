@@ -1,18 +1,18 @@
-//! Compares the capabilities of a discipline on its own with those that it has inside another.
+//! Compares the capabilities of a discipline alone with its capabilities inside another.
 
 use fairwire_core::{
     Cause, Discipline, Duration, Packet, Probe, RateRequest, Room, RoundTrip, Signals, Time, Unit, Weight,
 };
 
 type Boxed = Box<dyn Discipline>;
-/// Checks a capability, given a discipline and the same one inside another.
+/// Checks a capability, given a discipline alone and an equal one inside another.
 type Holds<'a> = &'a dyn Fn(Boxed, Boxed) -> bool;
 
 /// The class of all packets here.
 const CLASS: u32 = 1;
 
-/// The capabilities that a discipline has on its own and loses inside `wrap`; none if `wrap` passes
-/// all calls on. `alone` builds the discipline, always the same. `wrap` puts it into another
+/// The capabilities that a discipline has alone and loses inside `wrap`; none if `wrap` passes on
+/// all calls. `alone` builds the discipline, always the same. `wrap` puts it into another
 /// discipline, which gives it all packets of class 1.
 pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> Vec<&'static str> {
     let checks: [(&str, Holds<'_>); 7] = [
@@ -94,7 +94,6 @@ fn gauges_of(discipline: &dyn Discipline) -> Vec<(&'static str, f64)> {
     gauges.0
 }
 
-/// Ten packets, most of one flow.
 fn fill(discipline: &mut Boxed, gone: &mut Gone) {
     (0..10).for_each(|frame| discipline.enqueue(packet(frame), Time::ZERO, gone));
 }

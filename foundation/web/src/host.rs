@@ -1,4 +1,4 @@
-//! Checks that a request is meant for this machine, and comes from one of our pages.
+//! Checks that a request is for this machine, and comes from one of our pages.
 
 use axum::http::header::{HOST, ORIGIN};
 use axum::http::uri::Authority;
@@ -8,8 +8,8 @@ use std::net::IpAddr;
 
 /// The names under which a server answers, besides addresses and `localhost`.
 ///
-/// A browser may show a page of another site whose name was made to point here (DNS rebinding). It
-/// then sends that site's name, which is none of these. An address cannot be another site's name.
+/// A browser may show a page of another site whose name points to this machine (DNS rebinding). It
+/// then sends that site's name, which is refused. An address cannot be another site's name.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     /// Further names of this machine.
@@ -18,14 +18,14 @@ pub struct Names {
     pub are_open: bool,
 }
 
-/// Why a request is refused before it is read.
+/// The reason why a request is refused before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostError {
     /// The Host header is missing, repeated or invalid.
     Unclear,
     /// The host is not a name of this machine.
     Foreign,
-    /// A page of another site made it.
+    /// A page of another site made the request.
     Origin,
 }
 
@@ -54,14 +54,14 @@ impl Names {
     /// Checks that the request names this machine, and comes from one of its pages or from no page.
     ///
     /// # Errors
-    /// Why the request is refused.
+    /// The reason why the request is refused.
     pub fn check(&self, version: Version, uri: &Uri, headers: &HeaderMap) -> Result<(), HostError> {
         let mut given = headers.get_all(HOST).iter();
         let header: Option<Authority> = match (given.next(), given.next()) {
             (Some(host), None) => {
                 Some(host.to_str().ok().and_then(|host| host.parse().ok()).ok_or(HostError::Unclear)?)
             }
-            // No browser is that old.
+            // No browser uses HTTP/1.0.
             (None, _) if version < Version::HTTP_11 => None,
             _ => return Err(HostError::Unclear),
         };
@@ -75,7 +75,6 @@ impl Names {
         }
     }
 
-    /// Is this a name of this machine?
     fn has(&self, host: &str) -> bool {
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         let name = host.strip_suffix('.').unwrap_or(host);
@@ -84,7 +83,6 @@ impl Names {
     }
 }
 
-/// Is the origin a page of this host?
 fn is_of(origin: &[u8], host: &str) -> bool {
     let bare = origin.strip_prefix(b"http://").or_else(|| origin.strip_prefix(b"https://"));
     bare.is_some_and(|bare| bare.eq_ignore_ascii_case(host.as_bytes()))

@@ -1,7 +1,7 @@
 //! The pages of fairwire as files in memory, and their server.
 //!
-//! `web/` contains their sources, and `web/dist` the output of `make web`. That folder is in the
-//! repository. A link to it here adds it to this crate's package, so building the product needs no
+//! `web/` contains their sources, and `web/dist`, which is in the repository, the output of `make
+//! web`. A link to `web/dist` adds it to this crate's package, so building the product needs no
 //! Node. `make web-test` reports if it is stale.
 //!
 //! Each page is a separate static. A program contains only the pages that it names; the linker

@@ -5,12 +5,11 @@
 pub struct Page {
     /// Its files.
     pub(crate) files: &'static [File],
-    /// The content that it may load and run (`Content-Security-Policy`): nothing from other sites,
-    /// and nothing inline.
+    /// The content that the page may load and run (`Content-Security-Policy`): nothing from other
+    /// sites, and nothing inline.
     pub(crate) policy: &'static str,
 }
 
-/// A file of a page.
 #[derive(Debug)]
 pub(crate) struct File {
     /// The path where it is served.
@@ -33,8 +32,8 @@ macro_rules! file {
     };
 }
 
-/// The playground: a simulation that can be changed while it runs. It compiles the simulator, which
-/// is WebAssembly.
+/// The playground: a simulation that can be changed while it runs. The page compiles the simulator
+/// from WebAssembly.
 pub static PLAY: Page = Page {
     files: &[
         file!("/", HTML, "dist/play/index.html"),

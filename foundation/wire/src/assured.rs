@@ -1,14 +1,14 @@
 //! The codepoints of assured forwarding, which carry colours across a DiffServ domain.
 //!
 //! Source: RFC 2597, section 6. A codepoint has a class, 1 to 4, in its high three bits and a drop
-//! precedence, 1 to 3, in the next two; its last bit is 0. A colour is a drop precedence counted
+//! precedence, 1 to 3, in the next two. The last bit is 0. A colour is a drop precedence counted
 //! from 0: green, yellow, red.
 
 /// The number of classes.
 pub const CLASSES: u8 = 4;
 
-/// The colour of the codepoint `dscp`: 0 green, 1 yellow, 2 red. `None` if it is not one of assured
-/// forwarding.
+/// The colour of the codepoint `dscp`: 0 green, 1 yellow, 2 red. `None` for codepoints outside
+/// assured forwarding.
 #[inline]
 pub const fn color_of(dscp: u8) -> Option<u8> {
     let (class, precedence, last) = (dscp >> 3, dscp >> 1 & 0b11, dscp & 1);
@@ -18,7 +18,7 @@ pub const fn color_of(dscp: u8) -> Option<u8> {
     }
 }
 
-/// The codepoint of `class` (1 to 4) with `color`; higher colours than red count as red.
+/// The codepoint of `class` (1 to 4) with `color`; colours above red count as red.
 ///
 /// # Panics
 /// If there is no such class.

@@ -1,16 +1,13 @@
 //! Reads and writes numbers in network order, with bounds checks.
 
-/// The octet at `at`.
 pub(crate) fn u8_at(bytes: &[u8], at: usize) -> Option<u8> {
     bytes.get(at).copied()
 }
 
-/// The 16-bit number at `at`.
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
     array_at(bytes, at).map(u16::from_be_bytes)
 }
 
-/// `N` octets at `at`.
 pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }

@@ -24,7 +24,7 @@ impl Sum {
         let (words, rest) = bytes.as_chunks::<4>();
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        // Folded before, with 32-bit words: only a slice of 16 GiB could overflow.
+        // The sum is folded first. With 32-bit words, only a slice of 16 GiB could then overflow.
         let sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
         Sum(u64::from(fold(self.0)) + sum + u64::from(u32::from_ne_bytes(last)))
     }
@@ -86,7 +86,7 @@ pub struct PseudoHeader<Address> {
 }
 
 impl PseudoHeader<Ipv4Addr> {
-    /// RFC 9293, section 3.1. Lengths are under 64 KiB in IPv4.
+    /// The sum of RFC 9293, section 3.1. Lengths are under 64 KiB in IPv4.
     pub fn sum(&self) -> Sum {
         let both = [self.source.octets(), self.destination.octets()];
         pseudo(both.as_flattened(), self.length, self.protocol)
@@ -94,15 +94,15 @@ impl PseudoHeader<Ipv4Addr> {
 }
 
 impl PseudoHeader<Ipv6Addr> {
-    /// RFC 8200, section 8.1.
+    /// The sum of RFC 8200, section 8.1.
     pub fn sum(&self) -> Sum {
         let both = [self.source.octets(), self.destination.octets()];
         pseudo(both.as_flattened(), self.length, self.protocol)
     }
 }
 
-/// The sum ignores order and zeros between words, so both versions share this function. `addresses`
-/// are the two in sequence.
+/// The sum of a pseudo header of either version, because order and zeros between words do not
+/// matter. `addresses` are both addresses.
 pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
     Sum::new().with(addresses).with(&length.to_be_bytes()).with(&[0, protocol])
 }
@@ -123,11 +123,11 @@ impl Partial {
     }
 }
 
-/// Completes a partial checksum: the field contains the sum of the pseudo header, and the rest of
-/// `frame` is added.
+/// Completes a partial checksum: adds the rest of `frame` to the checksum field, which contains the
+/// sum of the pseudo header.
 ///
 /// Zero is written as `0xffff`, the same number in ones' complement, because in UDP zero means
-/// "none" (RFC 768). Returns false, and writes nothing, if the field lies outside.
+/// "none" (RFC 768). Returns false, and writes nothing, if the field is outside the frame.
 pub fn complete_partial(frame: &mut [u8], partial: Partial) -> bool {
     if u16_at(frame, partial.field()).is_none() {
         return false;
@@ -137,7 +137,7 @@ pub fn complete_partial(frame: &mut [u8], partial: Partial) -> bool {
     true
 }
 
-/// `0xffff` for zero: the same number in ones' complement.
+/// `checksum`, with zero as `0xffff`, the same number in ones' complement.
 pub(crate) fn never_zero(checksum: u16) -> u16 {
     if checksum == 0 { 0xffff } else { checksum }
 }

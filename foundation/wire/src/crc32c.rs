@@ -1,5 +1,5 @@
-//! CRC32c, the checksum of SCTP (RFC 9260, appendix A), for packets whose sender left it to
-//! hardware.
+//! CRC32c, the checksum of SCTP (RFC 9260, appendix A), for packets whose sender left the checksum
+//! to hardware.
 
 use crate::bytes::write_at;
 

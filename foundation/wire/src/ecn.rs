@@ -5,7 +5,7 @@ use crate::checksum::{Change, update};
 use crate::headers::{Headers, Version};
 use fairwire_core::Ecn;
 
-/// Writes `ecn` into the IP header of `frame` with these `headers`; a frame without IP is
+/// Writes `ecn` into the IP header of `frame` with these `headers`. A frame without IP is
 /// unchanged.
 ///
 /// The IPv4 header checksum is updated incrementally. Transport checksums do not cover the field.
@@ -18,8 +18,8 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
 }
 
 /// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame` with
-/// these `headers`, and preserves the ECN field. A frame without IP is unchanged. The IPv4 header
-/// checksum is updated incrementally.
+/// these `headers`. The ECN field and a frame without IP are unchanged. The IPv4 header checksum is
+/// updated incrementally.
 pub fn set_dscp(frame: &mut [u8], headers: &Headers, dscp: u8) {
     let dscp = dscp & 0b11_1111;
     match headers.network.map(|n| (n.version, n.offset)) {
@@ -37,7 +37,7 @@ pub fn set_dscp(frame: &mut [u8], headers: &Headers, dscp: u8) {
 
 const IPV4_CHECKSUM: usize = 10;
 
-/// The low two bits of the second octet (RFC 3168, section 5).
+/// Writes the ECN field: the low two bits of the second octet (RFC 3168, section 5).
 fn set_ipv4(frame: &mut [u8], offset: usize, ecn: Ecn) {
     let Some(tos) = u8_at(frame, offset + 1) else { return };
     rewrite_tos(frame, offset, tos & !0b11 | ecn as u8);
@@ -53,7 +53,8 @@ fn rewrite_tos(frame: &mut [u8], offset: usize, tos: u8) {
     write_at(frame, offset + IPV4_CHECKSUM, update(checksum, change).to_be_bytes());
 }
 
-/// The traffic class, and with it the ECN field, ends in the high half of the second octet.
+/// Writes the ECN field, the end of the traffic class, which is in the high half of the second
+/// octet.
 fn set_ipv6(frame: &mut [u8], offset: usize, ecn: Ecn) {
     if let Some(octet) = u8_at(frame, offset + 1) {
         write_at(frame, offset + 1, [octet & !0b0011_0000 | (ecn as u8) << 4]);

@@ -1,13 +1,13 @@
 //! The flow of a frame, and its hash under a secret key.
 //!
-//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key, although only the
-//! first contains the ports: their key is only addresses and protocol. The identification field is
-//! deliberately excluded. With it, a sender of fragments would have a new flow per datagram, and
+//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key of only addresses
+//! and protocol, because only the first fragment contains the ports. The identification field is
+//! deliberately excluded: with it, a sender of fragments would have a new flow per datagram, and
 //! any number of fair shares.
 //!
-//! In IPv6, the protocol is the one named by the fragment header. RFC 8200 (section 4.5) permits
-//! fragments of one packet to differ in it; a sender of such fragments only splits its own packet.
-//! A packet that is **not IP** has a key of its EtherType and addresses.
+//! In IPv6, the fragment header names the protocol. RFC 8200 (section 4.5) permits fragments of one
+//! packet to differ in it; their sender only splits its own packet. A packet that is **not IP** has
+//! a key of its EtherType and addresses.
 //!
 //! VLAN tags are not part of a key.
 
@@ -25,13 +25,13 @@ pub enum FlowKey {
     Ipv4(Tuple<Ipv4Addr>),
     /// IPv6.
     Ipv6(Tuple<Ipv6Addr>),
-    /// Anything else on Ethernet, and IP with an invalid header.
+    /// Other packets on Ethernet, and IP with an invalid header.
     Other {
-        /// The EtherType; 0 in an IEEE 802.3 frame and if there is none.
+        /// The EtherType; 0 in an IEEE 802.3 frame or if absent.
         ethertype: u16,
-        /// The sender's address; zero if there is none.
+        /// The sender's address; zero if absent.
         source: [u8; 6],
-        /// The receiver's address; zero if there is none.
+        /// The receiver's address; zero if absent.
         destination: [u8; 6],
     },
 }
@@ -50,7 +50,7 @@ pub struct Tuple<Address> {
 }
 
 impl Headers {
-    /// The flow of `frame` with these headers.
+    /// The flow of `frame`, whose headers are these.
     pub fn flow_key(&self, frame: &[u8]) -> FlowKey {
         self.network.and_then(|network| self.ip_key(frame, &network)).unwrap_or_else(|| self.other_key(frame))
     }
@@ -78,7 +78,7 @@ impl Headers {
     }
 }
 
-/// The fields that make two packets one flow.
+/// The fields common to packets of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// The entire key: one flow per conversation.
@@ -118,7 +118,7 @@ pub enum Number {
 
 /// Hashes keys with SipHash-1-3 under a secret key, so no sender can target another flow's hash.
 ///
-/// The same key gives the same hashes on every machine.
+/// An equal secret key gives equal hashes on every machine.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowHasher {
     sip: SipHasher13,
@@ -137,13 +137,13 @@ impl FlowHasher {
         FlowHasher { kind, ..self }
     }
 
-    /// The hash of the flow that `key` belongs to.
+    /// The hash of the flow of `key`.
     pub fn hash(&self, key: &FlowKey) -> FlowHash {
         let (bytes, len) = self.encode(key);
         FlowHash(self.sip.hash(&bytes[..len]))
     }
 
-    /// The hash of a flow with a number; never computed from the same bytes as that of a key.
+    /// The hash of a flow with a number, never computed from the bytes of a key.
     pub fn hash_number(&self, number: Number) -> FlowHash {
         let (form, value) = match number {
             Number::Class(class) => (8, class),
@@ -155,8 +155,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&[form, a, b, c, d]))
     }
 
-    /// Different flows of one kind never have the same bytes: the first octet identifies the form,
-    /// and every form has one length.
+    /// The bytes to hash. They differ for different flows of one kind: the first octet identifies
+    /// the form, and every form has one length.
     fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
         match key {
             FlowKey::Ipv4(tuple) => self.encode_tuple(4, tuple, |a| a.octets()),
@@ -205,7 +205,7 @@ impl NetworkBits {
     }
 }
 
-/// The address with all but its first `bits` bits zero.
+/// `octets` with all but the first `bits` bits zero.
 fn masked<const N: usize>(mut octets: [u8; N], bits: u8) -> [u8; N] {
     for (at, octet) in octets.iter_mut().enumerate() {
         let kept = usize::from(bits).saturating_sub(at * 8).min(8) as u32;
@@ -214,7 +214,7 @@ fn masked<const N: usize>(mut octets: [u8; N], bits: u8) -> [u8; N] {
     octets
 }
 
-/// Form, protocol, a flag, two IPv6 addresses, two ports.
+/// Room for the form, the protocol, a flag, two IPv6 addresses and two ports.
 type Encoded = [u8; 3 + 32 + 4];
 
 fn join(parts: &[&[u8]]) -> (Encoded, usize) {

@@ -1,8 +1,7 @@
 //! Finds and parses the headers of a frame: one pass, no allocation, no panic.
 //!
 //! [`parse`] starts at a frame's Ethernet header, [`parse_ip`] at a bare IP packet from a TUN
-//! device. A truncated or inconsistent header ends the pass: earlier findings are kept, the rest is
-//! absent.
+//! device. A truncated or inconsistent header ends the pass; the fields parsed before it are kept.
 
 use crate::bytes::{array_at, u8_at, u16_at};
 use core::ops::RangeInclusive;
@@ -23,25 +22,25 @@ pub const SCTP: u8 = 132;
 const DCCP: u8 = 33;
 const UDP_LITE: u8 = 136;
 
-/// Both addresses and the type.
+/// Two addresses and the type.
 const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
-/// 802.1Q, 802.1ad, and the values that stacked tags had before 802.1ad.
+/// 802.1Q, 802.1ad, and the values of stacked tags before 802.1ad.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The most VLAN tags parsed; a frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
-/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE or LLC and SNAP, which have
-/// equal length.
+/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE, or LLC and SNAP of equal
+/// length.
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;
 /// Version and type, code, session, length; and the PPP protocol.
 const PPPOE_BYTES: usize = 8;
-/// LLC of SNAP with the organisation 0, which then names an EtherType (RFC 1042).
+/// LLC of SNAP with the organisation 0, after which an EtherType follows (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// LLC, SNAP and the EtherType.
 const SNAP_BYTES: usize = 8;
-/// Smaller values of the type field are the length of an IEEE 802.3 frame (IEEE 802.3, clause
+/// The smallest EtherType. A smaller value is the length of an IEEE 802.3 frame (IEEE 802.3, clause
 /// 3.2.6).
 const MIN_ETHERTYPE: u16 = 0x0600;
 
@@ -77,7 +76,7 @@ pub enum Between {
 }
 
 impl Between {
-    /// Its length in bytes.
+    /// The length in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             Between::Nothing => 0,
@@ -94,26 +93,26 @@ pub struct Network {
     pub version: Version,
     /// The start of the IP header, in bytes from the start of the frame.
     pub offset: usize,
-    /// The end of the packet according to its length field, but at most that of the frame. A length
-    /// of zero, as in super-packets over 64 KiB, means the end of the frame.
+    /// The end of the packet according to its length field, but at most the end of the frame. A
+    /// length of zero, as in super-packets over 64 KiB, means the end of the frame.
     pub end: usize,
     /// Does the packet claim more bytes than the frame contains?
     pub is_truncated: bool,
-    /// Is its length field zero?
+    /// Is the length field zero?
     pub is_length_zero: bool,
-    /// Does it have an IPv6 routing header with segments left, so its destination is not the final
-    /// one (RFC 8200, section 4.4)?
+    /// Is the destination not the final one, because an IPv6 routing header has segments left (RFC
+    /// 8200, section 4.4)?
     pub is_source_routed: bool,
     /// Differentiated-services codepoint, 0 to 63 (RFC 2474).
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
     /// The protocol of the payload, after IPv6 extension headers. In an IPv6 fragment, the next
-    /// header of its fragment header.
+    /// header that the fragment header names.
     pub protocol: u8,
     /// The start of the payload, in bytes from the start of the frame; it may be empty.
     pub payload: usize,
-    /// Whether it is a fragment, and which.
+    /// The type of fragment, if any.
     pub fragment: Fragment,
 }
 
@@ -126,11 +125,10 @@ pub enum Version {
     V6,
 }
 
-/// Whether a packet is an entire datagram.
+/// The role of a packet in its datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {
-    /// Not a fragment. An IPv6 "atomic" fragment, which is complete, also counts as whole (RFC
-    /// 6946).
+    /// A complete datagram, also as an IPv6 "atomic" fragment (RFC 6946).
     Whole,
     /// The first fragment, which contains the transport header.
     First,
@@ -141,11 +139,11 @@ pub enum Fragment {
 /// The fields of a transport header with ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transport {
-    /// Its start, in bytes from the start of the frame.
+    /// The start, in bytes from the start of the frame.
     pub offset: usize,
     /// The ports.
     pub ports: Ports,
-    /// The start of its payload, for TCP and UDP with a complete header.
+    /// The start of the payload, for TCP and UDP with a complete header.
     pub payload: Option<usize>,
     /// The flags of a TCP header.
     pub tcp_flags: Option<TcpFlags>,
@@ -229,7 +227,7 @@ pub(crate) fn parse_at(frame: &[u8], start: usize) -> Headers {
     headers
 }
 
-/// Parses IP after an encapsulation that follows the VLAN tags, which end at `at`.
+/// Parses IP after an encapsulation. `at` is the end of the VLAN tags.
 fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     let (between, ethertype) = match headers.ethertype {
         Some(PPPOE_SESSION) => (Between::Pppoe, pppoe(frame, at)?),
@@ -245,7 +243,7 @@ fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     Some(network)
 }
 
-/// The EtherType of the payload of the PPPoE session at `at`. Data has version 1, type 1, code 0
+/// The EtherType of the payload of the PPPoE session at `at`. Data have version 1, type 1, code 0
 /// (RFC 2516, section 4); the protocols are those of RFC 1332 and RFC 5072.
 fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
@@ -273,8 +271,8 @@ impl Headers {
         self.network.is_some()
     }
 
-    /// The identifier of the outer VLAN of `frame` with these headers, 1 to 4095. A tag with
-    /// identifier 0 only has a priority (IEEE 802.1Q, clause 9.6), and names no VLAN.
+    /// The identifier of the outer VLAN of `frame` with these headers, 1 to 4095. A tag with the
+    /// identifier 0 names no VLAN, only a priority (IEEE 802.1Q, clause 9.6).
     pub fn outer_vlan(&self, frame: &[u8]) -> Option<u16> {
         let tag = u16_at(frame, ETHERNET_BYTES).filter(|_| self.vlan_tags > 0)?;
         Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
@@ -289,7 +287,7 @@ impl Headers {
     /// The identifier of the PPPoE session that carries the IP packet (RFC 2516, section 4).
     pub fn pppoe_session(&self, frame: &[u8]) -> Option<u16> {
         let tags = usize::from(self.vlan_tags) * VLAN_TAG_BYTES;
-        // After the tags come version and type, and the code.
+        // The version and type, and the code, precede the session.
         u16_at(frame, ETHERNET_BYTES + tags + 2).filter(|_| self.between == Between::Pppoe)
     }
 
@@ -303,12 +301,12 @@ impl Headers {
         self.network.map_or(0, |n| n.dscp)
     }
 
-    /// Is this a fragment of a datagram, the first or a later one?
+    /// Is the packet a fragment of a datagram?
     pub fn is_fragment(&self) -> bool {
         self.network.is_some_and(|n| n.fragment != Fragment::Whole)
     }
 
-    /// Is this the fragment that contains the transport header?
+    /// Is the packet the fragment with the transport header?
     pub fn is_first_fragment(&self) -> bool {
         self.network.is_some_and(|n| n.fragment == Fragment::First)
     }
@@ -327,7 +325,7 @@ impl Headers {
 
 const IPV4_BYTES: RangeInclusive<usize> = 20..=60;
 
-/// RFC 791, section 3.1.
+/// Parses an IPv4 header (RFC 791, section 3.1).
 #[inline]
 pub(crate) fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
     let fixed: [u8; 20] = array_at(frame, offset)?;
@@ -358,7 +356,7 @@ pub(crate) fn ipv4(frame: &[u8], offset: usize) -> Option<Network> {
 
 const IPV6_BYTES: usize = 40;
 
-/// RFC 8200, section 3.
+/// Parses an IPv6 header (RFC 8200, section 3).
 #[inline]
 pub(crate) fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
     let fixed: [u8; IPV6_BYTES] = array_at(frame, offset)?;
@@ -388,8 +386,8 @@ pub(crate) fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
     Some(network)
 }
 
-/// The end in `frame` of a packet with `length` bytes from `offset`, and whether the frame is too
-/// short for it.
+/// The end in `frame` of a packet of `length` bytes at `offset`, and whether the frame ends before
+/// it.
 fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     match length {
         0 => (frame.len(), false),
@@ -397,12 +395,12 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     }
 }
 
-/// Bounds the work per packet. With more extensions, the protocol is that of the next one, and the
-/// transport is unknown.
+/// The most extension headers parsed, to bound the work per packet. If more follow, the protocol is
+/// the next extension, and the transport is unknown.
 const MAX_EXTENSIONS: usize = 8;
 
-/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first truncated one
-/// or real fragment.
+/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first truncated
+/// header or real fragment.
 fn walk_extensions(frame: &[u8], network: &mut Network) {
     for _ in 0..MAX_EXTENSIONS {
         let Some(header) = array_at::<4>(&frame[..network.end], network.payload) else { return };
@@ -432,7 +430,7 @@ fn walk_extensions(frame: &[u8], network: &mut Network) {
 }
 
 impl Fragment {
-    /// From the fragment offset and the "more fragments" flag, which both versions have.
+    /// The type of fragment, from its offset and the "more fragments" flag.
     fn at(offset: u16, more: bool) -> Fragment {
         match (offset, more) {
             (0, false) => Fragment::Whole,

@@ -1,14 +1,13 @@
 //! The reverse of [`split`](mod@crate::split): passes segments that leave together to the kernel as
-//! one super-packet.
+//! one super-packet, which the kernel processes once.
 //!
-//! The kernel processes a super-packet once, but segments one by one. Only segments made by
-//! [`split`](mod@crate::split) are joined, because we computed their checksums. The checksum of a
-//! segment from a wire would have to be verified first: the kernel writes a new one, which must not
-//! hide damage.
+//! Only segments made by [`split`](mod@crate::split) are joined, because we computed their
+//! checksums. The checksum of a segment from a wire would have to be verified first: the kernel
+//! writes a new one, which must not hide damage.
 //!
-//! Segments are joined only if segmentation would restore identical frames. Headers must be equal
-//! except for the sequence number, the IPv4 identification (each one more), lengths and checksums.
-//! All segments except the last have one size, and only the last has PSH.
+//! Segmentation must restore identical frames. Headers must therefore be equal except for the
+//! sequence number, the IPv4 identification (each one more), lengths and checksums. All segments
+//! except the last have one size, and only the last has PSH.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};
@@ -24,8 +23,8 @@ pub struct TcpOffsets {
     payload: u8,
 }
 
-/// The longest headers that are joined, in bytes: Ethernet with its VLAN tags, and the longest of
-/// IPv4 and TCP.
+/// The longest headers that are joined, in bytes: Ethernet with its VLAN tags, and the longest IPv4
+/// and TCP headers.
 pub const MAX_HEADER_BYTES: usize = MAX_LINK_BYTES + 60 + 60;
 
 /// The longest IP packet.
@@ -33,7 +32,7 @@ const MAX_PACKET_BYTES: usize = 65_535;
 const PSH: u8 = TcpFlags::PSH.0;
 
 impl TcpOffsets {
-    /// The offsets of a frame with these headers; `None` if it cannot be joined.
+    /// The offsets of a frame with these headers; `None` if the frame cannot be joined.
     pub fn of(headers: &Headers) -> Option<TcpOffsets> {
         let (network, transport) = (headers.network?, headers.transport?);
         let flags = transport.tcp_flags?.without(TcpFlags::PSH);
@@ -60,13 +59,13 @@ impl TcpOffsets {
     }
 }
 
-/// Segments that can be joined, so far.
+/// A sequence of segments that can be joined.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint<'a> {
     first: &'a [u8],
     last: &'a [u8],
     offsets: TcpOffsets,
-    /// The payload bytes of all.
+    /// The payload bytes of all segments.
     bytes: usize,
 }
 
@@ -94,7 +93,7 @@ impl<'a> Joint<'a> {
     }
 
     /// Writes the joined headers into `place`. Returns their length and the virtio-net header for
-    /// the kernel; the payloads follow in sequence. `None` if `place` is too short.
+    /// the kernel; the payloads follow. `None` if `place` is too short.
     pub fn write(&self, place: &mut [u8]) -> Option<(usize, VnetHeader)> {
         let (network, transport) = (usize::from(self.offsets.network), usize::from(self.offsets.transport));
         let len = self.offsets.payload();
@@ -131,7 +130,6 @@ impl<'a> Joint<'a> {
 const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
 
-/// Does `next` continue `last`, whose payload has `size` bytes?
 fn goes_on(last: &[u8], next: &[u8], offsets: TcpOffsets, size: u32) -> bool {
     let (network, transport) = (usize::from(offsets.network), usize::from(offsets.transport));
     let same = |range: core::ops::Range<usize>| last.get(range.clone()) == next.get(range);

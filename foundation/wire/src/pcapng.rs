@@ -1,11 +1,11 @@
 //! Packet traces in pcapng, with synthetic headers.
 //!
 //! Source: draft-ietf-opsawg-pcapng-03: section header (4.1), interface description (4.2), enhanced
-//! packet (4.3), options (3.5). Blocks are little-endian, times are in nanoseconds. Only headers
-//! are captured; the original length is that of the entire frame.
+//! packet (4.3), options (3.5). Blocks are little-endian, and times are in nanoseconds. Only
+//! headers are captured; the original length is that of the entire frame.
 //!
-//! A simulated packet has no bytes, so it gets a synthetic frame that any reader accepts: Ethernet,
-//! IPv4 and TCP or UDP with correct lengths and checksums, and a payload of zeros.
+//! A simulated packet has no bytes. It therefore gets a synthetic frame that any reader accepts:
+//! Ethernet, IPv4 and TCP or UDP with correct lengths and checksums, and a payload of zeros.
 
 use crate::checksum::{PseudoHeader, checksum, never_zero};
 use core::net::Ipv4Addr;
@@ -19,7 +19,7 @@ const IPV4: usize = 20;
 const TCP: usize = 20;
 /// Bytes of a UDP header (RFC 768).
 const UDP: usize = 8;
-/// The most SACK blocks in a segment: as many as fit next to a timestamp (RFC 2018, section 3).
+/// The most SACK blocks that fit in a segment with a timestamp (RFC 2018, section 3).
 pub const MAX_BLOCKS: usize = 3;
 /// The most bytes captured from one frame.
 pub const MAX_CAPTURED: usize = ETHERNET + IPV4 + TCP + sack_bytes(MAX_BLOCKS);
@@ -35,7 +35,7 @@ const OPTION_COMMENT: u16 = 1;
 const OPTION_APPLICATION: u16 = 4; // shb_userappl
 const OPTION_NAME: u16 = 2; // if_name
 const OPTION_RESOLUTION: u16 = 9; // if_tsresol
-/// Negative powers of ten: 10^-9 s.
+/// The exponent n of a resolution of 10^-n s.
 const NANOSECONDS: u8 = 9;
 
 /// A packet of a flow identified by its number.
@@ -44,9 +44,9 @@ pub struct MadeUp {
     /// The flow's number, from 0, which determines the addresses: sources are in 10.0.0.0/9,
     /// receivers in 10.128.0.0/9.
     pub flow: u32,
-    /// Is it sent from the receiver to the source?
+    /// Is the packet sent from the receiver to the source?
     pub is_reverse: bool,
-    /// Bytes of the IP packet, at least those of its headers.
+    /// Bytes of the IP packet, at least its headers.
     pub ip_bytes: u32,
     /// The differentiated-services codepoint, 0 to 63.
     pub dscp: u8,
@@ -75,16 +75,16 @@ pub enum Transport {
     Udp,
 }
 
-/// Opens a connection (RFC 9293).
+/// The flag that opens a connection (RFC 9293).
 pub const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
-/// Pads to a word (RFC 9293, section 3.1).
+/// The option that pads to a word (RFC 9293, section 3.1).
 const NO_OPERATION: u8 = 1;
 /// The option with SACK blocks (RFC 2018, section 3).
 const SACK: u8 = 5;
-/// Echoes a mark (RFC 3168).
+/// The flag that echoes a mark (RFC 3168).
 pub const ECE: u8 = 0x40;
-/// The window was reduced (RFC 3168).
+/// The flag that reports a reduced window (RFC 3168).
 pub const CWR: u8 = 0x80;
 
 /// The headers of a frame, and its complete length.
@@ -127,14 +127,14 @@ impl MadeUp {
         if self.is_reverse { [ends[1], ends[0]] } else { ends }
     }
 
-    /// Source and destination. If there are more flows than addresses, they differ in the source
-    /// port.
+    /// The source and destination ports. If there are more flows than addresses, flows differ in
+    /// the source port.
     fn ports(&self) -> [u16; 2] {
         let ends = [49_152 + (self.flow >> 23) as u16, 5001];
         if self.is_reverse { [ends[1], ends[0]] } else { ends }
     }
 
-    /// Locally administered addresses that end like the IP addresses.
+    /// Writes locally administered addresses that end like the IP addresses.
     fn write_ethernet(&self, out: &mut [u8]) {
         let [source, destination] = self.addresses().map(|address| address.octets());
         out[0] = 0x02;
@@ -165,7 +165,7 @@ impl MadeUp {
         }
     }
 
-    /// `length`: bytes of header and payload.
+    /// Writes the transport header. `length` includes its payload.
     fn write_transport(&self, out: &mut [u8], length: u16) {
         let [from, to] = self.ports();
         out[0..2].copy_from_slice(&from.to_be_bytes());
@@ -178,7 +178,7 @@ impl MadeUp {
                 out[8..12].copy_from_slice(&ack.unwrap_or(0).to_be_bytes());
                 out[12] = ((out.len() / 4) as u8) << 4; // words
                 out[13] = flags | if ack.is_some() { ACK } else { 0 };
-                // The simulator's window is not in bytes.
+                // The window is the maximum, because the simulator's window is not in bytes.
                 out[14..16].copy_from_slice(&u16::MAX.to_be_bytes());
                 write_sack(&mut out[TCP..], &sack);
                 let sum = pseudo.sum().with(out).checksum(); // zeros add nothing
@@ -198,12 +198,12 @@ fn blocks(sack: &[Option<[u32; 2]>]) -> impl Iterator<Item = [u32; 2]> + '_ {
     sack.iter().copied().map_while(|block| block)
 }
 
-/// Bytes of the option with this number of blocks, including the padding to a word.
+/// Bytes of the option with `blocks` blocks, including the padding to a word.
 const fn sack_bytes(blocks: usize) -> usize {
     if blocks == 0 { 0 } else { 4 + 8 * blocks }
 }
 
-/// Two padding bytes, the option's kind and length, and its blocks (RFC 2018, section 3).
+/// Writes two padding bytes, and the option with its kind, length and blocks (RFC 2018, section 3).
 fn write_sack(out: &mut [u8], sack: &[Option<[u32; 2]>]) {
     let Some((head, edges)) = out.split_first_chunk_mut::<4>() else { return };
     *head = [NO_OPERATION, NO_OPERATION, SACK, edges.len() as u8 + 2];
@@ -228,9 +228,9 @@ pub fn section(out: &mut Vec<u8>, application: &str, comment: &str) {
 /// The first header of an interface's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
-    /// With an Ethernet header.
+    /// Frames with an Ethernet header.
     Ethernet,
-    /// With an IPv4 or IPv6 header.
+    /// Packets with an IPv4 or IPv6 header.
     Ip,
 }
 
@@ -256,13 +256,14 @@ pub fn interface_of(out: &mut Vec<u8>, name: &str, link: LinkType, most_captured
     });
 }
 
-/// Appends a frame observed at `at` on the interface of this number, with an optional comment.
+/// Appends a frame observed at `at` on the interface with index `interface`, with an optional
+/// comment.
 pub fn packet(out: &mut Vec<u8>, interface: u32, at: Time, headers: &Headers, comment: Option<&str>) {
     let frame = Frame { bytes: headers.bytes(), whole: headers.frame_bytes };
     captured(out, interface, at, frame, comment);
 }
 
-/// The captured part of a frame.
+/// The captured bytes of a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// Its first bytes.
@@ -271,7 +272,7 @@ pub struct Frame<'a> {
     pub whole: u32,
 }
 
-/// Appends the captured part of a real frame. Readers interpret `at` as the time since 1970.
+/// Appends the captured bytes of a real frame. Readers interpret `at` as the time since 1970.
 pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, comment: Option<&str>) {
     block(out, ENHANCED_PACKET, |out| {
         let at = at.ns();
@@ -289,7 +290,7 @@ pub fn captured(out: &mut Vec<u8>, interface: u32, at: Time, frame: Frame<'_>, c
     });
 }
 
-/// A block: its type and length, the bytes that `fill` writes, and its length again.
+/// Appends a block: its type and length, the bytes that `fill` writes, and its length again.
 fn block(out: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend(kind.to_le_bytes());
@@ -300,7 +301,7 @@ fn block(out: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     out.extend(length.to_le_bytes());
 }
 
-/// An option, cut to the limit of its length field.
+/// Appends an option, cut to the limit of its length field.
 fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     let value = &value[..value.len().min(usize::from(u16::MAX) - 3)];
     out.extend(code.to_le_bytes());
@@ -309,7 +310,6 @@ fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     pad(out, value.len());
 }
 
-/// Pads to a multiple of four.
 fn pad(out: &mut Vec<u8>, length: usize) {
     out.extend(std::iter::repeat_n(0, length.next_multiple_of(4) - length));
 }
@@ -434,7 +434,7 @@ mod tests {
     fn blocks_have_the_bytes_of_the_specification() {
         let mut out = Vec::new();
         interface(&mut out, "out");
-        // By hand, from sections 4.2 and 3.5.
+        // The bytes are written by hand, from sections 4.2 and 3.5.
         let expected = [
             &[1, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 82, 0, 0, 0][..],
             &[2, 0, 3, 0, b'o', b'u', b't', 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0],

@@ -1,6 +1,6 @@
-//! The parts of QUIC that are visible to its path: the header form, and the spin bit.
+//! The fields of QUIC that are visible to its path: the header form, and the spin bit.
 //!
-//! Sources: RFC 8999, section 5 (what all versions have in common); RFC 9000, sections 17.2 to 17.4
+//! Sources: RFC 8999, section 5 (properties of all versions); RFC 9000, sections 17.2 to 17.4
 //! (version 1 and the spin bit); RFC 9369, section 3.1 (version 2).
 
 use crate::bytes::{array_at, u8_at};
@@ -9,9 +9,9 @@ use crate::headers::{Fragment, Headers, UDP};
 /// The first packet of a datagram that looks like QUIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuicPacket {
-    /// A handshake packet: its header has a known version.
+    /// A handshake packet, whose header has a known version.
     Long,
-    /// A packet of an established connection, or anything else that starts the same: only one bit
+    /// A packet of an established connection, or anything else that starts alike: only one bit
     /// identifies a short header.
     Short {
         /// The spin bit (RFC 9000, section 17.4).
@@ -19,7 +19,7 @@ pub enum QuicPacket {
     },
 }
 
-/// The form of the header: set in long ones (RFC 9000, section 17.2).
+/// The form of the header, set in long headers (RFC 9000, section 17.2).
 const LONG_FORM: u8 = 0x80;
 /// The spin bit of a short header (RFC 9000, section 17.3.1).
 const SPIN: u8 = 0x20;
@@ -27,7 +27,7 @@ const SPIN: u8 = 0x20;
 const VERSIONS: [u32; 2] = [1, 0x6b33_43cf];
 
 impl QuicPacket {
-    /// The packet in `frame` with these `headers`; `None` if it is not a complete UDP datagram, or
+    /// The packet in `frame` with these `headers`; `None` if it is an incomplete UDP datagram, or
     /// certainly not QUIC of a known version.
     #[inline]
     pub fn of(frame: &[u8], headers: &Headers) -> Option<QuicPacket> {
@@ -37,7 +37,7 @@ impl QuicPacket {
             return None;
         }
         let first = u8_at(frame, payload)?;
-        // The next bit is set in QUIC, unless the ends have agreed to vary it (RFC 9287).
+        // QUIC sets the next bit, unless the ends have agreed to vary it (RFC 9287).
         if first & LONG_FORM == 0 {
             return Some(QuicPacket::Short { spin: first & SPIN != 0 });
         }

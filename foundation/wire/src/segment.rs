@@ -13,11 +13,11 @@ pub(crate) struct Train<'a> {
     pub(crate) payload: &'a [u8],
     /// Payload bytes per segment, not zero.
     pub(crate) size: usize,
-    /// The tunnel headers around it.
+    /// The tunnel headers around the super-packet.
     pub(crate) wraps: Wraps,
 }
 
-/// One of the segments.
+/// A segment's position.
 #[derive(Clone, Copy)]
 struct Position {
     index: usize,
@@ -30,12 +30,12 @@ impl Train<'_> {
         self.payload.len().div_ceil(self.size).max(1)
     }
 
-    /// Bytes of the longest segment.
     pub(crate) fn longest(&self) -> usize {
         self.headers_end() + self.size.min(self.payload.len())
     }
 
-    /// Builds every segment in `scratch`, which has room for the longest, and passes it to `out`.
+    /// Builds every segment in `scratch`, which has room for the longest segment, and passes it to
+    /// `out`.
     pub(crate) fn send(&self, scratch: &mut [u8], out: &mut dyn FnMut(&[u8])) -> usize {
         let head = self.headers_end();
         let segments = self.segments();
@@ -64,7 +64,8 @@ impl Train<'_> {
         self.transport.payload.unwrap_or(self.transport.offset)
     }
 
-    /// RFC 791, section 3.1. Checks keep segments within the range of the length fields.
+    /// Writes the IPv4 header (RFC 791, section 3.1). Earlier checks keep segments within the range
+    /// of the length fields.
     fn write_ipv4(&self, segment: &mut [u8], position: Position) {
         let at = self.network.offset;
         let length = (segment.len() - at) as u16;
@@ -76,14 +77,14 @@ impl Train<'_> {
         write_at(segment, at + 10, sum.to_be_bytes());
     }
 
-    /// RFC 8200, section 3.
+    /// Writes the IPv6 header (RFC 8200, section 3).
     fn write_ipv6(&self, segment: &mut [u8]) {
         let at = self.network.offset;
         let length = (segment.len() - at - 40) as u16;
         write_at(segment, at + 4, length.to_be_bytes());
     }
 
-    /// RFC 9293, section 3.1.
+    /// Writes the TCP header (RFC 9293, section 3.1).
     fn write_tcp(&self, segment: &mut [u8], position: Position) {
         let at = self.transport.offset;
         let before = position.index * self.size;
@@ -120,8 +121,8 @@ impl Train<'_> {
     }
 }
 
-/// The flags of one segment: those that end the data are on the last, those about the window on the
-/// first. URG is on segments before the octet of the urgent pointer.
+/// The flags of one segment. The last segment has the flags that end the data, and the first those
+/// about the window. URG is on segments before the octet of the urgent pointer.
 fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
     if !position.is_last {

@@ -6,12 +6,12 @@ use crate::bytes::{array_at, u8_at};
 use crate::headers::{Fragment, Headers, TCP, TcpFlags};
 use fairwire_core::Acknowledgement;
 
-/// The parts of a TCP segment that concern order and time.
+/// The fields of a TCP segment for order and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// The number of its first byte, or of its SYN.
+    /// The sequence number of the first byte, or of the SYN.
     pub sequence: u32,
-    /// The next number that its sender expects; absent without ACK.
+    /// The next number that the sender of this segment expects; absent without ACK.
     pub acknowledged: Option<u32>,
     /// Its flags.
     pub flags: TcpFlags,
@@ -37,12 +37,12 @@ const TIMESTAMPS: u8 = 8;
 const TIMESTAMPS_BYTES: u8 = 10;
 /// The header without options.
 const FIXED_BYTES: usize = 20;
-/// Two no-operations, then the option: the usual form (RFC 7323, appendix A).
+/// The usual form of the option, after two no-operations (RFC 7323, appendix A).
 const USUAL: [u8; 4] = [NO_OPERATION, NO_OPERATION, TIMESTAMPS, TIMESTAMPS_BYTES];
 
 impl Segment {
-    /// The segment in `frame` with these `headers`; `None` if it is incomplete, or not TCP. A
-    /// super-packet is one segment.
+    /// The segment in `frame` with these `headers`; `None` if incomplete or not TCP. A super-packet
+    /// is one segment.
     #[inline]
     pub fn of(frame: &[u8], headers: &Headers) -> Option<Segment> {
         let (network, transport) = (headers.network.as_ref()?, headers.transport.as_ref()?);
@@ -60,7 +60,7 @@ impl Segment {
         })
     }
 
-    /// Its meaning as an acknowledgement; `None` if it has data, or opens or closes a connection.
+    /// The segment as an acknowledgement; `None` if it has data, or opens or closes a connection.
     pub fn acknowledgement(frame: &[u8], headers: &Headers) -> Option<Acknowledgement> {
         let segment = Segment::of(frame, headers)?;
         let transport = headers.transport.as_ref()?;
@@ -69,7 +69,7 @@ impl Segment {
         if segment.payload_bytes > 0 || others.into_iter().any(|flag| segment.flags.has(flag)) {
             return None;
         }
-        // ECE and CWR, and the bit before them, together form a counter (RFC 9768).
+        // ECE, CWR and the bit before them together form a counter (RFC 9768).
         let echoes_mark = segment.flags.0 & 0xc0 != 0 || u8_at(frame, transport.offset + 12)? & 1 != 0;
         let is_bare = segment.flags.0 & !0xc0 == TcpFlags::ACK.0;
         Some(Acknowledgement {
@@ -80,8 +80,8 @@ impl Segment {
         })
     }
 
-    /// The sequence numbers that it occupies: its bytes, and one each for SYN and FIN (RFC 9293,
-    /// section 3.4).
+    /// The sequence numbers that the segment occupies: its bytes, and one each for SYN and FIN (RFC
+    /// 9293, section 3.4).
     #[inline]
     pub fn span(&self) -> u32 {
         let one = |flag| u32::from(self.flags.has(flag));
@@ -89,7 +89,7 @@ impl Segment {
     }
 }
 
-/// Are there only timestamps and padding?
+/// Are timestamps and padding the only options?
 fn has_only_stamps(options: &[u8]) -> bool {
     let mut at = 0;
     while let Some(kind) = u8_at(options, at) {
@@ -103,7 +103,6 @@ fn has_only_stamps(options: &[u8]) -> bool {
     true
 }
 
-/// The timestamps in `options`.
 #[inline]
 fn stamps(options: &[u8]) -> Option<Stamps> {
     match options.first_chunk() {
@@ -158,7 +157,7 @@ mod tests {
         let stamps = Some(Stamps { value: 5, echo: 9 });
         let option = [8, 10, 0, 0, 0, 5, 0, 0, 0, 9];
         let usual = [&[1, 1][..], &option].concat();
-        // After the maximum segment size, permitted SACK and others, as in a SYN.
+        // The option follows the maximum segment size, permitted SACK and others, as in a SYN.
         let late = [&[2, 4, 5, 0xb4, 4, 2][..], &option, &[1, 3, 3, 7]].concat();
         for (options, found) in [
             (&[][..], None),

@@ -1,15 +1,15 @@
 //! The virtio-net header that Linux puts before each frame (`PACKET_VNET_HDR`, `IFF_VNET_HDR`).
 //!
-//! Ten octets, with numbers in the machine's byte order, as in `linux/virtio_net.h` for these
-//! sockets. It states whether the frame is a super-packet, and whether its transport checksum is
-//! incomplete (virtio 1.2, section 5.1.6).
+//! It has ten octets, with numbers in the machine's byte order, as in `linux/virtio_net.h` for
+//! these sockets. It states whether the frame is a super-packet, and whether its transport checksum
+//! is incomplete (virtio 1.2, section 5.1.6).
 
 use crate::checksum::Partial;
 
-/// The transport checksum is partial, at [`VnetHeader::csum_start`] and
+/// The flag of a partial transport checksum, at [`VnetHeader::csum_start`] and
 /// [`VnetHeader::csum_offset`].
 pub const NEEDS_CSUM: u8 = 1;
-/// The sender of the frame has verified its checksum.
+/// The flag of a frame whose checksum was verified.
 pub const DATA_VALID: u8 = 2;
 
 /// Not a super-packet.
@@ -22,7 +22,7 @@ pub const GSO_UDP: u8 = 3;
 pub const GSO_TCPV6: u8 = 4;
 /// Consecutive UDP datagrams, from `UDP_SEGMENT`.
 pub const GSO_UDP_L4: u8 = 5;
-/// Combined with the type: the TCP header has CWR set.
+/// A flag in the type: the TCP header has CWR set.
 pub const GSO_ECN: u8 = 0x80;
 
 /// Bytes of the header.
@@ -35,23 +35,23 @@ pub struct VnetHeader {
     pub flags: u8,
     /// One of the `GSO_` types, possibly with [`GSO_ECN`].
     pub gso_type: u8,
-    /// A hint of the header length; Linux sets the length of its first memory fragment. Not relied
-    /// on.
+    /// A hint of the header length, which is unreliable: Linux sets the length of its first memory
+    /// fragment.
     pub hdr_len: u16,
     /// Payload bytes per segment.
     pub gso_size: u16,
     /// The first octet that the partial checksum covers, in bytes from the start of the frame.
     pub csum_start: u16,
-    /// The location of the checksum, in bytes from there.
+    /// The location of the checksum, in bytes from `csum_start`.
     pub csum_offset: u16,
 }
 
 impl VnetHeader {
-    /// The frame needs no processing.
+    /// A frame that needs no processing.
     pub const PLAIN: VnetHeader =
         VnetHeader { flags: 0, gso_type: GSO_NONE, hdr_len: 0, gso_size: 0, csum_start: 0, csum_offset: 0 };
 
-    /// Reads the first [`LEN`] octets; `None` if there are fewer.
+    /// Reads the first [`LEN`] octets; `None` if `bytes` is shorter.
     pub fn read(bytes: &[u8]) -> Option<VnetHeader> {
         let &[flags, gso_type, a, b, c, d, e, f, g, h] = bytes.first_chunk::<LEN>()?;
         Some(VnetHeader {
@@ -64,7 +64,7 @@ impl VnetHeader {
         })
     }
 
-    /// Writes the first [`LEN`] octets; `None`, without a write, if there are fewer.
+    /// Writes the first [`LEN`] octets; `None`, without a write, if `bytes` is shorter.
     pub fn write(&self, bytes: &mut [u8]) -> Option<()> {
         let place = bytes.first_chunk_mut::<LEN>()?;
         let [a, b] = self.hdr_len.to_ne_bytes();

@@ -14,7 +14,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Both, in the order of results.
+    /// Both directions, in the order of results.
     pub const ALL: [Way; 2] = [Way::Download, Way::Upload];
 
     /// The name in configurations and results.

@@ -16,8 +16,8 @@ use std::fmt::Write;
 const MAX_CLASSES: usize = 20;
 /// The TCP payload of a 1500-byte packet with timestamps, over IPv4 and IPv6.
 const TCP_PAYLOAD_BYTES: [u32; 2] = [1500 - 20 - 32, 1500 - 40 - 32];
-/// A full Ethernet frame with a VLAN tag. Only the machine that runs the gateway knows the
-/// interfaces' own MTUs.
+/// A full Ethernet frame with a VLAN tag. Only the machine that runs the gateway knows the real
+/// MTUs.
 const FRAME_BYTES: u32 = 1518;
 
 pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
@@ -42,8 +42,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Builds both directions as in a run, which proves that they can be built. Returns the memory of
-/// this process while it has both.
+/// Builds both directions as in a run, to prove that this is possible. Returns the memory of this
+/// process with both directions.
 pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     let link = config.spec().wire.backend.link_kind();
     let context = PlanContext { secret: [0; 16], seed: Seed(0), frame_bytes: FRAME_BYTES, link };
@@ -157,7 +157,7 @@ fn write_way(out: &mut String, way: &WayExplanation) {
     write_tree(out, &way.tree);
 }
 
-/// The tree from the top, with the classes below each class indented under it.
+/// Writes the tree from the top, with each class indented under its parent.
 fn write_tree(out: &mut String, tree: &[ClassExplanation]) {
     if tree.is_empty() {
         return;
@@ -205,7 +205,7 @@ fn write_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>
     below[place].iter().for_each(|&child| write_branch(out, tree, below, child));
 }
 
-/// Four digits are enough for a share.
+/// A rate with four digits.
 fn rate(bps: f64) -> String {
     let digits = 10f64.powi((bps.max(1.0).log10() as i32 - 3).max(0));
     Rate::from_bps(((bps / digits).round() * digits) as u64).map_or("nothing".into(), |rate| rate.to_string())

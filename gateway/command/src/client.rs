@@ -39,7 +39,7 @@ pub(crate) fn silent(why: impl Display) -> Failure {
     )
 }
 
-/// The time of day, as in other programs' files.
+/// The time since 1970, as in other programs' files.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line may know the time: leases end by it, and readings are of one"
@@ -48,8 +48,8 @@ pub(crate) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Makes the gateway read its configuration again. The client may be able to read more files than
-/// the gateway's process, so it opens the files and hands them over.
+/// Makes the gateway read its configuration again. The client opens the files and hands them over,
+/// because it may be able to read more files than the gateway's process.
 pub(crate) fn reload(whom: &WhomArgs) -> Result<Ending, Failure> {
     files_of(&whom.config).iter().skip(1).for_each(|sheet| fold(sheet));
     carry_out(whom, &reload_with(&whom.config, false, whole, Vec::new()))
@@ -63,11 +63,11 @@ pub(crate) fn reload_with(
     open: impl Fn(&Path) -> io::Result<File>,
     record: Vec<OwnedFd>,
 ) -> Request {
-    // The gateway knows its files by these names.
+    // The gateway knows its files by absolute names.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let found = files_of(config).into_iter().map(absolute);
-    // The gateway may be able to read a file that cannot be opened here, or reports why not. Pipes
-    // are skipped, since opening one blocks until a writer opens it too.
+    // A file that cannot be opened here is left to the gateway, which can read it or reports why
+    // not. Pipes are skipped, because opening one blocks until a writer opens it too.
     let opened = found
         .filter(|path| path.is_file())
         .filter_map(|path| open(&path).ok().map(|file| (path, OwnedFd::from(file))));
@@ -96,7 +96,6 @@ pub(crate) fn capture(whom: &WhomArgs, out: &Path) -> Result<Ending, Failure> {
     print(&answer)
 }
 
-/// Sends `request` and prints the answer.
 pub(crate) fn carry_out(whom: &WhomArgs, request: &Request) -> Result<Ending, Failure> {
     print(&answer(whom, request)?)
 }

@@ -29,7 +29,7 @@ use std::time::Duration;
 
 /// The interval at which files are checked.
 const LOOK: Duration = Duration::from_millis(500);
-/// Leases expire without a change of the file, so each file is also read once in this many looks.
+/// The number of checks between two reads of an unchanged file, whose leases may have expired.
 const ENDS: u32 = 20;
 
 pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
@@ -73,12 +73,12 @@ pub(crate) fn follow(args: &FollowArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Logs lines that are newly left out, and shows all left-out lines at the gateway.
+/// Logs newly omitted lines, and shows all omitted lines at the gateway.
 fn report(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String>>) {
     let is_new = |line: &&String| !last.as_ref().is_some_and(|last| last.contains(line));
     left_out.iter().filter(is_new).for_each(|line| notice(format_args!("left out: {line}")));
-    // Sent even if unchanged, since the gateway may have restarted. Errors are ignored: without a
-    // gateway there is no status.
+    // The lines are sent even if unchanged, because the gateway may have restarted. Errors are
+    // ignored: without a gateway there is no status.
     if !left_out.is_empty() || last.as_ref() != Some(&left_out) {
         let mut lines: Vec<String> =
             left_out.iter().take(MAX_LEFT_OUT).map(|line| line.chars().take(300).collect()).collect();
@@ -91,7 +91,6 @@ fn report(args: &FollowArgs, left_out: Vec<String>, last: &mut Option<Vec<String
     *last = Some(left_out);
 }
 
-/// The failure in one line.
 pub(crate) fn words(failure: Failure) -> String {
     match failure {
         Failure::Document(error) => error.to_string(),
@@ -102,15 +101,15 @@ pub(crate) fn words(failure: Failure) -> String {
 
 struct LeaseFile {
     path: PathBuf,
-    /// Its state at the last look.
+    /// The file's state at the last check.
     seen: Option<FileStamp>,
-    /// Its state at the last read.
+    /// The file's state at the last read.
     read: Option<FileStamp>,
-    /// Whether it has changed and no server is writing it.
+    /// Has the file changed, and does no server write it?
     is_new: bool,
     /// The last readable text.
     text: Option<String>,
-    /// Why the current file cannot be read.
+    /// The reason why the current file cannot be read.
     trouble: Option<String>,
 }
 
@@ -122,7 +121,7 @@ impl LeaseFile {
         LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
-    /// Whether it has new content, unchanged for two looks, since a server may be writing it. A
+    /// Has the file new content, unchanged for two checks, because a server may be writing it? A
     /// file that is briefly missing counts as unchanged.
     fn look(&mut self) -> bool {
         let of = |about: Metadata| (about.ino(), about.mtime(), about.mtime_nsec(), about.size());
@@ -133,8 +132,8 @@ impl LeaseFile {
         self.is_new
     }
 
-    /// The leases in the file. While the file is missing, invalid or being written, they are those
-    /// of the last readable text.
+    /// The leases in the file. While the file is missing, invalid or being written, the leases of
+    /// the last readable text.
     fn leases(&mut self, now_s: u64) -> Result<LeaseText, Failure> {
         let bad = |error: leases::BadLine| {
             Failure::user(format!("`{}`: {error}", self.path.display()), "it is read again when it changes")
@@ -157,7 +156,8 @@ impl LeaseFile {
     }
 }
 
-/// Updates the leases in the subscriber file if they differ. Returns what is left out, a line each.
+/// Updates the leases in the subscriber file if they differ. Returns the omitted leases, one per
+/// line.
 fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<String>, Failure> {
     let now_s = since_1970().as_secs();
     let (mut left_out, mut texts) = (Vec::new(), Vec::new());
@@ -195,12 +195,11 @@ fn put(args: &FollowArgs, path: &Path, files: &mut [LeaseFile]) -> Result<Vec<St
     Ok(left_out)
 }
 
-/// The changes of the subscriber file by leases.
 #[derive(Debug)]
 struct Done {
     /// The values of the column `leased` that differ from the file's, by subscriber.
     edits: BTreeMap<String, (String, String)>,
-    /// Leases of addresses that are typed for another subscriber, a line each.
+    /// Leases of addresses that the file gives to another subscriber, one per line.
     left_out: Vec<String>,
 }
 

@@ -15,13 +15,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Imported text in a configuration is between these two lines.
+/// The lines around imported text in a configuration.
 const BEGIN: &str = "# fairwire-gateway import writes what is from here on:\n";
 const END: &str = "# fairwire-gateway import: end\n";
-/// The subscriber file if there is none yet.
+/// The head of a new subscriber file.
 const HEAD: &str =
     "name,addresses,class,download_guaranteed,download_ceiling,upload_guaranteed,upload_ceiling\n";
-/// The most lines of differences, and of notes, that are shown.
+/// The most lines shown of differences, and of notes.
 const SHOWN: usize = 50;
 /// The exit code of a dry run with differences, as in diff(1).
 const DIFFERS: u8 = 1;
@@ -117,7 +117,7 @@ impl Import {
         };
         let spec = config::typed_as(path, &after)?;
         let is_node = |name: &str| nodes.iter().any(|node| node.name == name);
-        // Circuits cannot use the guarantees of other classes.
+        // Circuits cannot use the guarantees of other classes, which are therefore subtracted.
         let mut links = [&spec.download, &spec.upload].map(|way| way.as_ref().map(|way| way.rate.0));
         for class in spec.class.iter().filter(|class| class.parent.is_none() && !is_node(&class.name)) {
             for (link, bounds) in links.iter_mut().zip([&class.download, &class.upload]) {
@@ -131,7 +131,7 @@ impl Import {
         Ok(Import { before, after, plans, notes })
     }
 
-    /// The edits of `sheet`, and a line for each changed subscriber.
+    /// The edits of `sheet`, and one line per changed subscriber.
     fn edits(&self, sheet: SheetText<'_>) -> Result<(Edits, Vec<String>), DocumentError> {
         let sheet = read_sheet(sheet)?;
         let (mut edits, mut lines, mut known) = (Edits::new(), Vec::new(), BTreeSet::new());
@@ -161,7 +161,7 @@ impl Import {
         Ok((edits, lines))
     }
 
-    /// A line for each changed class.
+    /// One line per changed class.
     fn of_classes(&self) -> Vec<String> {
         let of = |text: &str| -> BTreeSet<String> {
             let tables = block(text).map_or("", |at| &text[at]).split("[[class]]").skip(1);
@@ -175,13 +175,13 @@ impl Import {
     }
 }
 
-/// The imported part of a configuration.
+/// The range of the imported text in a configuration.
 fn block(text: &str) -> Option<std::ops::Range<usize>> {
     let start = text.find(BEGIN)? + BEGIN.len();
     Some(start..start + text[start..].find(END)?)
 }
 
-/// The configuration with these classes instead of those of the previous import.
+/// The configuration with these classes in place of those of the previous import.
 fn with_classes(text: &str, nodes: &[Node]) -> String {
     let classes = libreqos::classes(nodes);
     match block(text) {
@@ -190,7 +190,7 @@ fn with_classes(text: &str, nodes: &[Node]) -> String {
     }
 }
 
-/// Shows differences on the output, and notes in the log.
+/// Prints differences, and logs notes.
 fn show(differences: &[String], notes: &[String]) -> Result<(), Failure> {
     let more = |count: usize| count.checked_sub(SHOWN).filter(|more| *more > 0);
     let mut text = String::new();

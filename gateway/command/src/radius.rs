@@ -29,23 +29,22 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 
-/// Requests within this time of a first one become one change of the file.
+/// The time after a first request in which further requests join its change of the file.
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
-/// Bounds on requests that wait while the file is changed: datagrams in this process, and bytes in
+/// The most requests that wait while the file is changed: datagrams in this process, and bytes in
 /// the kernel, which takes 768 for a datagram of a hundred bytes.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
-/// How long refused changes are retried in smaller groups: a client waits some seconds.
+/// The time in which refused changes are retried in smaller groups: a client waits some seconds.
 const APART: Duration = Duration::from_secs(3);
 /// The interval of checking for the end.
 const LOOK: Duration = Duration::from_ms(500);
-/// How long, and how many, answers are kept for repeated requests.
+/// The time for which answers to repeated requests are kept, and the most answers kept.
 const KEPT: Duration = Duration::from_secs(30);
 const MAX_KEPT: usize = 16_384;
 /// The interval of log lines about discarded datagrams.
 const QUIET: Duration = Duration::from_secs(1);
-/// The longest file with a secret.
 const MAX_SECRET: u64 = 4096;
 pub(crate) fn serve(args: &FollowArgs, at: SocketAddr, secret_file: &Path) -> Result<Ending, Failure> {
     let path = path_of(&args.whom)?;
@@ -87,7 +86,7 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
     Ok(secret.into())
 }
 
-/// A datagram and its sender, or why there are no more.
+/// A datagram with its sender, or the reason why there are no more.
 type Datagram = io::Result<(SocketAddr, Vec<u8>)>;
 
 fn cannot_receive(error: &io::Error) -> Failure {
@@ -100,7 +99,7 @@ fn receive_all(socket: &UdpSocket, came: &SyncSender<Datagram>) {
     loop {
         let next = match socket.recv_from(&mut datagram) {
             Ok((length, from)) => Ok((from, datagram[..length].to_vec())),
-            // The error of an earlier answer to a closed port is reported here, too.
+            // This error may belong to an earlier answer, sent to a closed port.
             Err(error) if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionRefused) => {
                 continue;
             }
@@ -129,7 +128,7 @@ struct Server<'a> {
 type Received = (SocketAddr, Request);
 
 impl Server<'_> {
-    /// Waits for requests, combines those that arrive into one change, and answers.
+    /// Waits for requests, combines those that arrive together into one change, and answers.
     fn round(&mut self) -> Result<(), Failure> {
         let mut requests = Vec::new();
         let mut until = clock::now() + LOOK;
@@ -165,12 +164,12 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Whether the change was refused, and not the file as it was before.
+    /// Was the change refused, rather than the file before it?
     fn is_of_a_change(&self, failure: &Failure) -> bool {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }
 
-    /// Bisects to find the refused requests. Those not tried by `until` are refused untested.
+    /// Bisects to find the refused requests. Requests not tried by `until` are refused untested.
     fn put_halves(&mut self, requests: &[Received], until: Time) {
         match self.put(requests) {
             Ok(outcomes) => self.answer(requests, &outcomes),
@@ -188,7 +187,7 @@ impl Server<'_> {
         }
     }
 
-    /// The next request that has not been answered before.
+    /// The next request without an earlier answer.
     fn receive(&mut self, patience: Duration) -> Result<Option<Received>, Failure> {
         let (from, datagram) = match self.came.recv_timeout(std::time::Duration::from_nanos(patience.ns())) {
             Ok(came) => came.map_err(|error| cannot_receive(&error))?,
@@ -244,7 +243,7 @@ impl Server<'_> {
         }
     }
 
-    /// Errors are ignored: the client repeats its request if the answer is lost.
+    /// Sends an answer. Errors are ignored: the client repeats its request if the answer is lost.
     fn send(&self, to: SocketAddr, answer: &[u8]) {
         let _ = self.socket.send_to(answer, to);
     }
@@ -261,8 +260,8 @@ fn network(config: &Path) -> Result<Network, Failure> {
     Ok(Network { classes: spec.class.into_iter().map(|class| class.name).collect(), rates })
 }
 
-/// The outcomes of `count` requests that could not be written to the file. Only the first is
-/// logged.
+/// The outcomes of `count` requests that could not be written to the file. Only the first outcome
+/// is logged.
 fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
     let cause = match failure {
         Failure::Document(_) => ErrorCause::InvalidValue,
@@ -276,7 +275,7 @@ fn failed(failure: Failure, count: usize) -> Vec<Outcome> {
     outcomes
 }
 
-/// A request's sender and what distinguishes it from earlier requests.
+/// A request's sender, and the fields that distinguish the request from earlier ones.
 type Key = (SocketAddr, (u8, u8, [u8; 16]));
 
 /// Answers to requests that may be repeated (RFC 2866, section 2).
@@ -306,7 +305,6 @@ impl Answers {
     }
 }
 
-/// Discarded datagrams, counted by reason.
 #[derive(Default)]
 struct Discards {
     counts: BTreeMap<Discarded, (u64, Option<SocketAddr>)>,
@@ -322,7 +320,7 @@ impl Discards {
         *last = Some(from);
     }
 
-    /// Logs them, at most once per [`QUIET`].
+    /// Logs the discards, at most once per [`QUIET`].
     fn say(&mut self, dropped: u32) {
         let is_new = dropped != self.dropped || !self.counts.is_empty();
         if !is_new || self.said.is_some_and(|said| clock::now().since(said) < QUIET) {

@@ -17,22 +17,22 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// The percentage of the line's rate that the gateway gets, so the queue is here and not in the
-/// modem.
+/// The percentage of the line's rate that the gateway gets, so that the queue is in the gateway
+/// rather than in the modem.
 const PERCENT: u64 = 95;
-/// How long the line is measured by default.
+/// The default duration of a measurement of the line.
 const MEASURED: Duration = Duration::from_secs(30);
-/// The lowest rate that can be a speed test's, bit/s.
+/// The lowest plausible rate of a speed test, bit/s.
 const MIN_MEASURED_BPS: f64 = 100_000.0;
-/// A direction below this part of the other carried only acknowledgements: one of 84 bytes for two
-/// full packets of 1538.
+/// The largest ratio to the other direction for one that carried only acknowledgements: one of 84
+/// bytes for two full packets of 1538.
 const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
-/// Bytes that Ethernet adds to each frame, and a frame header to each bare packet: the default of
-/// the gateway's `framing`.
+/// Bytes that Ethernet adds to each frame, and those of a frame header for a bare packet: the
+/// default of the gateway's `framing`.
 const BESIDE_FRAME: u64 = 24;
 const HEADER: u64 = 14;
 
-/// Writes the configuration after checking it.
+/// Checks the configuration, and writes it.
 pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
     let path = &args.file;
     new_file::check_free(path)?;
@@ -59,7 +59,7 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The survey, a line each.
+/// The survey, one line per finding.
 fn shown(survey: &Survey) -> String {
     let mut out = String::from("this machine has:\n");
     for interface in &survey.interfaces {
@@ -121,7 +121,7 @@ fn ruleset() -> Option<String> {
     found
 }
 
-/// Describes NAT, and traffic that bypasses a gateway, according to the rules.
+/// NAT, and traffic that bypasses a gateway, according to the rules.
 fn translation(ruleset: &Option<String>) -> String {
     let Some(rules) = ruleset else {
         return "whether it translates addresses is not known: neither `nft` nor `iptables-save` says so"
@@ -140,7 +140,7 @@ fn translation(ruleset: &Option<String>) -> String {
     said
 }
 
-/// Whether the interface's hardware merges packets; false if `ethtool` does not report it.
+/// Does the interface's hardware merge packets? False if `ethtool` does not report it.
 fn has_large_receive(name: &str) -> bool {
     let Ok(output) = Command::new("ethtool").args(["-k", name]).output() else { return false };
     let text = String::from_utf8_lossy(&output.stdout);
@@ -151,7 +151,7 @@ fn has_large_receive(name: &str) -> bool {
 struct Answers {
     outside: String,
     inside: String,
-    /// The line's own rate.
+    /// The line's rate.
     download: Rate,
     upload: Rate,
     share: Share,
@@ -164,7 +164,6 @@ enum Share {
     Subscribers(String),
 }
 
-/// The answer to a direction's rate.
 #[derive(Clone, Copy)]
 enum LineRate {
     Known(Rate),
@@ -228,7 +227,7 @@ impl Answers {
         Ok(Answers { outside, inside, download, upload, share })
     }
 
-    /// The text of the configuration, each choice with its reason.
+    /// The text of the configuration, with a reason for each choice.
     fn configuration(&self, survey: &Survey, path: &Path) -> String {
         let Answers { outside, inside, download, upload, share } = self;
         let (backend, why) = match survey.backend(inside, outside) {
@@ -269,7 +268,7 @@ impl Answers {
         text
     }
 
-    /// The same answers as a command.
+    /// The answers as a command.
     fn command(&self, path: &Path) -> String {
         let Answers { outside, inside, download, upload, share } = self;
         let share = match share {
@@ -283,7 +282,7 @@ impl Answers {
     }
 }
 
-/// The name of an existing interface that is not the other one.
+/// The name of an existing interface other than `other`.
 fn interface(survey: &Survey, text: &str, other: Option<&str>) -> Result<String, String> {
     let names = survey.interfaces.iter().map(|interface| interface.name.clone());
     let names: Vec<String> = names.filter(|name| Some(name.as_str()) != other).collect();
@@ -314,7 +313,7 @@ fn line_rate(text: &str) -> Result<LineRate, String> {
     }
 }
 
-/// Parses the answer; a subscriber file is looked for next to the configuration.
+/// Parses the answer. The path of a subscriber file is relative to the configuration.
 fn share(text: &str, folder: &Path) -> Result<Share, String> {
     match text {
         "hosts" => Ok(Share::Hosts),
@@ -326,7 +325,7 @@ fn share(text: &str, folder: &Path) -> Result<Share, String> {
     }
 }
 
-/// The rate of the busiest second in each direction: download, upload.
+/// The rates of the busiest second, download and upload.
 type Busiest = [f64; 2];
 
 /// Logs the outside interface's rates each second while a speed test loads the line.
@@ -362,15 +361,15 @@ fn measure(survey: &Survey, outside: &str, length: Duration) -> Result<Busiest, 
     Ok(most)
 }
 
-/// Bit/s on the link over that time; 0 if the counters were reset.
+/// Bit/s on the link over the time `over`; 0 if the counters were reset.
 fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration) -> f64 {
     let bytes = now.bytes[way].saturating_sub(before.bytes[way]);
     let packets = now.packets[way].saturating_sub(before.packets[way]);
     (bytes + packets * beside) as f64 * 8.0 / over.secs()
 }
 
-/// The rate of `way`, from the rates of the busiest second: `bps` in this direction, and `other` in
-/// the other.
+/// The rate of the direction `way` from its busiest second, with `bps` in this direction and
+/// `other` in the opposite one.
 fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     let refused = |why: &str| {
         Err(Failure::user(
@@ -388,19 +387,18 @@ fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     }
 }
 
-/// The gateway's part of a line's rate.
+/// The gateway's fraction of a line's rate.
 fn below(rate: Rate) -> Rate {
     let bps = three_digits((u128::from(rate.bps()) * u128::from(PERCENT) / 100) as u64);
     Rate::from_bps(bps.max(1)).unwrap_or(rate)
 }
 
-/// Rounds down to three digits.
 fn three_digits(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or(0).saturating_sub(2));
     number / unit * unit
 }
 
-/// How to start it, watch it, keep it, and remove it.
+/// Instructions to start, watch, keep, and remove the gateway.
 fn next_steps(path: &Path, name: &str) -> String {
     let file = path.display();
     let mut text = format!(

@@ -20,7 +20,7 @@ pub(crate) fn status(whom: &WhomArgs, format: StatusFormat, classes: bool) -> Re
     print(&*snapshot, format, text)
 }
 
-/// Prints the counts of the `flows` in each direction that got most.
+/// Prints the counts of the `flows` flows in each direction that got most.
 pub(crate) fn counts(whom: &WhomArgs, format: StatusFormat, flows: u32) -> Result<Ending, Failure> {
     let Answer::Counts(counts) = answer(whom, &Request::Counts { flows })? else {
         return Err(Failure::Ours("the gateway answered something else than its counts".into()));
@@ -137,7 +137,7 @@ fn edge(edge: &EdgeSnapshot) -> String {
     )
 }
 
-/// A row for each quantity, a column for each direction.
+/// A table with a row per quantity, and a column per direction.
 fn ways(ways: &[WaySnapshot]) -> Table {
     type Row = (&'static str, fn(&WaySnapshot) -> String);
     const ROWS: [Row; 18] = [
@@ -206,7 +206,6 @@ fn classes(classes: &[ClassSnapshot]) -> Table {
     table
 }
 
-/// A round trip of the last second, if there was one.
 fn trip(trips: &SojournSnapshot, value_s: f64) -> String {
     if trips.max_s > 0.0 { seconds(value_s) } else { "-".into() }
 }
@@ -226,7 +225,6 @@ fn causes(counts: &BTreeMap<String, u64>) -> String {
     if shown.is_empty() { "0".into() } else { shown.join(", ") }
 }
 
-/// Three digits and a unit.
 fn bits(bps: f64) -> String {
     let (value, unit) = match bps {
         bps if bps >= 1e9 => (bps / 1e9, "Gbit/s"),

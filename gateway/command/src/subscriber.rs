@@ -42,7 +42,7 @@ fn change(SubscriberArgs { whom, name }: &SubscriberArgs, edit: Edit) -> Result<
     }
 }
 
-/// The subscriber file of a configuration. Nothing else of the configuration is read.
+/// The subscriber file of a configuration, of which nothing else is read.
 pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     socket_of(&whom.config)?; // fails if it cannot be read
     files_of(&whom.config).into_iter().nth(1).ok_or_else(|| {
@@ -56,7 +56,7 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
 /// A change in addition to the subscriber file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
-    /// Nothing: the changed lines are enough for the gateway.
+    /// No other change: the changed lines are enough for the gateway.
     Nothing,
     Configuration,
 }
@@ -64,9 +64,9 @@ pub(crate) enum Beside {
 /// Chooses the edits of subscribers from the present table.
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
-/// Makes the gateway check, record and apply the edits that `edit` chooses for the subscribers in
-/// the file at `path` and its journal. The record is a line of the journal. The journal is merged
-/// into the file if the gateway has to read all files again.
+/// Makes the gateway check, record and apply edits of subscribers, which `edit` chooses from the
+/// file at `path` and its journal. The record is a line of the journal. If the gateway has to read
+/// all files again, the journal is merged into the file.
 ///
 /// Returns the gateway's answer. If no gateway runs, the file is checked here, and the result is
 /// `None`. A refused edit leaves the file and the journal unchanged.
@@ -144,12 +144,12 @@ pub(crate) fn change_file(
     answer
 }
 
-/// Whether there is no socket, or no process listens at it.
+/// Is there no socket, or no process that listens at it?
 fn is_of_no_gateway(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
 
-/// The subscriber file and its journal, for one writer.
+/// The subscriber file and its journal, locked for one writer.
 pub(crate) struct Held {
     path: PathBuf,
     /// Locked.
@@ -158,7 +158,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Waits for other writers, and opens the file again if one of them has replaced it.
+    /// Waits for other writers, and opens the file again if a writer has replaced it.
     fn of(path: &Path) -> io::Result<Self> {
         loop {
             let file = File::open(path)?;
@@ -174,7 +174,7 @@ impl Held {
     /// kill, a reader may find changes in the journal that the file already has.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
-        // Another writer that opens it waits until the journal is gone.
+        // A writer that opens the next file waits until the journal is gone.
         next.file.as_file().lock()?;
         let _next = next.put_in_place()?;
         match fs::remove_file(journal) {
@@ -187,7 +187,7 @@ impl Held {
         self.take(NextFile::written(&self.path, text, &self.kept)?)
     }
 
-    /// Adds `line` without its end to the journal. An empty `line` adds nothing.
+    /// Adds `line` to the journal, without the line's end. An empty `line` adds nothing.
     fn record(&self, journal: &Journal, line: &str) -> io::Result<Draft<'_>> {
         let from = journal.length() as u64;
         let mut record = Draft { held: self, journal: None, from, is_kept: Cell::new(false) };
@@ -210,8 +210,8 @@ impl Held {
     }
 }
 
-/// The journal with a last line, whose end the gateway adds once it finds the change valid. The
-/// line is removed again unless it is kept.
+/// The journal with a last line, whose end the gateway adds once it finds the change valid.
+/// Dropping this value removes the line unless it is kept.
 struct Draft<'a> {
     held: &'a Held,
     journal: Option<File>,
@@ -221,8 +221,8 @@ struct Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// The files that are handed over with a request. The locked file keeps other writers out until
-    /// the gateway is done, even if this process is killed.
+    /// The files handed over with a request. The locked file excludes other writers until the
+    /// gateway is done, even if this process is killed.
     fn handed(&self) -> io::Result<Vec<OwnedFd>> {
         let files = self.journal.iter().flat_map(|journal| [journal, &self.held.file]);
         files.map(|file| file.as_fd().try_clone_to_owned()).collect()
@@ -235,7 +235,7 @@ impl Draft<'_> {
 
 impl Drop for Draft<'_> {
     fn drop(&mut self) {
-        // If the line cannot be removed, it has no end, so readers ignore it.
+        // Failures are ignored: a line that cannot be removed has no end, so readers ignore it.
         let _ = match &self.journal {
             Some(_) if !self.is_kept.get() && self.from == 0 => fs::remove_file(journal_of(&self.held.path)),
             Some(journal) if !self.is_kept.get() => journal.set_len(self.from),
@@ -244,7 +244,8 @@ impl Drop for Draft<'_> {
     }
 }
 
-/// Merges the journal of the subscriber file at `path` into it, if there is one and we have the right.
+/// Merges the journal of the subscriber file at `path` into this file, if the journal exists and
+/// our rights suffice.
 pub(crate) fn fold(path: &Path) {
     if !journal_of(path).exists() {
         return;
@@ -272,7 +273,7 @@ pub(crate) fn whole(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Open files without names, with the texts.
+/// Unnamed open files with the texts.
 fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
     let opened = texts.iter().map(|text| {
         let mut file = tempfile::tempfile()?;
@@ -286,7 +287,7 @@ fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
 fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())?;
     match fchown(file, Some(like.uid()), Some(like.gid())) {
-        // Then the file belongs to us, like any file that we write.
+        // Without the right, the file belongs to us, like any file that we write.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         other => other,
     }
@@ -296,7 +297,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// A temporary file that is to replace another, and is removed if it never does.
+/// A temporary file to replace another. It is removed if it is not put in place.
 pub(crate) struct NextFile {
     file: tempfile::NamedTempFile,
     place: PathBuf,
@@ -304,7 +305,7 @@ pub(crate) struct NextFile {
 
 impl NextFile {
     /// A temporary file with `text` in the folder of `path`, with the owner and the rights of
-    /// `like`. Removes temporary files of killed writers, since the caller holds the lock of all
+    /// `like`. Removes temporary files of killed writers, because the caller holds the lock of all
     /// writers.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // If `path` is a symbolic link, its target is replaced.

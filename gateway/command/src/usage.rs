@@ -12,11 +12,10 @@ use fairwire_terminal::print::print;
 
 const HEAD: [&str; 8] = ["read_s", "started_s", "gateway", "way", "class", "parent", "bytes", "dropped"];
 
-/// Counters are copied at each `telemetry.interval`, which is at most 10 s.
+/// The wait for counters, which are copied at each `telemetry.interval` of at most 10 s.
 const PATIENCE: Duration = Duration::from_secs(12);
 const GLANCE: Duration = Duration::from_ms(20);
 
-/// Writes a row for each class and direction.
 pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     if let Some(path) = &args.out {
         file::check_writable("--out", path, &["csv"])?;
@@ -31,7 +30,7 @@ pub(crate) fn usage(args: &UsageArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The gateway's snapshot, once it has counters. It has none for a moment after a start or a
+/// The gateway's snapshot, once it has counters. These are missing for a moment after a start or a
 /// reload, and an empty table would look like a bill of nothing.
 fn counted(args: &UsageArgs) -> Result<Snapshot, Failure> {
     let until = clock::now() + PATIENCE;

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Why a request got no answer.
+/// The reason why a request got no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
@@ -28,11 +28,11 @@ pub enum RequestError {
     },
 }
 
-/// The longest wait for an answer. A reload of 20 000 subscribers takes a good part of a second; a
+/// The longest wait for an answer. A reload of 20 000 subscribers takes a large part of a second; a
 /// stuck gateway must not block its client.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Sends `request` to the gateway at the socket `path`, and returns its answer.
+/// Sends `request` to the gateway at the socket `path`, and returns the gateway's answer.
 pub fn send(path: &Path, request: &Request) -> Result<Answer, RequestError> {
     let silent = |source| RequestError::Silent { path: path.to_owned(), source };
     let strange = |message| RequestError::Strange { path: path.to_owned(), message };

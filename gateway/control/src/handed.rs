@@ -1,4 +1,4 @@
-//! Files that a client opened and sends with its request, since the gateway's process may not be
+//! Files that a client opened and sends with its request, because the gateway's process may not be
 //! permitted to open them.
 
 use rustix::io::{Errno, retry_on_intr};
@@ -19,14 +19,14 @@ pub(crate) const MAX_HANDED: usize = 4;
 pub struct Handed(Vec<Arc<OwnedFd>>);
 
 impl PartialEq for Handed {
-    /// Are they the same descriptors?
+    /// Are the descriptors identical?
     fn eq(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| Arc::ptr_eq(a, b))
     }
 }
 
 impl Handed {
-    /// The file number `place`, with its opener's access rights.
+    /// The file with index `place`, with its opener's access rights.
     pub fn file(&self, place: usize) -> io::Result<Option<std::fs::File>> {
         self.0.get(place).map(|file| file.try_clone().map(std::fs::File::from)).transpose()
     }

@@ -1,5 +1,5 @@
 //! The control socket of a running gateway: requests, answers, attached files, and the measurements
-//! in answers. [`client`] is the end that sends requests.
+//! in answers. [`client`] sends requests.
 #![forbid(unsafe_code)]
 
 pub mod client;

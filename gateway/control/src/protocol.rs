@@ -1,7 +1,7 @@
 //! The protocol of the control socket: a request and then its answer, one JSON object per line.
 //!
-//! A request may name its sender and its version of the protocol; our own clients do. A gateway of
-//! another version refuses it, and names both.
+//! A request may name its sender and its version of the protocol; our clients do. A gateway of
+//! another version refuses the request, and names both versions.
 
 use super::handed::Handed;
 use crate::snapshot::{CountsSnapshot, Snapshot};
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The version of this protocol. It changes if an older end would misread a message.
+/// The version of this protocol. It changes if an older peer would misread a message.
 pub const PROTOCOL: u32 = 1;
 
-/// The name of this end, as sent to the other.
+/// The name of this program, as sent to the peer.
 pub const PROGRAM: &str = concat!("fairwire-gateway ", env!("CARGO_PKG_VERSION"));
 
 /// The most flows of each direction in one answer: some 2 MB.
 pub const MAX_FLOWS: u32 = 10_000;
 
-/// The most omissions of one program that a status shows, in lines.
+/// The most omissions of one program that a status shows, one per line.
 pub const MAX_LEFT_OUT: usize = 10;
 
 /// A request to a gateway.
@@ -39,17 +39,17 @@ pub enum Request {
     },
     /// A snapshot at an interval, until the client disconnects.
     Watch {
-        /// Milliseconds between them; at least the gateway's own interval.
+        /// Milliseconds between snapshots; at least the gateway's own interval.
         every_ms: u32,
     },
     /// Read the configuration file again.
     Reload {
-        /// The names of the files attached to the request. The gateway reads these files there, and
-        /// all others by itself.
+        /// The names of the files attached to the request. The gateway reads the attached files,
+        /// and opens all others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
         /// Do weights and rates set by request stay, if the file is unchanged? Programs that change
-        /// subscribers, leases or sessions keep them; an operator's reload takes them back.
+        /// subscribers, leases or sessions keep them; an operator's reload reverts them.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         keeps: bool,
         /// The named files, open, and perhaps a [`Record`](crate::record::Record).
@@ -64,22 +64,22 @@ pub enum Request {
         #[serde(skip)]
         handed: Handed,
     },
-    /// Give a class or a subscriber another weight, until a reload takes it back.
+    /// Give a class or a subscriber another weight, until a reload reverts it.
     SetWeight {
         /// Its name.
         class: String,
         /// From 1e-6 to 1e6.
         weight: f64,
     },
-    /// Set the link rate of a direction, or several rates in turn, until a reload takes them back.
-    /// The discipline keeps the file's rate as its parameter, and waiting packets stay in place.
+    /// Set the link rate of a direction, or several rates in turn, until a reload reverts them. The
+    /// discipline keeps the file's rate as its parameter, and waiting packets stay in place.
     SetRate {
         /// The direction.
         way: Way,
         /// The rates, in order of time: at least one, at most [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show in the status what a program that maintains the subscribers omitted, until it sends
+    /// Show the omissions of a program that maintains the subscribers in the status, until it sends
     /// another list.
     LeftOut {
         /// The program.
@@ -88,19 +88,18 @@ pub enum Request {
         /// [`MAX_LEFT_OUT`] are shown.
         lines: Vec<String>,
     },
-    /// Offer the link to another process, which sends one end of a stream with the request and
-    /// waits at the other. Nothing is handed over before that process reports there that it is
-    /// ready.
+    /// Offer the link to another process, which sends one end of a stream with the request. The
+    /// gateway hands over nothing until the process reports at the other end that it is ready.
     TakeOver {
-        /// The settings that the two must share.
+        /// The settings that the two processes must share.
         wanted: Wanted,
         /// The end of the stream, open.
         #[serde(skip)]
         handed: Handed,
     },
-    /// Write the capture ring to a file: the one attached to the request, or a new one.
+    /// Write the capture ring to a file: the attached file, or a new one.
     Capture {
-        /// The file's name. Without an attached file, it must be a path that does not exist yet and
+        /// The file's name. Without an attached file, it must be a path that does not exist and
         /// that the gateway's process can write.
         path: PathBuf,
         /// The file, open.
@@ -110,7 +109,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Does it only read the gateway's counts?
+    /// Does the request only read the gateway's counts?
     pub fn only_reads(&self) -> bool {
         match self {
             Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. } => true,
@@ -135,7 +134,7 @@ impl Request {
         }
     }
 
-    /// Attaches `files`, if it is a request with files.
+    /// Attaches `files`, if the request takes files.
     pub fn with(mut self, files: Handed) -> Self {
         if let Request::Reload { handed, .. }
         | Request::Subscribers { handed }
@@ -160,11 +159,11 @@ pub struct Wanted {
     pub wire: serde_json::Value,
     /// Its `safety.on_failure`.
     pub on_failure: serde_json::Value,
-    /// Its `safety.watchdog`, in milliseconds.
+    /// The gateway's `safety.watchdog`, in milliseconds.
     pub watchdog_ms: u64,
 }
 
-/// The most rates in one request, which has at most 8 KiB.
+/// The most rates in one request, whose size is at most 8 KiB.
 pub const MAX_STEPS: usize = 100;
 
 /// A rate that holds from a time on. A packet in transmission continues at the new rate.
@@ -188,7 +187,7 @@ pub enum Answer {
     Counts(Box<CountsSnapshot>),
     /// To `reload` and `subscribers`.
     Reloaded(Reloaded),
-    /// To `subscribers`, if that needs a reload; nothing was changed.
+    /// To `subscribers`, if the change needs a reload; nothing was changed.
     ReloadNeeded,
     /// To `set-weight`.
     WeightSet {
@@ -202,7 +201,7 @@ pub enum Answer {
     },
     /// To `left-out`.
     Noted,
-    /// To `take-over`: the rest follows on the attached stream.
+    /// To `take-over`: further messages follow on the attached stream.
     Offered,
     /// To `capture`.
     Captured {
@@ -211,7 +210,7 @@ pub enum Answer {
     },
     /// A refusal; nothing was changed.
     Refused {
-        /// Why, with the position in the file.
+        /// The reason, with the position in the file.
         message: String,
     },
 }
@@ -223,14 +222,15 @@ pub struct Reloaded {
     pub changes: Vec<String>,
     /// Waiting packets that were handed over.
     pub handed_over: u64,
-    /// Of these, packets sent ahead of the new discipline because it would have refused some.
+    /// The number of `handed_over` packets sent ahead of the new discipline, because it would have
+    /// refused some.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.
     pub took_ms: f64,
     /// Milliseconds without forwarding.
     pub paused_ms: f64,
-    /// Milliseconds of the pause in which the forwarding thread had a processor. The rest went to
-    /// other programs.
+    /// Milliseconds of the pause in which the forwarding thread had a processor. Other programs
+    /// used the rest.
     pub paused_cpu_ms: f64,
     /// Is every packet that ever arrived accounted for (in = out + dropped + lost + inside), in
     /// both directions?
@@ -246,7 +246,7 @@ struct Signed<'a> {
     program: &'a str,
 }
 
-/// The sender of a request; third-party programs may leave it out.
+/// The sender of a request; optional for third-party programs.
 #[derive(Default, Deserialize)]
 struct Sender {
     protocol: Option<u32>,
@@ -254,10 +254,10 @@ struct Sender {
 }
 
 impl Request {
-    /// The request as a line, without its end.
+    /// The request as a line, without the line's end.
     ///
     /// # Errors
-    /// If a path in it is not UTF-8.
+    /// If a path in the request is not UTF-8.
     pub fn to_line(&self) -> serde_json::Result<String> {
         serde_json::to_string(&Signed { request: self, protocol: PROTOCOL, program: PROGRAM })
     }
@@ -265,7 +265,7 @@ impl Request {
     /// Reads a line. [`Request::with`] adds the attached files.
     ///
     /// # Errors
-    /// The reason for the sender, if the line is no request or is of another version of the
+    /// The message for the sender, if the line is no request or is of another version of the
     /// protocol.
     pub fn of_line(line: &[u8]) -> Result<Self, String> {
         let no_request = |error: serde_json::Error| {
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_request_of_another_version_is_refused_with_both_versions() {
-        // The request is refused for its version, whatever else this end would find.
+        // The version is checked first, so other faults of the request do not matter.
         let newer = br#"{"request":"fly","protocol":2,"program":"fairwire-gateway 9.9.9"}"#;
         let why = Request::of_line(newer).unwrap_err();
         for part in ["fairwire-gateway 9.9.9", "version 2", PROGRAM, "version 1"] {

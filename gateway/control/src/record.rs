@@ -1,8 +1,8 @@
 //! The record of a change: a file whose last line the gateway completes before it applies the
 //! change.
 //!
-//! The client writes that line without its end, and hands the file over with a request. Readers
-//! ignore a line without an end, so the change is recorded once the gateway adds the end.
+//! The client writes this line without its end, and hands the file over with a request. Readers
+//! ignore a line without an end, so the gateway records the change by adding the end.
 
 use crate::handed::Handed;
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 /// A file with an incomplete last line. A locked file comes with it, so that the lock outlives a
-/// client that is killed meanwhile.
+/// client that is killed.
 #[derive(Debug)]
 pub struct Record {
     file: File,
@@ -19,7 +19,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record, if any: the file at position `place` among those that came with a request.
+    /// The record, if any: the file with index `place` among the files of a request.
     ///
     /// # Errors
     /// If its length cannot be read.
@@ -32,13 +32,13 @@ impl Record {
     /// Writes the line's end, and syncs it to the disk.
     ///
     /// # Errors
-    /// If the end cannot be written. The line then has none.
+    /// If the end cannot be written. The line then remains incomplete.
     pub fn end(&self) -> io::Result<()> {
         let written = self.file.write_all_at(b"\n", self.length).and_then(|()| self.file.sync_data());
         written.inspect_err(|_| self.take_back())
     }
 
-    /// Removes the line's end, since the change could not be applied.
+    /// Removes the line's end, because the change could not be applied.
     pub fn take_back(&self) {
         // On an error the line stays complete. Its change is valid, and the next reload applies it.
         let _ = self.file.set_len(self.length);

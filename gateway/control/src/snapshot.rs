@@ -28,7 +28,7 @@ pub struct Snapshot {
     /// The latest events, newest first: at most 8.
     #[serde(default)]
     pub last_changes: Vec<Change>,
-    /// Subscriber data that is left out because it contradicts other data, and where: one per line,
+    /// Subscriber data omitted because it contradicts other data, with its position: one per line,
     /// until resolved.
     #[serde(default)]
     pub left_out: Vec<String>,
@@ -54,20 +54,20 @@ pub struct Snapshot {
 pub struct Change {
     /// Seconds since 1970.
     pub at_s: u64,
-    /// Its type, such as `reload` or `interface-down`.
+    /// The type, such as `reload` or `interface-down`.
     pub kind: String,
-    /// Its description, in one or a few lines.
+    /// The description, in one or a few lines.
     pub text: String,
 }
 
-/// An edge of a DiffServ domain, or two.
+/// One or two edges of a DiffServ domain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EdgeSnapshot {
     /// Its classes.
     pub classes: Vec<EdgeClassSnapshot>,
     /// Reports sent to the far edge.
     pub reports_sent: u64,
-    /// Their bytes, without UDP and IP headers.
+    /// Bytes of sent reports, without UDP and IP headers.
     pub report_bytes_sent: u64,
     /// Reports that could not be sent.
     pub reports_unsent: u64,
@@ -75,7 +75,7 @@ pub struct EdgeSnapshot {
     pub reports_received: u64,
     /// Refused datagrams, by reason.
     pub reports_refused: BTreeMap<String, u64>,
-    /// Seconds since the last accepted report; absent before the first.
+    /// Seconds since the last accepted report; absent before the first report.
     pub heard_s_ago: Option<f64>,
 }
 
@@ -84,21 +84,21 @@ pub struct EdgeSnapshot {
 pub struct EdgeClassSnapshot {
     /// Its name.
     pub class: String,
-    /// The rate up to which its packets are green on entry, bit/s; absent if it is fixed.
+    /// The rate up to which the class's packets are green on entry, bit/s; absent if it is fixed.
     pub target_bps: Option<f64>,
-    /// The marked share of its packets in profile on leaving, 0 to 1.
+    /// The marked fraction of the class's packets in profile on leaving, 0 to 1.
     pub estimate: Option<f64>,
-    /// What the last report requested: `keep`, `increase` or `decrease`.
+    /// The request of the last report: `keep`, `increase` or `decrease`.
     pub request: Option<String>,
 }
 
 /// The processor time and memory of the gateway's process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessSnapshot {
-    /// Processor time of all its threads, in seconds.
+    /// Processor time of all threads, in seconds.
     pub cpu_s: f64,
-    /// Of this, the time of forwarding threads, in seconds: of the main one, which uses at most one
-    /// processor, and of those that only send.
+    /// The share of `cpu_s` of forwarding threads, in seconds: the main thread, which uses at most
+    /// one processor, and threads that only send.
     pub forwarding_cpu_s: f64,
     /// Memory in use, in bytes.
     pub resident_bytes: u64,
@@ -106,7 +106,7 @@ pub struct ProcessSnapshot {
     pub virtual_bytes: u64,
     /// Threads.
     pub threads: u64,
-    /// Its start, in seconds since 1970, to a hundredth.
+    /// The start, in seconds since 1970, to a hundredth.
     pub started_s: f64,
 }
 
@@ -131,7 +131,7 @@ pub struct WaySnapshot {
     #[serde(default)]
     pub sojourn_histogram: SojournHistogram,
     /// Round trips of TCP and QUIC that ended during the last second, in seconds. They run from the
-    /// port by which this direction leaves to the hosts beyond and back, and exclude waits in the
+    /// port by which this direction leaves to the hosts beyond and back, without waits in the
     /// gateway.
     #[serde(default)]
     pub round_trip: SojournSnapshot,
@@ -151,16 +151,16 @@ pub struct WaySnapshot {
     /// Gauges of the discipline; the unit follows the last `_`.
     pub gauges: BTreeMap<String, f64>,
     /// Jain's index over the flows that wanted more than they got during the last second; 1 without
-    /// any.
+    /// such flows.
     pub jain: f64,
     /// The flows that got most during the last second, in descending order.
     pub flows: Vec<FlowSnapshot>,
     /// Flows that sent during the last second.
     pub active_flows: u64,
-    /// Of these, flows that wanted more than they got.
+    /// Active flows that wanted more than they got.
     #[serde(default)]
     pub wanting_flows: u64,
-    /// Classes: all, or those that got most during the last second.
+    /// All classes, or those that got most during the last second.
     pub classes: Vec<ClassSnapshot>,
     /// The number of classes.
     #[serde(default)]
@@ -172,14 +172,15 @@ pub struct WaySnapshot {
     #[serde(default)]
     pub subscribers_at_ceiling: u64,
     /// The largest deviation of a class from its fair share of the link during the last second, in
-    /// percentage points. Only classes that wanted more than they got count.
+    /// percentage points, among classes that wanted more than they got.
     pub worst_share_error_points: f64,
     /// Senders that lost at least a fifth of their traffic during the last second, by name, with
-    /// the lost share, 0 to 1. At most three classes, or flows without classes, or `others`.
+    /// the lost fraction, 0 to 1. At most three classes, or flows if there are no classes, or
+    /// `others`.
     #[serde(default)]
     pub starving: BTreeMap<String, f64>,
-    /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 if less than a
-    /// twentieth of the rate.
+    /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 below a twentieth of
+    /// the rate.
     #[serde(default)]
     pub bypass_bps: f64,
 }
@@ -195,7 +196,7 @@ pub struct TotalsSnapshot {
     pub packets_out: u64,
     /// Bytes sent on, as counted on the link.
     pub bytes_out: u64,
-    /// Of these, packets that bypassed the discipline because they are not IP.
+    /// Packets sent on that bypassed the discipline because they are not IP.
     pub unshaped: u64,
     /// Packets that arrived with a DSCP, which was cleared.
     pub washed: u64,
@@ -203,15 +204,15 @@ pub struct TotalsSnapshot {
     pub dropped: BTreeMap<String, u64>,
     /// Marks, by cause.
     pub marked: BTreeMap<String, u64>,
-    /// Losses of the gateway itself, by type.
+    /// Packets that the gateway lost, by type.
     pub lost: BTreeMap<String, u64>,
     /// Packets inside now.
     pub inside: u64,
 }
 
 impl TotalsSnapshot {
-    /// Packets that arrived, and packets accounted for: sent on, dropped, lost or inside. The two
-    /// are equal.
+    /// The number of packets that arrived, and the equal number accounted for: sent on, dropped,
+    /// lost or inside.
     pub fn balance(&self) -> (u64, u64) {
         let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
         (self.packets_in, self.packets_out + gone + self.inside)
@@ -225,9 +226,9 @@ pub struct SojournSnapshot {
     pub mean_s: f64,
     /// The median.
     pub p50_s: f64,
-    /// 95 % waited less.
+    /// The 95th percentile.
     pub p95_s: f64,
-    /// 99 % waited less.
+    /// The 99th percentile.
     pub p99_s: f64,
     /// The longest.
     pub max_s: f64,
@@ -236,7 +237,7 @@ pub struct SojournSnapshot {
 /// A histogram of waits since the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournHistogram {
-    /// The upper bounds of all buckets except the last, which has none, in seconds.
+    /// The upper bounds of all buckets except the last, which is unbounded, in seconds.
     pub bounds_s: Vec<f64>,
     /// Packets in each bucket.
     pub counts: Vec<u64>,
@@ -276,23 +277,23 @@ pub struct WayCounts {
     pub waits: SojournHistogram,
     /// Flows that are counted individually.
     pub flow_count: u64,
-    /// Of these, the flows that got most, in descending order: at most the requested number.
+    /// The counted flows that got most, in descending order: at most the requested number.
     pub flows: Vec<FlowCounts>,
 }
 
 /// The counts of a flow since it got its own account. They restart after a silence in which another
-/// flow took its place, and after a reload that changes the definition of a flow.
+/// flow took over the account, and after a reload that changes the definition of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the definition
-    /// of a flow.
+    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the
+    /// definition of a flow.
     pub flow: String,
-    /// When its counters were copied, in seconds since forwarding began: at most half a second ago,
-    /// or longer with thousands of flows.
+    /// The time of copying the counters, in seconds since forwarding began: at most half a second
+    /// ago, or longer with thousands of flows.
     pub at_s: f64,
     /// Packets that arrived.
     pub packets_in: u64,
-    /// Their bytes, as counted on the link.
+    /// Bytes that arrived, as counted on the link.
     pub bytes_in: u64,
     /// Packets sent on.
     pub packets_out: u64,
@@ -307,8 +308,8 @@ pub struct FlowCounts {
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSnapshot {
-    /// Its key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the definition
-    /// of a flow.
+    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the
+    /// definition of a flow.
     pub flow: String,
     /// Bit/s offered.
     pub offered_bps: f64,
@@ -325,15 +326,15 @@ pub struct FlowSnapshot {
 pub struct ClassSnapshot {
     /// Its name.
     pub class: String,
-    /// Its parent; empty under the root.
+    /// The parent; empty under the root.
     pub parent: String,
-    /// Its weight among its siblings.
+    /// The weight among siblings.
     pub weight: f64,
     /// Bit/s offered.
     pub offered_bps: f64,
     /// Bit/s sent on.
     pub throughput_bps: f64,
-    /// Its share of the link's throughput under weighted max-min fairness, bit/s.
+    /// The class's share of the link's throughput under weighted max-min fairness, bit/s.
     pub fair_bps: f64,
     /// Packets dropped per second.
     pub drops_per_s: f64,
@@ -343,14 +344,14 @@ pub struct ClassSnapshot {
     pub bytes_out: u64,
     /// Packets dropped since the start.
     pub dropped: u64,
-    /// The smoothed round trip of its TCP, in seconds; 0 before the first. It runs from the port by
-    /// which this direction leaves to the hosts beyond and back.
+    /// The smoothed round trip of the class's TCP, in seconds; 0 before the first. It runs from the
+    /// port by which this direction leaves to the hosts beyond and back.
     #[serde(default)]
     pub round_trip_s: f64,
     /// Round trips since the start.
     #[serde(default)]
     pub round_trips: u64,
-    /// Their sum, in seconds.
+    /// The sum of round trips, in seconds.
     #[serde(default)]
     pub round_trips_sum_s: f64,
     /// Retransmitted segments since the start.
@@ -370,8 +371,8 @@ pub struct PortSnapshot {
     pub overflows: u64,
     /// Frames too long to be taken in.
     pub truncated: u64,
-    /// How often the interface went down.
+    /// The number of outages of the interface.
     pub outages: u64,
-    /// Is it up, as far as is known?
+    /// Is the interface up, as far as known?
     pub is_up: bool,
 }

@@ -24,11 +24,11 @@ pub struct FlowCount {
 /// Facts about a flow from the packet that opened its account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstPacket {
-    /// The key of that packet.
+    /// The key of the first packet.
     pub key: FlowKey,
     /// Its class.
     pub class: u32,
-    /// Its VLAN; 0 if untagged.
+    /// The VLAN; 0 if untagged.
     pub vlan: u16,
     /// Its differentiated-services codepoint.
     pub dscp: u8,
@@ -42,9 +42,9 @@ pub struct FirstPacket {
 pub struct Account {
     /// The flow.
     pub flow: FlowHash,
-    /// Arrival of its latest packet, in [`ticks`].
+    /// Arrival of the flow's latest packet, in [`ticks`].
     seen: u32,
-    /// How many flows had this place before. Their account numbers no longer name it.
+    /// The number of flows that had this slot before. Their account numbers are no longer valid.
     uses: u32,
     /// The flow's traffic.
     pub count: FlowCount,
@@ -53,7 +53,7 @@ pub struct Account {
 const _: () = assert!(size_of::<Account>() == 64);
 
 impl Account {
-    /// The account's number, which packets inside carry.
+    /// The number of this account, which packets inside carry.
     #[inline]
     fn number_at(&self, place: u32) -> u32 {
         (place + 1) | (self.uses << PLACE_BITS)
@@ -64,17 +64,17 @@ impl Account {
 ///
 /// **Accounts age.** When the table is full, a new flow checks [`LOOKS`] accounts behind a clock
 /// hand. It takes over the first whose flow has been silent for [`SILENT`], or for [`SILENT_ONCE`]
-/// if that flow sent a single packet. The old counts are added to those of the other flows. So a
-/// flood of forged senders takes only the places of silent flows, and only while the flood lasts.
-/// The search is O(1), and all memory is taken at construction.
+/// if that flow sent a single packet. The old counts are added to those of the other flows. A flood
+/// of forged senders thus takes only the slots of silent flows, and only while it lasts. The search
+/// is O(1), and all memory is allocated at construction.
 ///
-/// Packets inside name their flow's account by its number, which includes how often the place was
-/// reassigned. So the outcome of an old packet is never counted for the flow that now has the
-/// place, but with the other flows.
+/// Packets inside name their flow's account by a number that includes how often the slot was
+/// reassigned. An old packet is thus counted with the other flows, not for the new owner of the
+/// slot.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
-    /// The latest flow's place, by the low bits of its hash. Most packets need no lookup in the
+    /// The latest flow's slot, by the low bits of its hash. Most packets need no lookup in the
     /// index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
@@ -86,28 +86,28 @@ pub struct Accounts {
     ended: FlowCount,
 }
 
-/// The account of all flows that found the table full. The flow at place n has account n + 1, with
-/// the place's uses in the bits above.
+/// The account of all flows that found the table full. The flow in slot n has account n + 1, with
+/// the count of the slot's uses in the bits above.
 pub(crate) const OTHERS: u32 = 0;
-/// Bits of an account number that hold the place.
+/// Bits of an account number that hold the slot.
 const PLACE_BITS: u32 = 21;
 /// The most accounts that a configuration may request.
 pub(crate) const MAX_ACCOUNTS: usize = 1 << 20;
-/// The most places remembered by hash: 16 KiB, so they stay in the cache.
+/// The most slots remembered by hash: 16 KiB, so they stay in the cache.
 const MAX_RECENT: usize = 4096;
 /// Accounts that a new flow checks when the table is full.
 const LOOKS: usize = 4;
-/// A flow gives up its place after this silence, which exceeds the telemetry's windows.
+/// The silence after which a flow gives up its slot. It exceeds the telemetry's windows.
 pub const SILENT: Duration = Duration::from_secs(3);
-/// A flow of a single packet gives up its place after this silence; forged senders typically send
-/// one.
+/// The silence after which a flow of a single packet gives up its slot. Forged senders typically
+/// send one packet.
 pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 
-/// Packets after which a host is known: more than a scan or a flood from random addresses sends
-/// from each.
+/// The number of packets after which a host is known. A scan or a flood from random addresses sends
+/// fewer from each.
 const FIRST: u64 = 8;
 
-/// Time in steps of 2^20 ns (1.05 ms), which fits next to the counts; it wraps after 52 days.
+/// Time in steps of 2^20 ns (1.05 ms), which fits next to the counts and wraps after 52 days.
 pub(crate) const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
@@ -135,7 +135,7 @@ impl Accounts {
         let tick = ticks(now.ns());
         let slot = flow.0 as usize & (self.recent.len() - 1);
         let place = self.recent[slot];
-        // The place may be out of date, so the account's own flow decides.
+        // The remembered slot may be out of date, so the account's flow decides.
         if let Some(account) = self.accounts.get_mut(place as usize).filter(|account| account.flow == flow) {
             account.seen = tick;
             return account.number_at(place);
@@ -198,7 +198,7 @@ impl Accounts {
         }
     }
 
-    /// The counts of account `account`, for adding to.
+    /// The counts of account `account`, mutable.
     #[inline]
     pub fn entry(&mut self, account: u32) -> &mut FlowCount {
         let place = (account & ((1 << PLACE_BITS) - 1)) as usize;
@@ -209,8 +209,8 @@ impl Accounts {
     }
 
     /// The number of the host of `account`, from 1 up, for a discipline that shares between hosts.
-    /// Number 0 is for all hosts without an account, and for each host until [`FIRST`] of its
-    /// packets have arrived. Forged senders together thus get the share of one host.
+    /// Number 0 is for hosts without an account, and for each host until [`FIRST`] of its packets
+    /// have arrived. Forged senders thus share like one host.
     #[inline]
     pub fn host(&self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -224,7 +224,7 @@ impl Accounts {
         place.map(|place| self.accounts[place].count).unwrap_or_default()
     }
 
-    /// All accounts, by place, and the facts about each from its first packet.
+    /// All accounts, and the facts about each from its first packet.
     pub fn all(&self) -> (&[Account], &[FirstPacket]) {
         (&self.accounts, &self.opened)
     }
@@ -248,7 +248,6 @@ impl Accounts {
 }
 
 impl FlowCount {
-    /// Packets that arrived and have neither left nor been dropped.
     fn inside(&self) -> u64 {
         self.packets_in.saturating_sub(self.packets_out + self.dropped)
     }
@@ -292,7 +291,7 @@ impl FlowCount {
     }
 }
 
-/// The new number of `class`, by `map`; [`UNCLAIMED`] if the class is gone.
+/// The new number of `class` according to `map`; [`UNCLAIMED`] if the class was removed.
 pub(crate) fn renumbered(class: u32, map: &[u32]) -> u32 {
     map.get(class as usize).copied().unwrap_or(UNCLAIMED)
 }
@@ -310,7 +309,7 @@ impl ClassCounts {
         ClassCounts { all: vec![FlowCount::default(); classes.max(1)].into(), gone: FlowCount::default() }
     }
 
-    /// The counts of `class`, for adding to; an unknown number counts as the first.
+    /// The counts of `class`, mutable. An unknown number means the first class.
     #[inline]
     pub fn entry(&mut self, class: u32) -> &mut FlowCount {
         let place = if (class as usize) < self.all.len() { class as usize } else { 0 };
@@ -327,12 +326,11 @@ impl ClassCounts {
         &self.gone
     }
 
-    /// Is none of the packets of `class` inside?
     pub(crate) fn is_idle(&self, class: u32) -> bool {
         self.all.get(class as usize).is_none_or(|count| count.inside() == 0)
     }
 
-    /// Restarts the counts of number `class` for its next owner, except for the packets inside.
+    /// Restarts the counts of the number `class` for its next owner, except for the packets inside.
     pub(crate) fn vacate(&mut self, class: u32) {
         let Some(count) = self.all.get_mut(class as usize) else { return };
         let left = FlowCount { packets_in: count.inside(), ..FlowCount::default() };
@@ -342,7 +340,7 @@ impl ClassCounts {
     }
 
     /// Adds the counts of `before`, whose class n is now `map[n]`. Removed classes count as
-    /// unclaimed, so that sums are preserved.
+    /// unclaimed, which preserves sums.
     pub(crate) fn add_renumbered(&mut self, before: &ClassCounts, map: &[u32]) {
         for (class, count) in before.all.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);
@@ -407,7 +405,8 @@ mod tests {
             packet(&mut accounts, flow, 0);
             packet(&mut accounts, flow, 0);
         }
-        // 100 forged senders a millisecond for ten seconds, and 32 hosts that send every 100 ms.
+        // In each millisecond of ten seconds, 100 forged senders send a packet each. 32 hosts send
+        // every 100 ms.
         for flood in 0..1_000_000u64 {
             let ms = flood / 100;
             packet(&mut accounts, 1_000_000 + flood, ms);
@@ -420,7 +419,7 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // After the flood a new flow gets a place at the latest when the hand has passed all 64
+        // After the flood, a new flow gets a slot at the latest when the hand has passed all 64
         // accounts, four per packet.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);

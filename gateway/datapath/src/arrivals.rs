@@ -1,8 +1,8 @@
-//! Records the arrivals at a discipline, to replay them through another one.
+//! Records the arrivals at a discipline, to replay them through another discipline.
 //!
-//! The forwarding thread writes arrivals to its own memory and hands them over a few hundred at a
-//! time. It never waits: while another thread takes a batch, new arrivals stay where they are.
-//! Arrivals that then find no room are counted as missed.
+//! The forwarding thread writes arrivals to its own memory and hands over a few hundred at a time.
+//! It never waits: while another thread takes a batch, new arrivals stay in the thread's memory. If
+//! this is full, they are counted as missed.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 pub struct Arrival {
     /// Its time.
     pub at: Time,
-    /// The unit that is counted, such as a host.
+    /// The unit for fairness, such as a host.
     pub flow: FlowHash,
     /// The conversation within the flow, with the number of its host; the flow if conversations are
     /// not distinguished.
@@ -52,7 +52,7 @@ impl ArrivalBatch {
         Arc::new(Mutex::new(ArrivalBatch { arrivals: Vec::with_capacity(WAITING), missed: 0 }))
     }
 
-    /// Exchanges the arrivals for `empty`, which gets the same room. Returns the number of arrivals
+    /// Exchanges the arrivals for `empty`, which gets equal room. Returns the number of arrivals
     /// missed since the last call.
     pub fn take(&mut self, empty: &mut Vec<Arrival>) -> u64 {
         empty.clear();
@@ -76,7 +76,6 @@ impl ArrivalLog {
         ArrivalLog { own: Vec::new(), shared: None, missed: 0 }
     }
 
-    /// A log that hands its arrivals over to `shared`.
     pub(crate) fn into_batch(shared: SharedArrivals) -> Self {
         ArrivalLog { own: Vec::with_capacity(AT_ONCE), shared: Some(shared), missed: 0 }
     }

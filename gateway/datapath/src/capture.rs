@@ -1,9 +1,9 @@
-//! "Why was this packet dropped?": the latest drops, marks and losses, with the first bytes of
-//! their frames.
+//! The latest drops, marks and losses, with the first bytes of their frames, to answer "Why was
+//! this packet dropped?"
 //!
 //! The datapath fills a [`Ring`] and never waits for it: while another thread copies the ring,
-//! events are counted as missed. `fairwire-gateway capture` writes them as a pcapng file, with the
-//! reason in each packet's comment.
+//! events are counted as missed. `fairwire-gateway capture` writes a pcapng file, with the reason
+//! in each packet's comment.
 
 use crate::class_book::ClassBook;
 use crate::ledger::Loss;
@@ -25,11 +25,11 @@ pub const MAX_KEPT: usize = 128;
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incident {
-    /// The discipline dropped it.
+    /// The discipline dropped the packet.
     Dropped(Cause),
-    /// The discipline marked it and let it pass.
+    /// The discipline marked the packet and let it pass.
     Marked(Cause),
-    /// The gateway lost it.
+    /// The gateway lost the packet.
     Lost(Loss),
 }
 
@@ -53,7 +53,7 @@ pub struct Event {
     pub fate: Incident,
     /// Its class.
     pub class: u32,
-    /// Its wait in the queue.
+    /// The packet's wait in the queue.
     pub waited: Duration,
 }
 
@@ -80,7 +80,6 @@ pub struct Ring {
     kept: Vec<CapturedEvent>,
     capacity: usize,
     next: usize,
-    /// Events since the start.
     count: u64,
     link: LinkType,
 }
@@ -120,8 +119,8 @@ impl Ring {
         self.count += 1;
     }
 
-    /// The newest events after the first `seen`, at most `max`, oldest first; and the number of
-    /// events since the start.
+    /// The newest events after the first `seen`, at most `max`, oldest first. Also returns the
+    /// number of events since the start.
     pub fn after(&self, seen: u64, max: usize) -> (Vec<CapturedEvent>, u64) {
         let new = usize::try_from(self.count.saturating_sub(seen)).unwrap_or(usize::MAX);
         let wanted = new.min(max).min(self.kept.len());
@@ -149,7 +148,6 @@ impl Recorder {
         Recorder { ring: None, kept: 0, missed: 0 }
     }
 
-    /// A recorder that writes to `ring`.
     pub(crate) fn into_ring(ring: SharedRing) -> Self {
         Recorder { ring: Some(ring), kept: 0, missed: 0 }
     }
@@ -183,15 +181,15 @@ impl Recorder {
 pub struct Setting<'a> {
     /// The classes, as numbered since `since`.
     pub book: &'a ClassBook,
-    /// The disciplines since `since`, by the number of the [`Way`].
+    /// The disciplines since `since`, indexed by the [`Way`].
     pub disciplines: [&'a str; 2],
     /// Start of the current configuration. The file names no class and no discipline of earlier
     /// packets.
     pub since: Time,
 }
 
-/// Writes copies of both rings, ordered by the number of the [`Way`], to `file`. Returns the number
-/// of packets. `file` must be a regular file: others may accept only a part at once.
+/// Writes copies of both rings, indexed by the [`Way`], to `file`. Returns the number of packets.
+/// `file` must be a regular file: other files may accept only some of the bytes at once.
 pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -> io::Result<u64> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "that is no regular file"));
@@ -201,8 +199,9 @@ pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -
 }
 
 /// A file that appears at `path` complete or not at all. It is written under another name in the
-/// same folder and then linked to `path`, which fails if `path` exists. Dropping the value removes
-/// the other name. Only its owner may read the file: it has headers of other people's packets.
+/// same folder, and then linked to `path`, which fails if `path` exists. Dropping the value removes
+/// the other name. Only its owner may read the file, because it has headers of other people's
+/// packets.
 #[derive(Debug)]
 pub struct PartialFile {
     file: File,
@@ -236,14 +235,14 @@ impl PartialFile {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        // There is no remedy for a failure.
+        // A failure is ignored, because there is no remedy.
         let _ = std::fs::remove_file(&self.part);
     }
 }
 
 /// Both rings as one pcapng file in memory, ordered by time, and the number of its events.
 pub fn as_pcapng(rings: [&Ring; 2], setting: &Setting<'_>) -> (Vec<u8>, u64) {
-    // The calendar time at which the monotonic clock was zero.
+    // The epoch is the calendar time at which the monotonic clock was zero.
     let epoch = clock::calendar().since(clock::now());
     let mut out = Vec::new();
     pcapng::section(
@@ -278,8 +277,8 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
         text += " ";
     }
     text += why;
-    // The class of a packet already sent is no longer known. Packets that are not IP or that loop
-    // back have none.
+    // The class of a packet already sent is unknown. Packets that are not IP or that loop have
+    // none.
     let has_class =
         !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {
@@ -362,7 +361,7 @@ mod tests {
         rings
     }
 
-    /// The comments of a capture, found by their option code 1, including the section's own.
+    /// The comments of a capture, including the section's, found by their option code 1.
     fn comments(bytes: &[u8]) -> Vec<String> {
         let mut found = Vec::new();
         let mut at = 0;

@@ -20,22 +20,22 @@ pub const UNCLAIMED: u32 = 0;
 /// One class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its name, unique among classes and subscribers.
+    /// The name, unique among classes and subscribers.
     pub name: String,
-    /// The number of its parent; `None` under the root.
+    /// The number of the parent; `None` under the root.
     pub parent: Option<u32>,
     /// Its type.
     pub kind: ClassKind,
-    /// Its weight among its siblings, from 1e-6 to 1e6.
+    /// The weight among siblings, from 1e-6 to 1e6.
     pub weight: Weight,
-    /// Its guarantee and its ceiling, by the number of the [`Way`].
+    /// The guarantee and the ceiling, indexed by the [`Way`].
     pub bounds: [Bounds; 2],
-    /// Are all its packets lost, in both directions?
+    /// Are all packets lost, in both directions?
     pub is_suspended: bool,
 }
 
 impl Class {
-    /// Its terms in one direction.
+    /// The terms in one direction.
     pub fn terms(&self, way: Way) -> ClassTerms {
         let Bounds { guaranteed, ceiling, .. } = self.bounds[way as usize];
         ClassTerms { parent: self.parent, weight: self.weight, guarantee: guaranteed, ceiling }
@@ -45,7 +45,7 @@ impl Class {
 /// The type of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassKind {
-    /// A class of the configuration; [`UNCLAIMED`] too.
+    /// A class of the configuration, or [`UNCLAIMED`].
     Class,
     /// A row of the subscriber file.
     Subscriber,
@@ -54,18 +54,18 @@ pub enum ClassKind {
 /// The guarantee and the ceiling of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// The rate that is always available to it.
+    /// The rate that is always available to the class.
     pub guaranteed: Option<Rate>,
-    /// The rate that it never exceeds, except in a burst.
+    /// The rate that the class never exceeds, except in a burst.
     pub ceiling: Option<Rate>,
     /// The burst, if there is a ceiling.
     pub burst: Option<Burst>,
-    /// The rate that none of its hosts exceeds.
+    /// The rate that no host of the class exceeds.
     pub each: Option<Rate>,
 }
 
 impl Bounds {
-    /// The highest rate that it ever gets.
+    /// The highest rate that the class ever gets.
     pub fn most(&self) -> Option<Rate> {
         self.burst.map(|burst| burst.rate).or(self.ceiling)
     }
@@ -76,9 +76,9 @@ const MAX_BURST: Duration = Duration::from_secs(3600);
 /// The burst that a class may send beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// The rate that it never exceeds during the burst.
+    /// The rate that the class never exceeds during the burst.
     pub rate: Rate,
-    /// How long it may send at that rate after a sufficient pause.
+    /// The time that the class may send at `rate` after a sufficient pause.
     pub time: Duration,
 }
 
@@ -121,7 +121,7 @@ pub struct ClassBook {
     by_name: SharedList<u32>,
     is_leaf: Arc<[bool]>,
     leaf_count: usize,
-    /// The number vacant for longest comes first.
+    /// Vacant numbers; the one vacant for longest comes first.
     vacant: VecDeque<u32>,
     /// Is each number suspended?
     suspended: SharedList<bool>,
@@ -140,7 +140,7 @@ impl ClassBook {
         ClassBook::of(classes, 0)
     }
 
-    /// The same book with `vacant` vacant numbers after the classes.
+    /// This book with `vacant` vacant numbers after the classes.
     #[must_use]
     pub fn with_vacant(&self, vacant: usize) -> Self {
         ClassBook::of(self.classes.iter().flatten().cloned().collect(), vacant)
@@ -196,7 +196,7 @@ impl ClassBook {
         self.len() == 0
     }
 
-    /// The number of class numbers, including vacant ones. Class numbers are below it.
+    /// The number of class numbers, including vacant ones. All class numbers are smaller.
     pub fn numbers(&self) -> usize {
         self.classes.len()
     }
@@ -206,23 +206,23 @@ impl ClassBook {
         self.vacant.iter().copied()
     }
 
-    /// The class with that number; `None` for a vacant one.
+    /// The class with this number; `None` if the number is vacant.
     pub fn class(&self, number: u32) -> Option<&Class> {
         self.classes.get(number as usize)?.as_ref()
     }
 
-    /// The number of the class with that name.
+    /// The number of the class with this name.
     pub fn number(&self, name: &str) -> Option<u32> {
         let number = self.slot(self.slot_of(name));
         (number != FREE).then_some(number)
     }
 
-    /// Is that class a leaf? A vacant one is.
+    /// Is the class a leaf? A vacant number is.
     pub fn is_leaf(&self, number: u32) -> bool {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
     }
 
-    /// The number of leaves, including the vacant ones. It never changes.
+    /// The number of leaves, including vacant ones. It never changes.
     pub fn leaf_count(&self) -> usize {
         self.leaf_count
     }
@@ -232,7 +232,7 @@ impl ClassBook {
         (0..).zip(self.classes.iter()).filter_map(|(number, class)| Some((number, class.as_ref()?)))
     }
 
-    /// Which classes are suspended, by number; empty if none is.
+    /// Whether each class is suspended, by number; empty if none is.
     pub fn suspended(&self) -> SharedList<bool> {
         if self.suspended_count > 0 { self.suspended.clone() } else { SharedList::default() }
     }
@@ -251,14 +251,14 @@ impl ClassBook {
         self.classes.iter().map(terms).collect()
     }
 
-    /// Are the same numbers vacant in `other`?
+    /// Do both books have the same vacant numbers?
     pub fn is_numbered_as(&self, other: &ClassBook) -> bool {
         let is_there = |(one, other): (&Option<Class>, &Option<Class>)| one.is_some() == other.is_some();
         self.numbers() == other.numbers() && self.classes.iter().zip(other.classes.iter()).all(is_there)
     }
 
-    /// Replaces the leaf with that number and the same name. False if there is none, or if the new
-    /// parent is a leaf.
+    /// Replaces the leaf with this number by `class` of the same name. False if there is no such
+    /// leaf, or if the new parent is a leaf.
     pub fn set(&mut self, number: u32, class: Class) -> bool {
         let is_there = self.class(number).is_some_and(|known| known.name == class.name);
         if !is_there || !self.is_leaf(number) || !self.may_be_above(class.parent, number) {
@@ -281,7 +281,7 @@ impl ClassBook {
         Some(number)
     }
 
-    /// Makes a leaf's number vacant. False if it is no leaf, or [`UNCLAIMED`].
+    /// Makes a leaf's number vacant. False for [`UNCLAIMED`], and if the number is no leaf's.
     pub fn vacate(&mut self, number: u32) -> bool {
         if number == UNCLAIMED || self.class(number).is_none() || !self.is_leaf(number) {
             return false;
@@ -311,7 +311,7 @@ impl ClassBook {
         }
     }
 
-    /// The slot of the class called `name`, or the empty slot where it would be.
+    /// The slot of the class called `name`, or the empty slot for this name.
     fn slot_of(&self, name: &str) -> usize {
         let mut slot = self.first_slot(name);
         while self.class(self.slot(slot)).is_some_and(|class| class.name != name) {
@@ -336,13 +336,11 @@ impl ClassBook {
         }
     }
 
-    /// Adds the name of class `number` to the index.
     fn enter(&mut self, number: u32) {
         let slot = self.class(number).map(|class| self.slot_of(&class.name));
         slot.into_iter().for_each(|slot| self.set_slot(slot, number));
     }
 
-    /// Removes the name of class `number` from the index.
     fn strike(&mut self, number: u32) {
         let Some(mut free) = self.class(number).map(|class| self.slot_of(&class.name)) else { return };
         let last = self.by_name.len() - 1;

@@ -10,9 +10,9 @@ use fairwire_wire::vnet::VnetHeader;
 
 /// Both directions.
 pub struct Datapath {
-    /// From the left port to the right.
+    /// The direction from the left port to the right.
     pub forward: Direction,
-    /// From the right port to the left.
+    /// The direction from the right port to the left.
     pub backward: Direction,
     /// Round trips and retransmissions of both directions; forward is the download.
     pub trips: Trips,
@@ -20,11 +20,11 @@ pub struct Datapath {
     echoes: Echoes,
 }
 
-/// The parts of the two directions.
+/// The plans of both directions.
 pub struct DatapathPlan {
-    /// From the left port to the right.
+    /// The direction from the left port to the right.
     pub forward: DirectionPlan,
-    /// From the right port to the left.
+    /// The direction from the right port to the left.
     pub backward: DirectionPlan,
 }
 
@@ -48,8 +48,8 @@ impl Datapath {
         }
     }
 
-    /// Handles everything due at `now`, takes in arrivals and forwards frames that become due.
-    /// Returns the number of arrivals; after zero it pays to wait.
+    /// Handles all events due at `now`, takes in arrivals and forwards frames that become due.
+    /// Returns the number of arrivals; after zero, the caller should wait.
     pub fn step<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) -> Result<usize, PortError> {
         let kind = wire.left.link_kind();
         let mut arrived = 0;
@@ -70,8 +70,8 @@ impl Datapath {
         Ok(arrived)
     }
 
-    /// Handles everything that was due before `now`, each event at its own time, as if the caller
-    /// had never been late.
+    /// Handles all events due before `now`, each at its own time, as if the caller had never been
+    /// late.
     pub fn catch_up<P: Port>(&mut self, wire: &mut Wire<P>, now: Time) {
         while let Some(due) = self.next_wakeup().filter(|due| *due < now) {
             self.advance(wire, due);
@@ -101,7 +101,7 @@ impl Datapath {
     }
 }
 
-/// A port that records the frames that leave by it.
+/// A port that records the frames that it sends.
 struct RecordingPort<'a, P> {
     port: &'a mut P,
     side: Side,
@@ -110,8 +110,8 @@ struct RecordingPort<'a, P> {
 }
 
 impl<P: Port> RecordingPort<'_, P> {
-    /// Records a departing frame. Without an Ethernet header it has no group address and is in no
-    /// loop.
+    /// Records a departing frame. A frame without an Ethernet header has no group address and is in
+    /// no loop.
     #[inline]
     fn leaves(&mut self, frame: &[u8]) {
         if self.link_kind() == LinkKind::Ethernet {

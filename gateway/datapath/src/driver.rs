@@ -6,25 +6,25 @@ use fairwire_linux::clock;
 use fairwire_linux::port::{Port, PortError, TAKEN_AT_ONCE, sleep, wait};
 use std::os::fd::AsFd;
 
-/// A thread's timer may wake it this late, or later in a virtual machine.
+/// The delay with which a timer may wake a thread; it can be longer in a virtual machine.
 const WAKES_LATE: Duration = Duration::from_us(60);
 
 /// A watcher's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Continue, and call again at this time or soon after.
+    /// Continue, and call `watch` again at this time or soon after.
     CallAt(Time),
     /// End.
     Stop,
 }
 
 /// Drives `datapath` between the ports of `wire` until `watch` returns [`Next::Stop`]. `watch` is
-/// called first of all, and again at the times that it names.
+/// called first, and again at the times that it returns.
 ///
 /// The thread sleeps when nothing arrived and the next event is further away than falling asleep
 /// takes. While packets wait it also sleeps for `coalesce`, unless a link would idle, and then
 /// handles all arrivals and events of that time at once. The rate holds if the link's catch-up
-/// covers that time.
+/// covers `coalesce`.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -46,9 +46,9 @@ pub fn emulate<P: Port + AsFd>(
     drive(datapath, wire, Pace { early: WAKES_LATE, coalesce: Duration::ZERO }, watch)
 }
 
-/// When the thread wakes.
+/// The times at which the thread wakes.
 struct Pace {
-    /// The lead before an event, if each event is handled at its own time; else zero.
+    /// The lead before an event, if each event is handled at its own time; otherwise zero.
     early: Duration,
     /// The least time between wake-ups while packets wait.
     coalesce: Duration,
@@ -79,7 +79,7 @@ fn drive<P: Port + AsFd>(
         }
         let rest = coalesce.min(datapath.backlog_lasts());
         if !rest.is_zero() && arrived < TAKEN_AT_ONCE {
-            // After a full batch more frames may be ready, so it checks before it sleeps.
+            // A full batch skips this sleep, because more frames may be ready.
             sleep((now + rest).min(call_at).since(clock::now()));
         } else if arrived > 0 {
             continue; // more frames may be ready

@@ -1,16 +1,16 @@
 //! Hands the packets waiting in one discipline to its successor while a link keeps running.
 //!
-//! Packets are offered to the new discipline in order of arrival, as if they had just arrived. If
-//! its buffer is smaller or its law stricter, it might drop some of them. In that case nothing is
-//! lost: all packets go [`Ahead`] of the new discipline, first come, first served, at the rate of
-//! the link. Either way each flow stays in order, since all packets take the same path.
+//! Packets are offered to the new discipline in order of arrival, as if they had just arrived. With
+//! a smaller buffer or a stricter law, it might drop some of them. In that case nothing is lost:
+//! all packets go [`Ahead`] of the new discipline, first come, first served, at the rate of the
+//! link. Each flow stays in order, because all packets take the same path.
 
 use fairwire_core::{Backlog, Cause, Control, Discipline, Packet, Probe, Room, Signals, Time, Unit};
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// Drains `old` and puts its packets into `new`, or ahead of it. The result has all of them; `old`
-/// is empty.
+/// Drains `old` and puts its packets into `new`, or ahead of it. The result has all packets, and
+/// `old` is empty.
 ///
 /// Packets are distinguished by their frames, which differ between all waiting packets. Marks and
 /// colours that `new` gives while packets are offered stay on them.
@@ -45,7 +45,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Memory for `packets` packets; it grows if there are more.
+    /// Memory for `packets` packets, which grows if there are more.
     pub fn of(packets: usize) -> Self {
         let touched = || {
             let nothing = || Packet::new(0, 0, 0.into(), Time::ZERO);
@@ -59,8 +59,8 @@ impl Scratch {
     }
 }
 
-/// [`hand_over`] in existing memory, of the packets that `drain` yields. `drain` may already move
-/// others into the new discipline.
+/// Like [`hand_over`], in existing memory, for the packets that `drain` yields. `drain` may already
+/// move other packets into the new discipline.
 pub(crate) fn hand_over_in(
     scratch: &mut Scratch,
     drain: impl FnOnce(&mut dyn Discipline, &mut dyn FnMut(Packet)),
@@ -104,10 +104,10 @@ impl Signals for Refused<'_> {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Sends the packets that were carried over, first come, first served, and then those of a
-/// discipline that never held them.
+/// Sends the packets that were carried over, first come, first served, and then those of another
+/// discipline, `inner`.
 ///
-/// While they are being sent, arrivals wait in that discipline. It is not polled until they are
+/// While carried packets are being sent, arrivals wait in `inner`. It is not polled until they are
 /// sent, so it counts the link as busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
@@ -116,7 +116,7 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// `carried`, the oldest first, ahead of `inner`.
+    /// Puts `carried`, the oldest first, ahead of `inner`.
     pub fn new(carried: Vec<Packet>, inner: Box<dyn Discipline>) -> Self {
         let bytes = carried.iter().map(|packet| u64::from(packet.len)).sum();
         Ahead { carried: carried.into(), bytes, inner }
@@ -252,7 +252,6 @@ mod tests {
             assert_eq!(discipline.ready_at().is_none(), expected.is_empty());
         }
 
-        /// Polls until the discipline is empty.
         fn finish(&mut self, discipline: &mut dyn Discipline) {
             while let Some(ready) = discipline.ready_at() {
                 self.now = self.now.max(ready);
@@ -274,7 +273,7 @@ mod tests {
         carried
     }
 
-    /// Runs `before` on `old`, hands over to `new`, runs `after`, and drains it.
+    /// Runs `before` on `old`, hands over to `new`, runs `after`, and drains `new`.
     fn run(
         old: &Entry,
         new: &Entry,
@@ -400,7 +399,7 @@ mod tests {
 
     #[test]
     fn a_mark_given_while_packets_were_offered_is_kept() {
-        /// Marks the first arrival, and has room for two.
+        /// A discipline with room for two that marks the first arrival.
         struct MarksFirst(Vec<Packet>);
         impl Discipline for MarksFirst {
             fn offer(&mut self, mut packet: Packet, _: Room, _: Time, signals: &mut dyn Signals) {

@@ -2,27 +2,28 @@
 
 use fairwire_core::Cause;
 
-/// Why the gateway, and not its discipline, lost a packet.
+/// The reason why the gateway, and not its discipline, lost a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Loss {
     /// An invalid super-packet or partial checksum.
     Malformed,
-    /// Longer than the gateway's buffers.
+    /// The packet is longer than the gateway's buffers.
     TooLong,
     /// Every buffer of the gateway was in use.
     NoBuffer,
-    /// The outgoing interface refused it: it is down, or its own queue is full.
+    /// The outgoing interface refused the packet: it is down, or its own queue is full.
     Refused,
-    /// It is not IP, and exceeded the rate for bypassing the discipline.
+    /// The packet is not IP, and exceeded the rate for bypassing the discipline.
     NotIp,
-    /// Longer than the outgoing interface accepts.
+    /// The packet is longer than the outgoing interface accepts.
     OverMtu,
-    /// It came back by the interface by which it had left, like many before it.
+    /// The packet came back by the interface by which it had left, like many packets before it.
     Looped,
-    /// Its subscriber is suspended.
+    /// The packet's subscriber is suspended.
     Suspended,
-    /// The names of its sender disagree: an address, a session or a tag is another subscriber's.
+    /// The names of the sender disagree: an address, a session or a tag belongs to another
+    /// subscriber.
     Spoofed,
 }
 
@@ -56,21 +57,22 @@ impl Loss {
     }
 }
 
-/// Totals of one direction since the start. A super-packet counts as the packets that it was split
-/// into.
+/// Totals of one direction since the start. A super-packet counts as the packets into which it was
+/// split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Frames received; a super-packet counts once.
     pub frames_received: u64,
     /// Packets that arrived.
     pub packets_in: u64,
-    /// Their bytes, as counted on the shaped link.
+    /// Bytes of packets that arrived, as counted on the shaped link.
     pub bytes_in: u64,
     /// Packets sent on.
     pub packets_out: u64,
     /// Bytes that began to be sent, as counted on the shaped link.
     pub bytes_out: u64,
-    /// Packets sent on without the discipline: ARP and similar ones, or all if nothing is shaped.
+    /// Packets sent on without the discipline: ARP and similar packets, or all if nothing is
+    /// shaped.
     pub unshaped: u64,
     /// Arrived packets whose codepoint was cleared.
     pub washed: u64,
@@ -85,7 +87,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Is every packet that arrived accounted for, with `inside` still inside?
+    /// Is every packet that arrived accounted for, with `inside` packets still inside?
     pub fn is_balanced(&self, inside: usize) -> bool {
         self.packets_in == self.packets_out + self.packets_gone() + self.handed_over + inside as u64
     }

@@ -2,7 +2,8 @@
 //!
 //! A frame arrives by a [`Port`](fairwire_linux::port::Port). The
 //! [`Classifier`](classify::Classifier) finds its class, its flow and its length on the link. A
-//! [`Server`](fairwire_core::Server) with a discipline queues it and releases it; a port sends it.
+//! [`Server`](fairwire_core::Server) with a discipline queues and releases the frame; a port sends
+//! it.
 //!
 //! Time is an argument everywhere except in [`driver`], which waits for ports and polls the
 //! [`Datapath`].

@@ -2,20 +2,20 @@
 //! other forever.
 //!
 //! A switch connected to both interfaces floods a broadcast to both, and floods each copy that the
-//! gateway forwards again. It does the same with a frame to an unknown host. The latest departed
+//! gateway forwards again. It treats a frame to an unknown host likewise. The latest departed
 //! frames to groups (broadcasts, multicasts) are remembered by their hash. Frames to one host are
 //! too many for that, so one per millisecond is remembered for each port. Two observations prove a
-//! loop, since neither occurs in a network without one:
+//! loop, because neither occurs without one:
 //!
-//! - A frame arrives by the port by which the same frame has left, [`ECHOES`] times within a
+//! - A frame arrives by the port by which an identical frame has left, [`ECHOES`] times within a
 //!   second. (A reflector may cause single cases.)
-//! - The same frame to a group arrives repeatedly by one port, [`REPEATS`] times within a tenth of
-//!   a second: it circles in one direction.
+//! - An identical frame to a group arrives repeatedly by one port, [`REPEATS`] times within a tenth
+//!   of a second: it circles in one direction.
 //!
 //! Only the frame that was proved to circle is cut, in either direction, until [`CUT`] after the
-//! last proof. So a host that repeats a broadcast, or has its datagrams reflected, cuts no frames
-//! of others. For frames to one host, echoes prove the loop. While it lasts each such frame is
-//! remembered, and two types are not forwarded:
+//! last proof. A host that repeats a broadcast, or has its datagrams reflected, thus cuts no frames
+//! of others. For frames to one host, echoes prove the loop. While the loop lasts, each such frame
+//! is remembered, and two types are not forwarded:
 //!
 //! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
 //! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
@@ -59,7 +59,6 @@ pub enum Side {
     Right,
 }
 
-/// A frame that left.
 #[derive(Clone, Copy, Debug, Default)]
 struct SentFrame {
     hash: u64,
@@ -68,7 +67,7 @@ struct SentFrame {
     /// Start of the current count of repeats, at any port.
     since: Time,
     repeats: u32,
-    /// Its echoes by the port by which it had left.
+    /// The frame's echoes by the port by which it had left.
     back: Proof,
 }
 
@@ -83,12 +82,11 @@ const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
 /// Octets that identify a frame to one host, up to the beginning of the payload.
 const HEAD: usize = 64;
-/// During a loop, a frame to one host that arrives this often within [`SPELL`] is in it. BFD (RFC
-/// 5880) as configured in practice repeats a frame at most every 10 ms.
+/// The number of arrivals of a frame to one host within [`SPELL`] that show it in a proved loop.
+/// BFD (RFC 5880) as configured in practice repeats a frame at most every 10 ms.
 const AGAIN: u32 = 16;
-/// The time between two samples of frames to one host.
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
-/// How long a loop is cut after its last proof.
+/// The time for which a loop is cut after its last proof.
 const CUT: Duration = Duration::from_secs(10);
 
 impl Default for Echoes {
@@ -110,8 +108,8 @@ fn is_recent(at: Time, now: Time, span: Duration) -> bool {
 }
 
 impl Proof {
-    /// Counts an echo: a frame that came back by the port by which it had left. With enough of
-    /// them, the loop is cut from now on.
+    /// Counts an echo: a frame that came back by the port by which it had left. Enough echoes cut
+    /// the loop from now on.
     fn count(&mut self, now: Time) {
         if now.since(self.since) > WINDOW {
             (self.since, self.count) = (now, 0);
@@ -183,9 +181,9 @@ impl Echoes {
         }
     }
 
-    /// Is `frame`, which is to one host, in the current loop? Either it just left by this port, or
-    /// it left by the other one and arrives repeatedly, since the copy in the other direction is
-    /// already cut.
+    /// Is `frame`, which is to one host, in the current loop? Then it recently left by this port.
+    /// Or it left by the other port and arrives repeatedly, because the copy in the other direction
+    /// is already cut.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let Some(slot) = self.passed(frame, now) else { return false };
@@ -218,7 +216,7 @@ impl Echoes {
 }
 
 impl SentFrame {
-    /// How often it arrived within the last `span`, including now.
+    /// The arrivals of the frame within the last `span`, including this one.
     fn repeats(&mut self, span: Duration, now: Time) -> u32 {
         if now.since(self.since) > span {
             (self.since, self.repeats) = (now, 0);
@@ -227,7 +225,7 @@ impl SentFrame {
         self.repeats
     }
 
-    /// Did it recently leave by the port `side`, by which it arrives now?
+    /// Did the frame recently leave by the port `side`, by which it arrives now?
     fn is_back(&self, side: Side, now: Time) -> bool {
         is_recent(self.at[side as usize], now, WINDOW)
     }
@@ -258,15 +256,15 @@ mod tests {
         assert_eq!(passed, ECHOES - 1);
         // The frame is cut in the other direction, too.
         assert!(echoes.comes_back(Right, &frame, at(15_000)));
-        // Repeated frames of others pass, even while the loop is cut.
+        // Other repeated frames pass, even while the loop is cut.
         for number in 0..20 {
             let now = at(15_010 + number);
             assert!(!echoes.comes_back(Right, &broadcast(3), now));
             echoes.leaves(Left, &broadcast(3), now);
         }
-        // A frame that has not passed is new.
+        // A frame that has not left is new.
         assert!(!echoes.comes_back(Left, &broadcast(2), at(20_000)));
-        // A host that sends the same frame to another repeatedly is not in a loop.
+        // A host that repeatedly sends one frame to another host is not in a loop.
         for us in 0..1000 {
             assert!(!echoes.comes_back(Right, &unicast(1), at(20_000 + us)));
             echoes.leaves(Left, &unicast(1), at(20_000 + us));
@@ -292,8 +290,8 @@ mod tests {
                     }
                 }
             }
-            // BFD every 10 ms, to one host, and hellos every 250 ms, to a group; each repeats the
-            // same frame.
+            // BFD repeats a frame to one host every 10 ms, and a hello repeats a frame to a group
+            // every 250 ms.
             let now = now + Duration::from_us(500);
             for (every, frame, side) in
                 [(10, unicast(1), Right), (10, unicast(2), Left), (250, broadcast(1), Right)]
@@ -315,8 +313,8 @@ mod tests {
         [&[2, 0, 0, 0, 0, 0x99, 2, 0, 0, 0, 0, number, 0x08, 0x00][..], &[number; 84]].concat()
     }
 
-    /// A switch that does not know the host floods the frame to both ports, and each copy again, so
-    /// copies circle in both directions.
+    /// A switch that does not know the host floods the frame to both ports, and floods each copy
+    /// again. Copies thus circle in both directions.
     #[test]
     fn frames_flooded_to_one_host_are_cut_and_others_are_not() {
         let mut echoes = Echoes::default();
@@ -360,7 +358,7 @@ mod tests {
     fn occasional_reflections_and_repeating_hosts_are_no_loop() {
         let mut echoes = Echoes::default();
         for number in 0..1000_u64 {
-            // Ten echoes a second, as some access points cause.
+            // Some access points cause ten echoes a second.
             echoes.leaves(Left, &broadcast(number as u8), at(number * 100_000 + 1));
             assert!(!echoes.comes_back(Left, &broadcast(number as u8), at(number * 100_000 + 500)));
         }

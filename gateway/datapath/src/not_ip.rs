@@ -1,7 +1,7 @@
-//! Frames that are not IP bypass the discipline, up to a separate rate.
+//! Lets frames that are not IP bypass the discipline, up to a separate rate.
 //!
-//! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But the
-//! bypass must be bounded, or a sender would choose an EtherType to avoid the shaper. So the bypass
+//! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But with an
+//! unbounded bypass, a sender would choose an EtherType to avoid the shaper. The bypass therefore
 //! has a token bucket in time: each frame takes its time at the separate rate. A frame passes if
 //! the bucket is at most [`BURST`] ahead of the clock. Half of the burst is reserved for frames
 //! that control the link and the network ([`is_control`]), so a flood of other EtherTypes takes
@@ -10,17 +10,17 @@
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::Headers;
 
-/// The bound of one direction.
+/// The bound on frames of one direction that are not IP.
 pub struct NotIpLimit {
     taken: Transmitter,
     burst: Duration,
 }
 
-/// How far the bucket may be ahead of the clock, unless [`BURST_BYTES`] take longer.
+/// The most that the bucket may be ahead of the clock, unless [`BURST_BYTES`] take longer.
 const BURST: Duration = Duration::from_ms(10);
-/// Eight full frames; at a low rate even one takes longer than [`BURST`].
+/// Eight full frames. At a low rate, even one frame takes longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;
-/// The default rate is the link's divided by this, but enough for ARP of a few hosts.
+/// The link's rate divided by the default rate, which is however enough for ARP of a few hosts.
 const PART: u64 = 100;
 const MIN_BPS: u64 = 64_000;
 
@@ -37,7 +37,7 @@ impl NotIpLimit {
         NotIpLimit { taken: Transmitter::new(rate), burst: BURST.max(frames) }
     }
 
-    /// May a frame of `bytes` pass at `now`? If so, it is counted.
+    /// May a frame of `bytes` pass at `now`? If so, counts it.
     pub fn takes(&mut self, bytes: u32, is_control: bool, now: Time) -> bool {
         let ahead = self.taken.free_at().since(now);
         let bound = if is_control { self.burst } else { Duration::from_ns(self.burst.ns() / 2) };
@@ -57,7 +57,8 @@ const PPPOE_SESSION: u16 = 0x8864;
 
 /// Does `frame`, which is not IP, keep a link or a session alive? The EtherType decides, or a
 /// receiver among the reserved bridge addresses (IEEE 802.1Q, table 8-1: STP and similar
-/// protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also keep one alive.
+/// protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also keep a session
+/// alive.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =
         headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);

@@ -1,9 +1,9 @@
 //! The frames inside the gateway: a bounded number of buffers, all allocated at construction.
 //!
-//! Short frames have separate buffers, an eighth as long as those for an MTU of 1500 bytes. A
-//! link's buffer is bounded in bytes, so acknowledgements take little of it, and here they take
-//! little memory. With one size for all frames, each burst of acknowledgements touched new memory,
-//! half a page per frame, and a busy gateway grew for minutes.
+//! Short frames have separate buffers, an eighth as long as those for an MTU of 1500 bytes.
+//! Acknowledgements thus take little memory, just as they take little of a link's buffer, which is
+//! bounded in bytes. With one size for all frames, each burst of acknowledgements touched new
+//! memory, half a page per frame, and a busy gateway grew for minutes.
 
 use fairwire_core::Ecn;
 use fairwire_linux::port::LinkKind;
@@ -27,17 +27,17 @@ pub struct FramePool {
 pub struct FrameNote {
     /// The frame's length in bytes.
     pub len: u32,
-    /// The account of its flow.
+    /// The account of the frame's flow.
     pub account: u32,
-    /// Its class's number in the book.
+    /// The class's number in the book.
     pub class: u32,
-    /// Its ECN field on arrival.
+    /// The ECN field on arrival.
     pub ecn: Ecn,
-    /// The type of its first header.
+    /// The type of the first header.
     pub kind: LinkKind,
-    /// Its offsets, if it is part of a super-packet.
+    /// The header offsets, if the frame was split from a super-packet.
     pub offsets: Option<TcpOffsets>,
-    /// The ticket of a timed round trip that begins with its departure; 0 if not timed.
+    /// The ticket of a timed round trip that begins with the frame's departure; 0 if not timed.
     pub(crate) ticket: u32,
 }
 
@@ -51,18 +51,18 @@ pub struct PoolSize {
 }
 
 impl PoolSize {
-    /// Room for `frames` frames of at most `frame_bytes`, and for slightly longer ones, since an
+    /// Room for `frames` frames of at most `frame_bytes`, and for slightly longer ones, because an
     /// interface's MTU may change at run time. A longer frame counts as too long.
     pub fn with_room(frames: u32, frame_bytes: u32) -> Self {
         PoolSize { frames, frame_bytes: Self::room(frame_bytes) }
     }
 
-    /// All frame names are below this.
+    /// The number above all frame names.
     pub fn names(&self) -> usize {
         (self.frames + self.short_frames()) as usize
     }
 
-    /// Bytes of all buffers, once all have been used.
+    /// The memory of all buffers once used, in bytes.
     pub fn bytes(&self) -> u64 {
         let of = |frames: u32, bytes: u32| u64::from(frames) * u64::from(bytes);
         of(self.frames, self.frame_bytes) + of(self.short_frames(), SHORT_BYTES)
@@ -89,12 +89,12 @@ const MIN_ROOM_BYTES: u32 = 2048;
 /// bytes, a frame of a telephone call 214.
 const SHORT_BYTES: u32 = 256;
 
-/// Why a frame did not fit.
+/// The reason why a frame did not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
     /// Every buffer is in use.
     Exhausted,
-    /// It is longer than a buffer.
+    /// The frame is longer than a buffer.
     TooLong,
 }
 
@@ -131,8 +131,9 @@ impl FramePool {
                 || other.ids_in_use().all(|id| other.note(id).len <= self.size.frame_bytes))
     }
 
-    /// Copies all frames of `other` into this pool, which [`holds`](FramePool::holds) them. Writes
-    /// the new name of each frame to `names`, at its old name. `other` is unusable afterwards.
+    /// Copies all frames of `other` into this pool, which must [hold](FramePool::holds) them.
+    /// Writes the new name of each frame to `names`, at its old name. `other` is unusable
+    /// afterwards.
     pub(crate) fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
         names.clear();
         names.resize(other.size.names(), VACANT);
@@ -145,7 +146,6 @@ impl FramePool {
         self.long.in_use().chain(self.short.in_use().map(|at| at + self.size.frames))
     }
 
-    /// The metadata of frame `id`, mutable.
     pub(crate) fn note_mut(&mut self, id: u32) -> &mut FrameNote {
         let (cells, at) = self.cells_mut(id);
         &mut cells.notes[at as usize]
@@ -218,7 +218,7 @@ struct Cells {
     cell_bytes: usize,
     /// Notes of the buffers used so far. A buffer without a frame has the length [`VACANT`].
     notes: Vec<FrameNote>,
-    /// The buffer released last is used first, so that few are ever touched.
+    /// Free buffers. The buffer released last is used first, so that few buffers are ever touched.
     free: Vec<u32>,
 }
 
@@ -333,7 +333,7 @@ mod tests {
             put(1514);
         }
         let acks: Vec<u32> = (0..200).map(|_| put(66)).collect();
-        // Pages of 4 KiB that hold these frames.
+        // The numbers are pages of 4 KiB that hold these frames.
         assert_eq!((pool.long.notes.len() * 2048).div_ceil(4096), 413);
         assert_eq!((pool.short.notes.len() * 256).div_ceil(4096), 13);
         acks.into_iter().for_each(|id| pool.release(id));

@@ -14,7 +14,7 @@ pub(crate) fn next_to_move(
     let mut slot = free;
     loop {
         slot = (slot + 1) & last;
-        // Does its search pass `free` before it reaches `slot`?
+        // The entry moves if its search passes `free` before it reaches `slot`.
         if slot.wrapping_sub(first(slot)?) & last >= slot.wrapping_sub(free) & last {
             return Some(slot);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// The entries per chunk. A copy of a list of 20 000 takes 157 references.
+/// The entries per chunk. A copy of a list of 20 000 entries takes 157 references.
 const CHUNK: usize = 128;
 
 /// A list in chunks. Copying the list takes a reference for each chunk, and changing an entry takes

@@ -3,9 +3,10 @@
 
 use fairwire_core::{Duration, Time};
 
-/// Each bucket is at most 1/16 of its value wide, so a quantile is off by at most 3.2 %.
+/// Buckets per doubling. Each is at most 1/16 of its value wide, so a quantile is off by at most
+/// 3.2 %.
 const PARTS: usize = 16;
-/// Longer waits count as 2^38 ns, four and a half minutes.
+/// The exponent of the longest wait: 2^38 ns, four and a half minutes.
 const MAX_BITS: u32 = 38;
 const BUCKETS: usize = (MAX_BITS as usize - PARTS.ilog2() as usize + 1) * PARTS;
 /// Slots of the window, including the current one.
@@ -14,16 +15,16 @@ const SLOT: Duration = Duration::from_ms(100);
 /// Bounds of the snapshot's histogram: two per doubling, from 66 us to 4.3 s.
 const BOUNDS: usize = 33;
 
-/// The waits of some packets, in seconds; zeros if there were none.
+/// The waits of some packets, in seconds; zeros without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Their mean.
     pub mean_s: f64,
-    /// Half of them waited no longer.
+    /// The median.
     pub p50_s: f64,
-    /// 95 of 100 waited no longer.
+    /// The 95th percentile.
     pub p95_s: f64,
-    /// 99 of 100 waited no longer.
+    /// The 99th percentile.
     pub p99_s: f64,
     /// The longest.
     pub max_s: f64,
@@ -34,7 +35,8 @@ pub struct Summary {
 pub struct Histogram {
     /// Upper bounds, in seconds.
     pub bounds_s: Vec<f64>,
-    /// Packets per bound, up to it; packets beyond the last bound follow at the end.
+    /// Packets between the previous bound and each bound. Packets beyond the last bound follow at
+    /// the end.
     pub counts: Vec<u64>,
     /// The sum of all waits, in seconds.
     pub sum_s: f64,
@@ -45,17 +47,16 @@ pub struct Histogram {
 #[derive(Debug)]
 pub struct Sojourns {
     slots: Box<[Slot]>,
-    /// Waits since the start, except those in the current slot. A slot is added when it ends, not
-    /// packet by packet.
+    /// Waits since the start, without the current slot, which is added when it ends.
     before: Waits,
-    /// The current slot, and the start of the next: most packets need no division.
+    /// The current slot, and the start of the next one, which saves most packets a division.
     current: usize,
     until: Time,
 }
 
 #[derive(Clone, Debug)]
 struct Slot {
-    /// Its tenth of a second, counted from time zero.
+    /// The tenth of a second, counted from time zero.
     tenth: u64,
     counts: [u32; BUCKETS],
     count: u64,
@@ -160,7 +161,7 @@ impl Waits {
         self.by((1..BUCKETS).map(start_of))
     }
 
-    /// A histogram with upper bounds `bounds`, each of which is the start of one of our buckets.
+    /// A histogram with upper bounds `bounds`, each of which is the start of a bucket.
     fn by(&self, bounds: impl Iterator<Item = u64>) -> Histogram {
         let (mut bounds_s, mut counts, mut from) = (Vec::new(), Vec::new(), 0);
         for bound in bounds {
@@ -182,7 +183,7 @@ const fn bound(at: usize) -> u64 {
 }
 
 impl Slot {
-    /// The waits, in seconds, at the `wanted` quantiles, which ascend.
+    /// The waits at the quantiles `wanted`, in seconds. The quantiles must ascend.
     fn quantiles<const N: usize>(&self, wanted: [f64; N]) -> [f64; N] {
         let mut found = [0.0; N];
         let (mut sum, mut next) = (0u64, 0);
@@ -282,7 +283,7 @@ mod tests {
         }
         assert_eq!(fine.counts.iter().sum::<u64>(), waits.len() as u64);
         let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
-        // The sum is of floats, one of which is 2^64 ns.
+        // Floats are summed, one of which is 2^64 ns.
         assert!((histogram.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", histogram.sum_s);
     }
 
@@ -299,7 +300,8 @@ mod tests {
             let window = sojourns.window(at(900));
             for (q, shown) in [(0.5, window.p50_s), (0.95, window.p95_s), (0.99, window.p99_s)] {
                 let truth = waits[(q * waits.len() as f64).ceil().max(1.0) as usize - 1] as f64 * 1e-9;
-                // Half a bucket of 1/16, and one ns because a bucket's middle is a whole number.
+                // The tolerance is half a bucket of 1/16, and one ns because a bucket's middle is a
+                // whole number.
                 prop_assert!((shown - truth).abs() <= truth / 31.0 + 1e-9, "{}: {}, not {}", q, shown, truth);
             }
         }

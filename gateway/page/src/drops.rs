@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The most drops, marks and losses kept.
 pub const KEPT: usize = 500;
-/// Events named per look. Of more, the newest are named and represent all.
+/// Events named per look. If there are more, the newest are named and represent all.
 const NAMED: usize = 256;
 /// Seconds counted.
 const MINUTE: usize = 60;
-/// Rows counted per second; further rows count as one.
+/// Rows counted per second. All further rows are counted together.
 const MAX_ROWS: usize = 256;
 
 /// The latest drops, and counts of the last minute.
@@ -27,7 +27,7 @@ pub struct Drops {
 /// One packet that was dropped, marked or lost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drop {
-    /// Its time, in seconds since 1970.
+    /// The time of the event, in seconds since 1970.
     at_s: f64,
     way: &'static str,
     /// `dropped`, `marked` or `lost`.
@@ -37,13 +37,13 @@ pub struct Drop {
     flow: String,
     packet: String,
     waited_s: f64,
-    /// The share of the link that its flow, or its class, got in the second before.
+    /// The share of the link that the packet's flow or class got in the preceding second.
     share: Option<f64>,
-    /// The fair share of its class.
+    /// The fair share of the packet's class.
     fair: Option<f64>,
 }
 
-/// A row and a column of counts.
+/// The row and the column that identify a count.
 type Cell = (&'static str, String, &'static str, &'static str);
 
 #[derive(Debug)]
@@ -58,11 +58,10 @@ pub struct DropsAnswer {
     last: Vec<Drop>,
     /// Events of the last minute per class, or per flow without classes.
     minute: Vec<Count>,
-    /// Events named per look; of more, the newest represent all.
+    /// Events named per look. If there were more, the newest represent all.
     named: usize,
 }
 
-/// Events of one row with one reason.
 #[derive(Debug, Serialize)]
 struct Count {
     way: &'static str,
@@ -73,7 +72,6 @@ struct Count {
 }
 
 impl Drops {
-    /// Takes the events since the last look.
     pub(super) fn look(&mut self, board: &Board) {
         let (now, calendar) = (clock::now(), clock::calendar());
         let has_classes = board.about().book.len() > 1;

@@ -1,9 +1,9 @@
 //! The page for browsers: the gateway's present and past, and why packets were dropped.
 //!
 //! Separate threads read all data from the [`Board`], so the datapath never waits. [`Live`] sends
-//! measurements a hundred times a second to viewers, [`history`] keeps the past in a file, and
-//! [`recorder`] is the thread that writes it. Only numbers and names leave as JSON; the page
-//! renders them as text, never as markup.
+//! measurements a hundred times a second to viewers. [`history`] keeps the past in a file, which
+//! the thread of [`recorder`] writes. Only numbers and names leave as JSON; the page renders them
+//! as text, never as markup.
 
 pub mod drops;
 pub mod history;
@@ -36,7 +36,7 @@ use lock::lock;
 use replay::{Minute, Outcome, ReplayAnswer, Unit};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// The parts of the page.
+/// The components of the page.
 #[derive(Debug)]
 pub struct Watch {
     /// The gateway's measurements.
@@ -47,7 +47,7 @@ pub struct Watch {
     pub live: Arc<Live>,
     history: Mutex<History>,
     drops: Mutex<Drops>,
-    /// The last minute's arrivals, by the number of the [`Way`].
+    /// The arrivals of the last minute, by the number of the [`Way`].
     minutes: [Mutex<Minute>; 2],
     /// Admits one replay at a time.
     replaying: Mutex<()>,
@@ -87,7 +87,7 @@ impl Watch {
         let config = about.config.as_ref().ok_or(ReplayError::Off)?;
         let built =
             |name: &str| config.other_discipline(way, name, &self.context)?.ok_or(ReplayError::Unshaped);
-        // Builds before it copies arrivals, so a wrong name costs no copy.
+        // The disciplines are built before arrivals are copied, so a wrong name costs no copy.
         let (present, other) = (built(&about.ways[way as usize].discipline)?, built(name)?);
         let arrivals: Vec<Arrival> = self.minute(way).copy();
         let (Some(first), Some(last)) = (arrivals.first(), arrivals.last()) else {
@@ -139,7 +139,7 @@ pub enum ReplayError {
     /// No packet arrived, or more than could be kept.
     #[error("nothing arrived in the last minute that could be replayed")]
     Empty,
-    /// The discipline cannot work there.
+    /// The discipline cannot work on this link.
     #[error(transparent)]
     Build(#[from] BuildError),
 }

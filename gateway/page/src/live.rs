@@ -1,8 +1,8 @@
 //! Measurements a hundred times a second, for viewers.
 //!
 //! The counters are read once for all viewers, and only while there are any. Five readings form one
-//! message, so that a reading costs no system call. A viewer that does not take its messages misses
-//! some, and is dropped after it missed [`MAX_MISSED`] in a row.
+//! message, so a reading needs no system call. A viewer that takes messages too slowly misses some,
+//! and is dropped after it missed [`MAX_MISSED`] in a row.
 
 use super::lock::lock;
 use crate::http::{Latest, Marks, now_ms};
@@ -25,7 +25,6 @@ use tokio::time::{MissedTickBehavior, interval};
 
 /// The most viewers.
 const MAX_VIEWERS: usize = 16;
-/// The most picks of one viewer.
 const MAX_PICKS: usize = 8;
 /// The interval between readings.
 const EVERY: Duration = Duration::from_millis(10);
@@ -33,14 +32,13 @@ const EVERY: Duration = Duration::from_millis(10);
 const AT_ONCE: usize = 5;
 /// Messages that may wait for a viewer.
 const WAITING: usize = 8;
-/// Consecutive messages a viewer may miss before it is dropped (10 s).
+/// Consecutive messages (10 s) that a viewer may miss before it is dropped.
 const MAX_MISSED: u32 = 200;
-/// Readings between two snapshots: a second.
+/// Readings between two snapshots, which are a second apart.
 const SNAPSHOT_EVERY: usize = 100;
-/// Classes in the snapshot of a stream.
 const SHOWN_CLASSES: usize = 32;
 
-/// A class or flow that a viewer picks for measurements a hundred times a second.
+/// A class or flow that a viewer picked, to be measured a hundred times a second.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wanted {
@@ -58,7 +56,7 @@ pub struct Wanted {
 pub enum WantedKind {
     /// A class or a subscriber.
     Class,
-    /// A flow: a host, or another unit by the definition of a flow.
+    /// A flow: a host, or whatever else is configured as a flow.
     Flow,
 }
 
@@ -84,7 +82,7 @@ pub enum LookError {
     /// There are too many viewers.
     #[error("{MAX_VIEWERS} viewers look already; close a page elsewhere")]
     Full,
-    /// It picks too many items.
+    /// The viewer picks too many items.
     #[error("{given} things are picked; allowed: at most {MAX_PICKS}")]
     Picks {
         /// Their number.
@@ -97,7 +95,7 @@ impl Live {
         Arc::new(Live { board, latest, viewers: Mutex::default(), is_reading: AtomicBool::new(false) })
     }
 
-    /// Adds a viewer. Call it inside the server's runtime, which takes the readings.
+    /// Adds a viewer. Must be called inside the server's runtime, which takes the readings.
     ///
     /// # Errors
     /// If there are too many viewers or picks.
@@ -129,7 +127,6 @@ impl Live {
         lock(&self.viewers).len()
     }
 
-    /// Reads while there are viewers.
     async fn read(self: Arc<Self>) {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -160,7 +157,7 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // A viewer that arrived just now saw this task still reading, so it started none.
+        // A viewer that has just arrived found this task still reading, so it started no other.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }
@@ -170,8 +167,8 @@ impl Live {
         Box::pin(self.read())
     }
 
-    /// Looks up the picked items by name, and requests readings of them. Class numbers change with
-    /// a reload.
+    /// Looks up the picked items by name, since class numbers change with a reload, and requests
+    /// readings of them.
     fn resolve(&self) -> Vec<(Pick, Wanted)> {
         let mut wanted: Vec<Wanted> =
             lock(&self.viewers).iter().flat_map(|viewer| viewer.wanted.iter().cloned()).collect();
@@ -190,7 +187,7 @@ impl Live {
         found
     }
 
-    /// Sends a message to all viewers. False if none is left.
+    /// Sends a message to all viewers. Returns whether any viewer is left.
     fn send(&self, message: &Bytes) -> bool {
         let mut viewers = lock(&self.viewers);
         viewers.retain_mut(|viewer| match viewer.messages.try_send(message.clone()) {
@@ -226,7 +223,7 @@ pub(super) fn shown(snapshot: &Snapshot) -> Snapshot {
     shown
 }
 
-/// Some readings: one list per quantity, oldest first.
+/// Several readings: one list per quantity, oldest first.
 #[derive(Debug, Serialize)]
 struct Message<'a> {
     /// Seconds of the monotonic clock.
@@ -279,7 +276,7 @@ impl<'a> Message<'a> {
         let picked = names.iter().filter_map(|(pick, wanted)| {
             let count =
                 |reading: &Pulse| reading.picked.iter().find(|(of, _)| of == pick).map(|(_, count)| *count);
-            // The observer may not read it yet.
+            // The observer may not have read the item yet.
             let counts: Vec<FlowCount> = readings.iter().map(count).collect::<Option<_>>()?;
             let waiting =
                 |count: &FlowCount| count.packets_in.saturating_sub(count.packets_out + count.dropped);

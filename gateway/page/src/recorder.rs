@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The interval between looks at drops.
 const LOOK: Duration = Duration::from_millis(100);
-/// How much the thread yields, above all to the forwarding one: out of 19 (`nice`).
+/// The `nice` value of the thread, of at most 19. It yields above all to the forwarding thread.
 const NICE: i32 = 10;
 
 /// Writes events to the history of `watch` from a separate thread, until `stop`. Then it closes the

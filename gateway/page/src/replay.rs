@@ -1,8 +1,8 @@
 //! Replays the arrivals of the last minute through another discipline.
 //!
 //! Senders that react to drops and delay would have sent different traffic. So the outcome shows
-//! what this discipline does with this load, not what would have happened. The discipline in use is
-//! replayed too: its deviation from the recorded outcome shows how far the replay can be trusted.
+//! what a discipline does with this load, not what would have happened. The discipline in use is
+//! replayed too. Its deviation from the recorded outcome shows how far the replay can be trusted.
 
 use fairwire_core::{Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::arrivals::Arrival;
@@ -13,11 +13,11 @@ use fairwire_wire::assured::color_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The time span kept.
+/// The time for which arrivals are kept.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Named classes or flows of an outcome: those that offered most.
+/// The most classes or flows named in an outcome: those that offered most.
 const NAMED: usize = 12;
-/// A class or flow that got less than this part of its offered traffic wanted more.
+/// A class or flow that got less than this fraction of its offered traffic wanted more.
 const CONTENT: f64 = 0.98;
 
 /// The arrivals of the last minute, as far as there is room.
@@ -33,8 +33,8 @@ impl Minute {
         Minute { arrivals: VecDeque::new(), max }
     }
 
-    /// Adds arrivals. If some were missed, all earlier ones are deleted: a replay with a gap would
-    /// be of another load.
+    /// Adds arrivals. If some were missed, all earlier arrivals are deleted, since a replay with a
+    /// gap would be of another load.
     pub fn extend(&mut self, arrivals: &[Arrival], missed: u64) {
         if missed > 0 {
             self.arrivals.clear();
@@ -52,7 +52,7 @@ impl Minute {
         self.arrivals.clear();
     }
 
-    /// A copy, oldest first.
+    /// Copies the arrivals, oldest first.
     pub fn copy(&self) -> Vec<Arrival> {
         self.arrivals.iter().copied().collect()
     }
@@ -92,7 +92,7 @@ pub struct Share {
     pub name: String,
     /// Bit/s offered.
     pub offered_bps: f64,
-    /// Bit/s that it got.
+    /// Bit/s that the class or flow got.
     pub throughput_bps: f64,
     /// Its dropped packets.
     pub dropped: u64,
@@ -153,8 +153,8 @@ impl Signals for Books<'_> {
     }
 }
 
-/// Replays `arrivals` through `other`, counted by class if there are classes. `name_of` returns the
-/// names.
+/// Replays `arrivals` through `other`, counted by class or, without classes, by flow. `name_of`
+/// names the unit.
 pub fn replay(
     other: OtherDiscipline,
     arrivals: &[Arrival],
@@ -237,11 +237,11 @@ pub struct ReplayAnswer {
     pub way: Way,
     /// The replayed time, in seconds.
     pub seconds: f64,
-    /// The recorded traffic of that time, as far as it is kept.
+    /// The recorded traffic of the replayed time, as far as it is kept.
     pub happened: super::history::Happened,
     /// The discipline in use, replayed.
     pub present: Outcome,
-    /// The other discipline, replayed.
+    /// The outcome of the other discipline.
     pub other: Outcome,
 }
 
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_replay_has_the_waits_and_drops_that_can_be_computed_by_hand() {
-        // Of five packets at once, one is sent, two wait and two are dropped. One more follows
+        // Five packets arrive at once: one is sent, two wait and two are dropped. A sixth arrives
         // later.
         let arrivals: Vec<Arrival> = [0, 0, 0, 0, 0, 1000].iter().map(|ms| arrival(*ms, 7)).collect();
         let outcome = replay(link(2), &arrivals, false, &|unit| format!("{unit:?}"));

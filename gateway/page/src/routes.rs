@@ -18,7 +18,6 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-/// The most entries in a list.
 const MAX_LISTED: usize = 200;
 /// The most bytes of a search text: longer than any name.
 const MAX_SEARCH_BYTES: usize = 256;
@@ -38,7 +37,6 @@ pub fn routes(watch: Arc<Watch>) -> Router {
         .with_state(watch)
 }
 
-/// A refusal, with its reason as text.
 type Refused = (StatusCode, String);
 
 fn json(value: &impl Serialize) -> Response {
@@ -46,7 +44,7 @@ fn json(value: &impl Serialize) -> Response {
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], text).into_response()
 }
 
-/// Runs slow work outside the serving thread.
+/// Runs slow `work` outside the serving thread.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
     spawn_blocking(work).await.map_err(|_| {
         (StatusCode::INTERNAL_SERVER_ERROR, "this is a fault of fairwire; its log says more\n".into())
@@ -91,11 +89,10 @@ async fn stream(
     Ok((headers, Body::from_stream(events)).into_response())
 }
 
-/// The part of a list and its order.
 #[derive(Deserialize)]
 struct ListQuery {
     way: Way,
-    /// A part of the names, in any case.
+    /// Text that the names must contain, in upper or lower case.
     #[serde(default)]
     search: String,
     #[serde(default)]
@@ -110,7 +107,6 @@ fn usual_limit() -> usize {
     MAX_LISTED
 }
 
-/// The order of a list.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum ListOrder {
@@ -119,17 +115,16 @@ enum ListOrder {
     Got,
     /// Most drops first.
     Drops,
-    /// Furthest below the due rate first.
+    /// The item furthest below its due rate comes first.
     Short,
     Name,
 }
 
-/// An item that can be listed.
 trait Listed: Clone + Serialize {
     fn name(&self) -> &str;
-    /// Bit/s that it got.
+    /// Bit/s that the item got.
     fn got_bps(&self) -> f64;
-    /// The bit/s that it should get, at most its demand.
+    /// Bit/s that the item should get, at most its demand.
     fn due_bps(&self) -> f64;
     fn drops_per_s(&self) -> f64;
 }
@@ -267,7 +262,7 @@ struct ReplayQuery {
     discipline: String,
 }
 
-/// How much a replay yields to other threads: the maximum (`nice`).
+/// The `nice` value of a replay: the maximum.
 const REPLAY_NICE: i32 = 19;
 
 /// Runs a replay on a separate thread of lowest priority.
@@ -331,7 +326,7 @@ mod tests {
         let (found, first) = names(r#"{"way":"upload","limit":100000}"#, 20_000);
         assert_eq!((found, first.len()), (20_000, MAX_LISTED));
         assert_eq!(names(r#"{"way":"upload","offset":20000}"#, 20_000).1, Vec::<String>::new());
-        // 96 is the highest rate; 12 the most drops.
+        // The class 96 has the highest rate, and 12 the most drops.
         assert_eq!(first[0], "Home-00096");
         assert_eq!(names(r#"{"way":"upload","order":"drops"}"#, 20_000).1[0], "Home-00012");
         assert_eq!(names(r#"{"way":"upload","order":"short"}"#, 20_000).1[0], "Home-00000");

@@ -18,20 +18,19 @@ use std::thread::JoinHandle;
 
 /// The default size of a history, in bytes.
 const SIZE: u64 = 64 << 20;
-/// The default time that minutes are kept, in seconds.
+/// The default time that slots of a minute are kept, in seconds.
 const KEEP_S: u64 = 7 * 24 * 3600;
 
-/// The bound addresses and the permitted readers.
 struct Sites {
     metrics: Option<TcpListener>,
     page: Option<(TcpListener, Option<PathBuf>, Bounds)>,
     readers: Readers,
 }
 
-/// Opens telemetry's sources of this process, and binds the addresses of `config`. The folder of
-/// the history is created for `user`, which the process becomes.
+/// Opens telemetry's sources of this process, and binds the addresses of `config`. Creates the
+/// history's folder for `user`, which the process becomes.
 ///
-/// A listener among `handed` that is already bound to an address is used for it.
+/// If a listener among `handed` is already bound to an address, it is used.
 pub fn bind(
     config: &Config,
     user: Option<&User>,
@@ -73,7 +72,7 @@ impl BoundSites for Sites {
     }
 
     /// Serves from separate threads, with this thread's present rights, until `stop`. Returns the
-    /// thread that writes the history, if any; it closes the file when it ends.
+    /// thread that writes the history, if any; that thread closes the file when it ends.
     fn serve(
         self: Box<Self>,
         board: &Arc<Board>,

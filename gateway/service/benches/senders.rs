@@ -1,15 +1,15 @@
 //! The gain from sender threads: `cargo bench -p fairwire-gateway --bench senders`, as root.
 //!
 //! Frames of 256 flows come from memory as fast as they are taken, and pass the download of a plain
-//! gateway. They leave by a packet socket on one end of a veth pair; the other end counts and drops
-//! them. So only the gateway needs a processor, and the result is its highest rate. One thread and
-//! two threads take turns. The output includes the terms of the model in `docs/gateway/threads.md`:
-//! the costs of deciding, handing over and sending a frame.
+//! gateway. They leave by a packet socket on one end of a veth pair. The other end counts and drops
+//! them. So only the gateway needs a processor, and the result is its highest rate. Rounds with one
+//! thread and with two threads alternate. The output includes the terms of the model in
+//! `docs/gateway/threads.md`: the costs of deciding, handing over and sending a frame.
 //!
-//! Wall-clock rates include the effect of other programs. So a pair of rounds counts for the ratio
-//! only if the gateway's threads hardly waited for a processor in both; the number of such pairs is
-//! printed. Processor time per frame does not depend on other programs. It gives the ratio of an
-//! idle machine, on which the busier thread is the limit.
+//! Other programs affect wall-clock rates. So a pair of rounds counts for the ratio only if in both
+//! rounds the gateway's threads hardly waited for a processor. The number of such pairs is printed.
+//! Processor time per frame does not depend on other programs. From it follows the ratio on an idle
+//! machine, on which the busier thread is the limit.
 
 #[path = "forwarding/frame.rs"]
 mod frame;
@@ -31,7 +31,6 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Any failure, to be printed.
 type Failure = Box<dyn std::error::Error>;
 
 const FLOWS: u16 = 256;
@@ -40,15 +39,15 @@ const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\nout
                       rate = \"40 Gbit/s\"\nflows = \"5-tuple\"\n";
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_ms(800);
-/// The largest part of a round that all threads together may wait for a processor, if it is to
-/// count.
+/// The largest fraction of a round that all threads together may wait for a processor; otherwise
+/// the round does not count.
 const QUIET: f64 = 0.05;
 /// The time for threads to allocate and start.
 const WARM_UP: Duration = Duration::from_ms(250);
 /// A neighbour that does not exist; frames to it are counted and dropped.
 const VACANT: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
-/// Gives frames of all flows in turn.
+/// Supplies frames of all flows in turn.
 struct Source {
     frames: Vec<Vec<u8>>,
     next: usize,
@@ -62,7 +61,6 @@ impl Source {
     }
 }
 
-/// Takes and discards everything.
 struct Nowhere;
 
 impl Transmit for Nowhere {
@@ -71,7 +69,7 @@ impl Transmit for Nowhere {
     }
 }
 
-/// The two ends of the gateway: frames come from memory, and leave by a port or are discarded.
+/// A port of the gateway. Frames come from memory, and leave by an interface or are discarded.
 enum End {
     Source(Source),
     Nowhere { is_handed_out: bool },
@@ -126,14 +124,15 @@ struct Round {
     decides: f64,
     /// Processor time of the sender threads per frame, ns.
     sends: f64,
-    /// The part of frames that were refused.
+    /// The fraction of frames that were refused.
     refused: f64,
-    /// The part of the time that all threads together waited for a processor.
+    /// The fraction of the round that all threads together waited for a processor.
     waited: f64,
 }
 
 impl Round {
-    /// Processor time of the busier thread per frame, ns: the limit if each has a processor.
+    /// Processor time of the busier thread per frame, ns. It is the limit if each thread has a
+    /// processor.
     fn limit(&self) -> f64 {
         self.decides.max(self.sends)
     }
@@ -145,8 +144,8 @@ fn waited_s() -> f64 {
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// A round with frames of `bytes` and `threads` threads in all, out by `end`. `counted` counts the
-/// departures if the gateway's own count cannot be used.
+/// Measures a round with frames of `bytes` and `threads` threads in total, which send by `end`.
+/// `counted` counts the departures if the gateway's count cannot be used.
 fn round(
     bytes: usize,
     threads: usize,

@@ -1,10 +1,10 @@
 //! The pauses of the datapath thread for telemetry, measured by `cargo bench -p fairwire-gateway
 //! --bench telemetry`.
 //!
-//! There are 4096 flows and 20 000 classes in each direction, all with counts, and an interval
-//! every 10 ms of virtual time. Pauses are measured in the thread's processor time, so other
-//! processes do not count. The benchmark prints the median and the longest of a thousand pauses. It
-//! also prints the time that a reader needs for a snapshot with all classes.
+//! Each direction has 4096 flows and 20 000 classes, all with counts. An interval ends every 10 ms
+//! of virtual time. Pauses are measured in the thread's processor time, so other processes do not
+//! count. The benchmark prints the median and the longest of a thousand pauses, and the time that a
+//! reader needs for a snapshot with all classes.
 
 use fairwire_core::Weight;
 use fairwire_core::scheduler::Fcfs;
@@ -40,7 +40,6 @@ fn book() -> ClassBook {
     ClassBook::new((0..CLASSES).map(class).collect())
 }
 
-/// Processor time of this thread.
 fn thread_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

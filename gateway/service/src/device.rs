@@ -1,4 +1,4 @@
-//! The kernel's lock on an interface: the same for all users, all folders and all names of the
+//! The kernel's lock on an interface, which is the same for all users, folders and names of the
 //! interface.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
@@ -9,14 +9,13 @@ use rustix::net::{
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A lock on an interface: a socket named after its index. Such names belong to the network
-/// namespace, as interface indexes do, and end with the process.
+/// A lock on an interface: a socket named after the interface's index. Both are known in a network
+/// namespace, and the lock ends with the process.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
     socket: OwnedFd,
 }
 
-/// The process that holds an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holder(String);
 
@@ -41,7 +40,7 @@ impl DeviceLock {
         let socket = socket()?;
         match bind(&socket, &address(index)?) {
             Ok(()) => {
-                // The kernel reports the holder to any process that connects; no bytes are ever
+                // The kernel reports the holder to any process that connects. No bytes are ever
                 // sent.
                 listen(&socket, 1)?;
                 Ok(Some(DeviceLock { socket }))
@@ -53,7 +52,7 @@ impl DeviceLock {
 }
 
 impl DeviceLock {
-    /// The lock that another process handed over. From now on this process is reported as the
+    /// The lock that another process handed over. From then on this process is reported as the
     /// holder.
     pub(crate) fn handed_over(socket: OwnedFd) -> io::Result<Self> {
         // The kernel reports the process that called listen(2) last.
@@ -68,7 +67,6 @@ impl AsFd for DeviceLock {
     }
 }
 
-/// The process that holds the interface with the index `index`, if any.
 pub(crate) fn holder(index: u32) -> Option<Holder> {
     let socket = socket().ok()?;
     match connect(&socket, &address(index).ok()?) {
@@ -76,15 +74,15 @@ pub(crate) fn holder(index: u32) -> Option<Holder> {
             let pid = getsockopt(&socket, PeerCredentials).map_or(0, |peer| peer.pid());
             Some(Holder(called(pid)))
         }
-        // The queue of connections is full, so it is held.
+        // The queue of connections is full, so another process has the lock.
         Err(Errno::AGAIN) => Some(Holder(called(0))),
         Err(_) => None,
     }
 }
 
-/// The text for a process: its number and its command.
+/// Describes a process by its number and its command.
 fn called(pid: i32) -> String {
-    // The process is in another PID namespace: a container, or this one's host.
+    // The process is in a PID namespace invisible from here, such as the host's.
     if pid == 0 {
         return "another gateway, whose process cannot be seen from here".into();
     }
@@ -100,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_device_has_one_named_holder_until_its_release() {
-        // No interface has this index; tests that run at the same time have others.
+        // No interface has this index. Tests that run at the same time use others.
         let index = 0x4000_0000 + std::process::id();
         assert_eq!(holder(index), None);
         let lock = DeviceLock::take(index).expect("a socket").expect("it is free");

@@ -1,4 +1,4 @@
-//! Metrics and pages over HTTP, which a program passes in: the service itself has no HTTP.
+//! Metrics and pages over HTTP. The service itself has no HTTP, so a program passes them in.
 
 use crate::config::user::User;
 use crate::config::{Config, PlanContext};
@@ -12,8 +12,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread::JoinHandle;
 
 /// Binds the addresses of a configuration while the process still has its rights. Folders are
-/// created for the user that the process becomes. A listener in `handed` that is bound to one of
-/// these addresses is removed from `handed` and used.
+/// created for the user that the process becomes. If a listener in `handed` is already bound to one
+/// of these addresses, it is removed from `handed` and used.
 pub type BindSites =
     fn(&Config, Option<&User>, &mut Vec<TcpListener>) -> Result<Box<dyn BoundSites>, ServiceError>;
 
@@ -22,8 +22,8 @@ pub trait BoundSites: Send {
     /// Copies of the listeners, to be handed over to another process.
     fn copies(&self) -> Vec<TcpListener>;
 
-    /// Serves from new threads, with the current rights of this thread, until `stop`. The returned
-    /// thread closes a file when it ends, so the service waits for it.
+    /// Serves from new threads, with the current rights of this thread, until `stop`. The service
+    /// waits for the returned thread, which closes a file when it ends.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -38,7 +38,7 @@ pub trait BoundSites: Send {
 /// Why nothing is served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// An address beyond loopback, without a token.
+    /// An address beyond loopback has no token.
     #[error(
         "what is on {address} could be read by others than this machine: give `telemetry.token_file`, or an address of loopback such as 127.0.0.1:{port}",
         port = address.port()
@@ -65,8 +65,8 @@ pub enum ServeError {
     Thread(#[from] io::Error),
 }
 
-/// The file of a gateway's history: the configured one, or one in systemd's state folder. `None`
-/// without a page, or without a file.
+/// The file of a gateway's history: the configured file, or else one in systemd's state folder.
+/// `None` without a page, or without either.
 pub fn history_of(config: &Config) -> Option<PathBuf> {
     let page = config.spec().telemetry.page.as_ref()?;
     let state = || {

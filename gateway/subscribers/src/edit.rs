@@ -1,5 +1,5 @@
 //! Adds, changes or removes subscribers in the text of the subscriber file. All other lines stay as
-//! typed.
+//! they are.
 
 use crate::sheet::{COLUMNS, Sheet, SheetText, SubscriberRow, read_names};
 use fairwire_document::{DocumentError, Problem};
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Debug)]
 pub enum Edit {
     /// Sets these values, each with its column name, and keeps all others. Creates the subscriber
-    /// if missing.
+    /// if it is missing.
     Set(Vec<(String, String)>),
     /// Sets these values of an existing subscriber.
     Change(Vec<(String, String)>),
@@ -17,17 +17,16 @@ pub enum Edit {
     Remove,
 }
 
-/// The text of `source` after `edits`, each with its subscriber's name. It is not checked whether
-/// the resulting subscribers are valid.
+/// The text of `source` after `edits`, each with its subscriber's name. The resulting subscribers
+/// may be invalid.
 ///
 /// # Errors
-/// If the file cannot be read, a column does not exist, or a subscriber to change or remove does
-/// not exist.
+/// If the file cannot be read, or a column or a subscriber to change or remove does not exist.
 pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String, DocumentError> {
     let sheet = read_names(source)?;
     let columns = columns(&sheet, edits)?;
     let places: HashMap<&str, usize> = sheet.rows.iter().map(|row| row.name.as_str()).zip(0..).collect();
-    // The new values of each edited row, or none if it is removed.
+    // The new values of each edited row; `None` for a removed row.
     let mut changed: HashMap<usize, Option<Vec<String>>> = HashMap::new();
     let mut new: Vec<Vec<String>> = Vec::new();
     for (name, edit) in edits {
@@ -54,7 +53,7 @@ pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String,
     Ok(joined(source.text, &sheet, &columns, &changed, &new))
 }
 
-/// The columns of the file, followed by those new to it.
+/// The columns of the file, followed by further columns of `edits`.
 fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a str>, DocumentError> {
     let mut columns: Vec<&'a str> = sheet.columns.iter().map(|column| COLUMNS[*column]).collect();
     for (_, edit) in edits {
@@ -72,7 +71,7 @@ fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a
     Ok(columns)
 }
 
-/// The non-empty values of `row` by column, without the name.
+/// The non-empty values of `row` by column, except the name.
 pub(crate) fn values_of(sheet: &Sheet<'_>, row: &SubscriberRow) -> BTreeMap<String, String> {
     let columns = sheet.columns.iter().map(|column| COLUMNS[*column]);
     let all = columns.zip(fields(&sheet.source.text[row.at.clone()]));
@@ -93,7 +92,7 @@ fn padded(mut record: Vec<String>, length: usize) -> Vec<String> {
     record
 }
 
-/// The complete text, with changed rows replaced or removed and new ones added.
+/// The complete text, with changed rows replaced or removed, and new rows added.
 fn joined(
     text: &str,
     sheet: &Sheet<'_>,
@@ -137,7 +136,7 @@ fn fields(line: &str) -> Vec<String> {
     record.iter().map(String::from).collect()
 }
 
-/// A record as a line, without the line end.
+/// Formats a record as a line of CSV, without the line end.
 pub(crate) fn written(record: &[String]) -> String {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     let bytes = writer.write_record(record).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();

@@ -1,16 +1,16 @@
-//! Temporary addresses of a subscriber, by lease or session: their notation in the file, and their
-//! validity.
+//! A subscriber's temporary addresses, from leases or sessions: their notation in the file, and
+//! their validity.
 
 use fairwire_datapath::classify::Prefix;
 use std::net::IpAddr;
 
-/// The notation in the column `leased`: a single address has no length.
+/// The notation of `prefix` in the column `leased`. A single address has no length.
 pub fn written(prefix: &Prefix) -> String {
     let most = if prefix.address().is_ipv4() { 32 } else { 128 };
     if prefix.bits() == most { prefix.address().to_string() } else { prefix.to_string() }
 }
 
-/// The fewest bits of a network that is leased to one subscriber, IPv4 and IPv6.
+/// The fewest leading bits of a network that is leased to one subscriber: IPv4, IPv6.
 const MIN_BITS: [u8; 2] = [8, 16];
 
 /// Networks without subscribers' addresses: RFC 6890, RFC 1112 and RFC 4291.
@@ -27,7 +27,8 @@ const NO_HOSTS: [(IpAddr, u8); 7] = {
     ]
 };
 
-/// Can one subscriber have it? `0.0.0.0`, `::/0` and similar ones would take the traffic of others.
+/// Can one subscriber have this network? `0.0.0.0`, `::/0` and similar ones would take the traffic
+/// of others.
 pub fn is_plausible(prefix: &Prefix) -> bool {
     let fewest = MIN_BITS[usize::from(prefix.address().is_ipv6())];
     let is_of = |(address, bits): &(IpAddr, u8)| Prefix::containing(*address, *bits).overlaps(prefix);

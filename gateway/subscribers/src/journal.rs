@@ -1,10 +1,10 @@
-//! The journal next to the subscriber file: one line per operation on single subscribers since the
-//! file was written. So an operation writes one line instead of the entire file.
+//! The journal next to the subscriber file. Each line is an operation on single subscribers since
+//! the file was written. So an operation writes one line instead of the entire file.
 //!
-//! A line is a JSON list of changes, each with the subscriber's values before and after, without
-//! empty columns. A line counts once its line end is written. A subscriber's line in the file must
-//! equal a state in the journal, before or after one of its changes. Otherwise the file was edited
-//! since, and takes precedence. So changes that the file already has make no difference.
+//! A line is a JSON list of changes. Each change has the subscriber's values before and after,
+//! without empty columns. A line counts once its line end is written. A subscriber's line in the
+//! file must equal a state in the journal, before or after one of its changes. Otherwise the file
+//! was edited since, and takes precedence. So changes that the file already has make no difference.
 
 use crate::edit::{Edit, edited, values_of};
 use crate::sheet::{COLUMNS, SheetText, read_names};
@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The maximum length of a journal, in bytes: some 300 operations, read in half a millisecond. A longer
-/// one is merged into the file.
+/// The maximum length of a journal, in bytes: some 300 operations, read in half a millisecond. A
+/// longer journal is merged into the file.
 pub const MAX_BYTES: u64 = 64 << 10;
 
-/// The non-empty values of a subscriber's line by column, without the name. `None` without a line.
+/// The non-empty values of a subscriber's line by column, except the name. `None` if there is no
+/// line.
 pub type Values = Option<BTreeMap<String, String>>;
 
 /// One subscriber before and after an operation.
@@ -29,7 +30,7 @@ pub struct Change {
     /// The values before the operation.
     #[serde(deserialize_with = "Option::deserialize")] // otherwise the key would be optional
     pub before: Values,
-    /// The values after it.
+    /// The values after the operation.
     #[serde(deserialize_with = "Option::deserialize")]
     pub after: Values,
 }
@@ -37,17 +38,18 @@ pub struct Change {
 /// A parsed journal.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// The states of each subscriber by name, oldest first, and the number of its last line.
+    /// The states of each subscriber by name, oldest first, and the number of the last line with
+    /// the subscriber.
     states: BTreeMap<String, (Vec<Values>, usize)>,
     /// The subscribers in the order of their first lines.
     names: Vec<String>,
-    /// The complete lines, in bytes.
+    /// The length of the complete lines, in bytes.
     length: usize,
-    /// One note per line that is left out.
+    /// A note for each line that is left out.
     notes: Vec<String>,
 }
 
-/// The journal's line of an operation. It is ASCII, so every part of it is valid text.
+/// The journal's line for an operation. It is ASCII, so a torn line is valid text.
 pub fn line(changes: &[Change]) -> String {
     let json = serde_json::to_string(changes).expect("maps of text can be written");
     let mut line = String::with_capacity(json.len() + 1);
@@ -69,7 +71,7 @@ impl Journal {
     ///
     /// # Errors
     /// If a line is malformed, with its position. A last line without an end is only noted: its
-    /// writer was killed, and the operation was never answered.
+    /// writer was killed before it answered the operation.
     pub fn read(source: SheetText<'_>) -> Result<Journal, DocumentError> {
         let mut journal = Journal::default();
         for (number, text) in (1..).zip(source.text.split_inclusive('\n')) {
@@ -107,7 +109,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Does it have no complete line?
+    /// Has the journal no complete line?
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -117,8 +119,8 @@ impl Journal {
         self.length
     }
 
-    /// The current values of subscriber `name`, whose line in the file has the values `listed`.
-    /// `Err` with the number of the journal's line if the journal does not know `listed`.
+    /// The current values of subscriber `name`, whose line in the file has the values `listed`. If
+    /// the journal does not know these, `Err` with the number of the journal's line.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),
@@ -127,8 +129,8 @@ impl Journal {
         }
     }
 
-    /// The text of the file `source` with the changes applied. Each change that is left out gets a
-    /// note with its position in the journal called `name`.
+    /// The text of the file `source` after the journal's changes. Each change that is left out gets
+    /// a note with its position in the journal `name`.
     ///
     /// # Errors
     /// If the file cannot be parsed.
@@ -175,7 +177,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table from both texts, each with its name. Without a journal, its text is empty.
+    /// The table with the given texts, each with its name. The text of a missing journal is empty.
     ///
     /// # Errors
     /// As for [`Journal::read`].
@@ -267,7 +269,7 @@ fn put(now: &BTreeMap<String, String>, values: &[(String, String)]) -> BTreeMap<
     after
 }
 
-/// Two tables in CSV: the lines of these subscribers before the changes, and after them.
+/// Two tables in CSV, with the lines of the changed subscribers before and after the changes.
 pub fn tables(changes: &[Change]) -> [String; 2] {
     let all = changes.iter().flat_map(|change| [&change.before, &change.after]).flatten();
     let mut columns: Vec<&str> = all.flat_map(BTreeMap::keys).map(String::as_str).collect();
@@ -288,8 +290,8 @@ pub fn tables(changes: &[Change]) -> [String; 2] {
     [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
 }
 
-/// The values of subscriber `name`, if it has a line, found by searching for the name. `None` if
-/// quotes or other line ends require a full parser.
+/// Searches for the values of subscriber `name`, if it has a line. `None` if quotes or other line
+/// ends require a full parser.
 fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));
@@ -351,8 +353,7 @@ mod tests {
         sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
     }
 
-    /// The journal after `edits`, one after another, and the file as if they had been written to
-    /// it.
+    /// The journal after `edits`, and the file as if they had been written to it one after another.
     fn after(text: &str, edits: &[(String, Edit)]) -> (String, String) {
         let (mut lines, mut whole) = (String::new(), text.to_owned());
         for edit in edits {
@@ -445,7 +446,7 @@ mod tests {
         assert_eq!(text, format!("{expected}eve,,,7\n"));
         let why = "s.csv.journal:1: the change of `ann` is left out: s.csv has another line for it since";
         assert_eq!(notes, [why]);
-        // Later changes follow the edited line.
+        // Later changes start from the edited line.
         let next =
             line(&table(&typed, &lines).changes(&[set("ann", &[("class", "gold")])]).expect("it can be"));
         let (text, notes) = table(&typed, &(lines + &next)).merged().expect("a table");

@@ -1,15 +1,15 @@
-//! Leases of DHCP servers: the addresses of each Ethernet address, from the files of dnsmasq and
+//! Leases of DHCP servers: the IP addresses of each Ethernet address, from the files of dnsmasq and
 //! Kea.
 //!
 //! dnsmasq writes one line per lease: its end in seconds since 1970 (0: never), the Ethernet
 //! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). DHCPv6
-//! leases follow a `duid` line; their last word is the client's DUID.
+//! leases follow a `duid` line, and their last word is the client's DUID.
 //!
-//! Kea writes a CSV file with the columns `address`, `hwaddr`, `expire` and `state`; for DHCPv6
+//! Kea writes a CSV file with the columns `address`, `hwaddr`, `expire` and `state`, and for DHCPv6
 //! also `duid`, `lease_type` and `prefix_len`. The last line of an address counts, state 0 is a
 //! lease in use, and type 2 a delegated prefix (Kea Administrator Reference Manual, memfile).
 //!
-//! A DUID contains an Ethernet address if it is DUID-LL or DUID-LLT (RFC 8415, section 11).
+//! A DUID contains an Ethernet address if it is a DUID-LL or DUID-LLT (RFC 8415, section 11).
 
 use crate::held::{is_plausible, written};
 use fairwire_datapath::classify::{Prefix, parse_mac};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 
-/// The networks of each Ethernet address, each with the file and the line of its lease.
+/// The networks of each Ethernet address. Each network has the file and the line of its lease.
 pub type Leases = BTreeMap<[u8; 6], BTreeMap<Prefix, String>>;
 
 /// A line that is not a lease.
@@ -36,18 +36,18 @@ pub struct BadLine {
 /// The contents of a lease file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeaseText {
-    /// Lines with leases in use: Ethernet address, network and line number, from 1.
+    /// Leases in use: Ethernet address, network and line number, from 1.
     leases: Vec<([u8; 6], Prefix, usize)>,
     /// Lines that are skipped because they are no leases.
     pub bad: Vec<BadLine>,
-    /// Leases in use of devices without a known Ethernet address.
+    /// The number of leases in use by devices whose Ethernet address is unknown.
     pub nameless: usize,
 }
 
 /// The leases in `text` that are in use at `now_s`, in seconds since 1970.
 ///
 /// # Errors
-/// If it is no lease file: no line is one of dnsmasq's, or a column of Kea's is missing.
+/// If this is no lease file: no line is one of dnsmasq's, or a column of Kea's is missing.
 pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     match text.lines().next() {
         Some(head) if head.starts_with("address,") => of_kea(text, now_s),
@@ -55,7 +55,7 @@ pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     }
 }
 
-/// Merges files with these names. Also returns their contradictions, one per line: an address
+/// Merges these files, each with its name. Also returns a line for each contradiction: an address
 /// leased to two devices belongs to neither.
 pub fn joined(files: &[(String, LeaseText)]) -> (Leases, Vec<String>) {
     let mut holders: BTreeMap<Prefix, BTreeMap<[u8; 6], String>> = BTreeMap::new();
@@ -79,7 +79,7 @@ pub fn joined(files: &[(String, LeaseText)]) -> (Leases, Vec<String>) {
     (leases, contradictions)
 }
 
-/// An Ethernet address, for display.
+/// Displays an Ethernet address.
 struct Mac([u8; 6]);
 
 impl fmt::Display for Mac {
@@ -93,8 +93,8 @@ fn bad(line: usize, given: &str, allowed: &'static str) -> BadLine {
     BadLine { line, given: shortened(given), allowed }
 }
 
-/// The Ethernet address in a DUID, which is hexadecimal with colons. DUID-LLT and DUID-LL of
-/// hardware type 1 end with it.
+/// The Ethernet address at the end of a DUID-LLT or DUID-LL of hardware type 1. A DUID is
+/// hexadecimal, with colons.
 fn mac_of_duid(duid: &str) -> Option<[u8; 6]> {
     let duid = duid.to_ascii_lowercase();
     match duid.split_at_checked("00:0X:00:01:".len())? {
@@ -107,7 +107,7 @@ fn mac_of_duid(duid: &str) -> Option<[u8; 6]> {
 const NOT_ONE: &str = "an address that one subscriber can have";
 
 impl LeaseText {
-    /// Adds a lease in use; `mac` is `None` if unknown.
+    /// Adds a lease in use. `mac` is `None` if unknown.
     fn add(&mut self, mac: Option<[u8; 6]>, prefix: Prefix, line: usize) {
         match mac {
             _ if !is_plausible(&prefix) => self.bad.push(bad(line, &written(&prefix), NOT_ONE)),
@@ -130,7 +130,7 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // A number for the hardware type may precede the address, but not for Ethernet.
+                // The number of a hardware type may precede the address, but not that of Ethernet.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,
@@ -162,7 +162,7 @@ fn of_kea(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     };
     let (duid, kind, bits) = (column("duid"), column("lease_type"), column("prefix_len"));
     let mut read = LeaseText::default();
-    // The last line of each network.
+    // Only the last line of each network counts.
     let mut last = BTreeMap::new();
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         let values: Vec<&str> = line.split(',').collect();

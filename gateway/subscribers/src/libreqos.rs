@@ -1,10 +1,11 @@
 //! The files of LibreQoS: `ShapedDevices.csv` with the devices of circuits, and `network.json` with
 //! the sites and access points above them.
 //!
-//! The rows of one Circuit ID form one subscriber of that name. `Min` is its guarantee and `Max`
-//! its ceiling, in Mbit/s. A node of the network becomes a class with its bandwidths as ceilings.
-//! LibreQoS accepts guarantees above a node's capacity; here they are scaled to fit. The column
-//! `MAC` is ignored, since here it would bind the subscriber's uploads to it.
+//! The rows with one Circuit ID form one subscriber of that name. `Min` is the subscriber's
+//! guarantee and `Max` its ceiling, in Mbit/s. A node of the network becomes a class, with the
+//! node's bandwidths as ceilings. LibreQoS accepts guarantees above a node's capacity; here they
+//! are scaled to fit. The column `MAC` is ignored, since it would bind the subscriber's uploads to
+//! that address.
 
 use crate::sheet::checked_name;
 use fairwire_core::Rate;
@@ -18,9 +19,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// Its parent, by index in the list.
+    /// The index in the list of the parent node.
     pub parent: Option<usize>,
-    /// Its capacities: download, then upload.
+    /// The node's capacities: download, upload.
     pub ceilings: [Option<Rate>; 2],
 }
 
@@ -29,27 +30,26 @@ pub struct Node {
 pub struct Circuit {
     /// Circuit ID.
     pub name: String,
-    /// The networks of all its devices.
+    /// The networks of all devices of the circuit.
     pub prefixes: Vec<Prefix>,
     /// Parent Node.
     pub parent: String,
-    /// Min and Max, bit/s: download, then upload.
+    /// Min and Max of the download, then of the upload, bit/s.
     pub rates: [[Rate; 2]; 2],
 }
 
-/// The contents of a file, and notes on them, one per line.
+/// The contents of a file, with notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted<T> {
     /// The contents.
     pub read: Vec<T>,
-    /// Lines that are left out, or read differently from their likely meaning.
+    /// One note for each line that is left out, or that probably means something else.
     pub notes: Vec<String>,
 }
 
-/// The values of each subscriber by name, each with its column name.
+/// The values of each subscriber, by its name. Each value has its column name.
 pub type Plans = BTreeMap<String, Vec<(String, String)>>;
 
-/// The columns to read.
 const COLUMNS: [&str; 8] = [
     "Circuit ID",
     "Parent Node",
@@ -67,13 +67,13 @@ const IPV6: usize = 3;
 /// The first column with a rate.
 const RATES: usize = 4;
 
-/// The column that identifies such a file.
+/// The column that identifies a `ShapedDevices.csv`.
 pub const FIRST_COLUMN: &str = COLUMNS[CIRCUIT];
 
 /// The circuits of a `ShapedDevices.csv`. Invalid rows are left out and noted.
 ///
 /// # Errors
-/// The reason, if it is no such table.
+/// The reason why `text` is no such table.
 pub fn circuits(text: &str) -> Result<Noted<Circuit>, String> {
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
@@ -134,7 +134,7 @@ pub fn circuits(text: &str) -> Result<Noted<Circuit>, String> {
     }
 }
 
-/// The circuit of one row, or why the row is invalid.
+/// The circuit of one row, or the reason why the row is invalid.
 fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
     let name = values[CIRCUIT].to_owned();
     checked_name(&name).map_err(|bad| {
@@ -145,7 +145,7 @@ fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
         for text in values[column].split([',', ';', ' ']).filter(|text| !text.is_empty()) {
             prefixes.push(match text.parse::<Prefix>() {
                 Ok(prefix) => prefix,
-                // LibreQoS uses its network.
+                // If an address has host bits, LibreQoS uses its network.
                 Err(PrefixError::HostBits { network }) => network,
                 Err(error) => {
                     return Err(format!("`{}` is `{}`, but {error}", COLUMNS[column], shortened(text)));
@@ -170,7 +170,7 @@ fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
 /// The nodes of a `network.json`, parents first.
 ///
 /// # Errors
-/// The reason, if it is no such file.
+/// The reason why `text` is no such file.
 pub fn nodes(text: &str) -> Result<Vec<Node>, String> {
     let top: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let (mut nodes, mut names) = (Vec::new(), BTreeSet::new());
@@ -220,9 +220,9 @@ pub fn classes(nodes: &[Node]) -> String {
     text
 }
 
-/// The subscriber file's values for each circuit, by its name, and notes. Guarantees are scaled to
-/// the capacity of the parent nodes and `links`. A Parent Node that is neither a node nor one of
-/// `classes` becomes the root.
+/// The subscriber file's values for each circuit, by the circuit's name, and notes. Guarantees are
+/// scaled to the capacity of the parent nodes and `links`. If a Parent Node is neither a node nor
+/// in `classes`, the root replaces it.
 pub fn plans(
     circuits: &[Circuit],
     nodes: &[Node],
@@ -261,8 +261,8 @@ pub fn plans(
     (plans, notes)
 }
 
-/// The circuits' guarantees in one direction, in bit/s, scaled so that each node and the link can
-/// keep them.
+/// The circuits' guarantees in one direction, bit/s, scaled so that each node and the link can keep
+/// them.
 fn scaled(
     way: usize,
     circuits: &[Circuit],
@@ -271,13 +271,13 @@ fn scaled(
     link: Option<Rate>,
     notes: &mut Vec<String>,
 ) -> Vec<u64> {
-    // The last entry is the link.
+    // The last entry is for the link.
     let root = nodes.len();
     let mut totals = vec![0_u128; root + 1];
     for (circuit, node) in circuits.iter().zip(above) {
         totals[node.unwrap_or(root)] += u128::from(circuit.rates[way][0].bps());
     }
-    // For each node, the total that it can keep and the total requested.
+    // For each node, the total that the node can keep, and the total requested.
     let mut parts = vec![(1_u128, 1_u128); root + 1];
     for place in (0..root).rev() {
         keep(place, nodes[place].ceilings[way], &mut totals, &mut parts);
@@ -380,7 +380,8 @@ mod tests {
         let (circuits, nodes) = (circuits(&text).unwrap().read, nodes(NETWORK).unwrap());
         let links = [Rate::from_bps(450_000_000), None];
         let (plans, notes) = plans(&circuits, &nodes, &BTreeSet::new(), links);
-        // 1550 are scaled to the AP's 500; these and 400 more are scaled to the link's 450.
+        // Guarantees of 1550 Mbit/s are scaled to the AP's 500. These and 400 more are scaled to
+        // the link's 450.
         assert_eq!(value(&plans, "c0", "download_guaranteed"), "25 Mbit/s");
         assert_eq!(value(&plans, "far", "download_guaranteed"), "200 Mbit/s");
         assert_eq!(value(&plans, "c0", "upload_guaranteed"), "10 Mbit/s");

@@ -7,11 +7,12 @@ use fairwire_datapath::classify::{AccessKey, Prefix, parse_mac};
 use fairwire_document::{DocumentError, Location, Problem, is_printable, listed, shortened};
 use std::ops::Range;
 
-/// The most lines, since class numbers end slightly above it.
+/// The most subscribers, since class numbers end slightly above it.
 pub const MAX_ROWS: usize = 1_000_000;
-/// The most faults reported at once; reading stops after them.
+/// The most faults that are reported at once. Reading stops after them.
 pub const MAX_FAULTS: usize = 10;
-/// A lower plan is treated as a slip of the unit, since a single G.711 call takes 64 kbit/s.
+/// The least bit/s of a plan. A lower value has the wrong unit, since a single G.711 call takes 64
+/// kbit/s.
 pub const MIN_PLAN_BPS: u64 = 64_000;
 /// The largest file.
 pub const MAX_BYTES: u64 = 64 << 20;
@@ -49,18 +50,18 @@ const INNER_VLAN: usize = 3;
 const PPPOE: usize = 4;
 const MAC: usize = 5;
 const LEASED: usize = 6;
-/// Columns that recognize a subscriber.
+/// Columns by which a subscriber is recognized.
 const RECOGNIZES: [usize; 5] = [ADDRESSES, VLAN, PPPOE, MAC, LEASED];
 const CLASS: usize = 7;
 const WEIGHT: usize = 8;
 const SUSPENDED: usize = 9;
-/// The first column with a burst: one direction, then the other.
+/// The first column with a burst. There is one for each direction.
 const BURST: usize = 10;
 const BURSTS: std::ops::Range<usize> = BURST..RATES;
-/// The first column with a rate: guaranteed and ceiling, in one direction and then the other.
+/// The first column with a rate. Each direction has two: guaranteed and ceiling.
 const RATES: usize = 12;
 
-/// The text of a subscriber file, and its name for errors.
+/// The text of a subscriber file, and the file's name for errors.
 #[derive(Clone, Copy, Debug)]
 pub struct SheetText<'a> {
     /// The file's name.
@@ -69,7 +70,7 @@ pub struct SheetText<'a> {
     pub text: &'a str,
 }
 
-/// A parsed subscriber file. Its references to other lines and to the configuration are not checked
+/// A parsed subscriber file. References to other lines and to the configuration are not checked
 /// yet.
 #[derive(Debug)]
 pub struct Sheet<'a> {
@@ -85,13 +86,13 @@ pub struct Sheet<'a> {
 /// One subscriber.
 #[derive(Debug)]
 pub struct SubscriberRow {
-    /// Its line, in bytes from the start of the text.
+    /// The subscriber's line, in bytes from the start of the text.
     pub(super) at: Range<usize>,
     /// Its name.
     pub name: String,
-    /// Its networks, including leased ones.
+    /// The subscriber's networks, including those that are leased.
     pub prefixes: Vec<Prefix>,
-    /// Its outer and inner VLAN, as in the columns.
+    /// The outer and the inner VLAN, as in the columns.
     vlans: [Option<u16>; 2],
     /// Its link-layer names.
     pub access: Vec<AccessKey>,
@@ -99,19 +100,19 @@ pub struct SubscriberRow {
     pub class: Option<String>,
     /// Its weight.
     pub weight: Weight,
-    /// Its bounds, by direction.
+    /// The bounds of both directions.
     pub bounds: [Bounds; 2],
-    /// Is it denied service?
+    /// Is the subscriber denied service?
     pub is_suspended: bool,
 }
 
-/// Reads the file. Every fault has its line and column; at most [`MAX_FAULTS`] faulty lines are
+/// Reads the file. Every fault has its line and column. At most [`MAX_FAULTS`] faulty lines are
 /// reported.
 pub fn read(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
     read_values(source, true)
 }
 
-/// Reads only the names, which takes a fraction of the time.
+/// Reads only the names, which is much faster.
 pub(crate) fn read_names(source: SheetText<'_>) -> Result<Sheet<'_>, DocumentError> {
     read_values(source, false)
 }
@@ -133,7 +134,7 @@ fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, Docu
         match reader.read_record(&mut record) {
             Ok(true) => {}
             Ok(false) => break,
-            // The next record's start is unknown.
+            // The start of the next record is unknown.
             Err(error) => {
                 faults.push(sheet.unreadable(from, &error));
                 break;
@@ -166,7 +167,7 @@ fn read_values(source: SheetText<'_>, wants_all: bool) -> Result<Sheet<'_>, Docu
     Ok(sheet)
 }
 
-/// The byte range of the record read between `from` and `to`, without its line end and without
+/// The byte range of the record that was read between `from` and `to`, without its line end and any
 /// skipped lines before it.
 fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     let mut start = from;
@@ -180,7 +181,7 @@ fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     start.min(to)..start.min(to) + text[start.min(to)..to].trim_end().len()
 }
 
-/// The separator of column names, if it is no comma, as in tables of other programs.
+/// The separator of column names in tables of other programs, if it is no comma.
 fn other_separator(record: &csv::StringRecord) -> Option<&'static str> {
     let one = record.get(0).filter(|_| record.len() == 1)?;
     [(';', "semicolons"), ('\t', "tabs")].into_iter().find_map(|(separator, named)| {
@@ -365,7 +366,7 @@ impl Sheet<'_> {
         Ok(())
     }
 
-    /// Makes one key of an outer and an inner VLAN.
+    /// Combines an outer and an inner VLAN into one key.
     fn join_vlans(&self, row: &mut SubscriberRow) -> Result<(), DocumentError> {
         let key = match row.vlans {
             [None, None] => return Ok(()),
@@ -415,7 +416,6 @@ impl Sheet<'_> {
         self.source.text[..row.at.start].matches('\n').count() + 1
     }
 
-    /// Refuses the value in the column `column` of `row`.
     pub(crate) fn refuse_value(
         &self,
         row: &SubscriberRow,
@@ -498,7 +498,7 @@ pub struct BadName {
     pub allowed: &'static str,
 }
 
-/// Is it a valid name for a class or a subscriber?
+/// Checks that a class or a subscriber may have this name.
 pub fn checked_name(name: &str) -> Result<(), BadName> {
     let bad = |why| Err(BadName { why, allowed: "1 to 64 bytes that can be printed" });
     match name {

@@ -1,4 +1,4 @@
-//! A scenario's requirements on stages that are other programs.
+//! Tests of scenarios that require other programs as stages.
 
 use fairwire_testing::program::{Program, code, stderr, stdout};
 use serde_json::Value;
@@ -13,7 +13,7 @@ const PROOF: Program = Program {
 
 const SHORT: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop"];
 
-/// Three TCP flows and one CBR flow for two seconds.
+/// A scenario with three TCP flows and one CBR flow, of two seconds.
 pub(crate) const SCENARIO: &str = r#"format = 2
 name = "short"
 title = "Three against one"
@@ -41,7 +41,7 @@ source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// The contest with this entry of `[[agree]]`, in a separate folder.
+/// Writes the scenario with this entry of `[[agree]]` into a separate folder.
 fn agreeing(entry: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("short.toml");
@@ -103,7 +103,7 @@ fn differences_of_stages_are_judged_by_the_scenario_and_known_ones_are_no_miss()
         all.filter_map(|one| one["verdict"].as_str().map(String::from)).collect()
     };
     assert_eq!((code(&first), verdicts(&first)), (0, vec!["holds".to_string(); 2]));
-    // RED is random, and each simulator has its own generator.
+    // RED is random, and the two simulators have different random generators.
     let strict = of("tolerance = 0");
     assert_eq!((code(&strict), verdicts(&strict)), (3, vec!["does not hold".to_string(); 2]));
     let known = of("tolerance = 0\nknown = \"another simulator\"");

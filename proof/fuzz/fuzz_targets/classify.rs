@@ -1,4 +1,4 @@
-//! Any bytes have a flow and a class, which agree with the results of another parser.
+//! Any bytes have a flow and a class, as another parser confirms.
 #![no_main]
 
 #[path = "../classify.rs"]

@@ -1,6 +1,6 @@
-//! The cases, read from files in `proof/suite/packets`: our discipline, its counterpart in the
-//! kernel, the traffic, and the permitted differences with their reasons. Disciplines, quantities
-//! and sources are spelled as in scenarios.
+//! The cases, read from files in `proof/suite/packets`. A case has our discipline, its counterpart
+//! in the kernel, the traffic, and the permitted differences with their reasons. Disciplines,
+//! quantities and sources are spelled as in scenarios.
 
 use crate::compare::{Figure, Tolerance};
 use crate::frame::FIRST_PORT;
@@ -20,7 +20,7 @@ pub const RATE: Rate = match Rate::from_bps(8_000_000) {
 /// One case.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name, also that of its file.
+    /// The name of the case and of its file.
     pub name: String,
     /// Our discipline.
     pub ours: String,
@@ -30,9 +30,9 @@ pub struct Case {
     pub kernel: Kernel,
     /// The traffic.
     pub traffic: Traffic,
-    /// The number of runs, each under its own seed.
+    /// The number of runs, which have different seeds.
     pub runs: u64,
-    /// The permitted differences and their reasons. A figure without a tolerance is only shown.
+    /// The permitted differences with their reasons. A figure without a tolerance is only shown.
     pub tolerances: Vec<Tolerance>,
 }
 
@@ -40,14 +40,14 @@ pub struct Case {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
-    /// Its discipline and the parameters, in the form of `tc`.
+    /// The kernel's discipline with its parameters, in the form of `tc`.
     pub qdisc: String,
-    /// Further lines for `tc`, repeated per flow: DEV is the interface, FLOW the flow's number from
-    /// 1 on, PORT its source port.
+    /// Further lines for `tc`, repeated for each flow. DEV is the interface, FLOW is the flow's
+    /// number from 1 on, and PORT is its source port.
     #[serde(default)]
     pub per_flow: Vec<String>,
-    /// Does the discipline limit the rate itself? Otherwise HTB does, with the discipline in its
-    /// only class.
+    /// Does the discipline limit the rate itself? Otherwise HTB limits it, with the discipline in
+    /// its only class.
     #[serde(default)]
     pub shapes_itself: bool,
 }
@@ -97,7 +97,7 @@ impl TypedTolerance {
 }
 
 impl Case {
-    /// The case in `file`. Its traffic is in the folder `traffic` next to it.
+    /// Reads the case in `file`, with its traffic from the folder `traffic` next to it.
     ///
     /// # Errors
     /// A file that cannot be read, or an invalid value.
@@ -144,18 +144,18 @@ impl Case {
         lines
     }
 
-    /// The kernel's module for the discipline, unless it is always built in.
+    /// The kernel module of the discipline, unless it is always built in.
     pub fn module(&self) -> String {
         format!("sch_{}", self.kernel.qdisc.split_whitespace().next().unwrap_or_default())
     }
 
-    /// The lost time for which the kernel's shaper compensates. One byte of burst is the minimum
-    /// that `tc` accepts for HTB: 1 us at this rate, in ticks of 64 ns.
+    /// The lost time for which the kernel's shaper compensates. The least burst that `tc` accepts
+    /// for HTB is one byte, which takes 1 us at this rate, in ticks of 64 ns.
     pub fn credit(&self) -> Duration {
         if self.kernel.shapes_itself { Duration::ZERO } else { Duration::from_ns(960) }
     }
 
-    /// Our discipline with random draws under `seed`, or why it cannot be built.
+    /// Our discipline with random draws under `seed`, or the reason why it cannot be built.
     pub fn discipline(&self, seed: u64) -> Result<Box<dyn Discipline>, String> {
         let site = Site {
             rate: RATE,
@@ -168,7 +168,7 @@ impl Case {
     }
 }
 
-/// The cases in `paths`: files, or folders of them, sorted by name.
+/// The cases in `paths`, which are files or folders of files, sorted by name.
 ///
 /// # Errors
 /// As for [`Case::read`], and for a folder without a case.
@@ -198,7 +198,6 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Case>, String> {
 #[cfg(test)]
 pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/packets");
 
-/// A case of this project, for tests.
 #[cfg(test)]
 pub(crate) fn find(name: &str) -> Case {
     Case::read(&Path::new(SUITE).join(format!("{name}.toml"))).expect("there is one")

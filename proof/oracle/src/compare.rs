@@ -9,8 +9,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Packets whose fate (sent, marked, dropped) differs, in percent of the arrivals. The kernel's
-    /// value is 0.
+    /// Packets with another fate (sent, marked, dropped) than in the kernel, in percent of the
+    /// arrivals. The kernel's value is 0.
     Decisions,
     /// Packets dropped, in percent of the arrivals.
     Dropped,
@@ -18,20 +18,20 @@ pub enum Figure {
     Marked,
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
-    /// One flow's share of the bytes sent, in percent. Reports the flow whose difference takes up
-    /// most of its tolerance, or without a tolerance the flow with the largest difference.
+    /// One flow's share of the bytes sent, in percent. The flow is the one whose difference takes
+    /// up most of its tolerance, or without a tolerance is largest.
     Share,
-    /// The mean difference in departure time of the packets that both sides sent, in milliseconds.
-    /// The kernel's value is 0.
+    /// The mean difference in departure time, in milliseconds, of the packets that both disciplines
+    /// sent. The kernel's value is 0.
     Departure,
 }
 
 impl Figure {
-    /// Every figure, in display order.
+    /// Every figure, in the order shown.
     pub const ALL: [Figure; 6] =
         [Figure::Dropped, Figure::Marked, Figure::Wait, Figure::Share, Figure::Decisions, Figure::Departure];
 
-    /// Its name in cases.
+    /// The figure's name in cases.
     pub const fn measure(self) -> &'static str {
         match self {
             Figure::Decisions => "other_fate_fraction",
@@ -43,8 +43,8 @@ impl Figure {
         }
     }
 
-    /// The factor from the unit in cases to the displayed unit: 100 percent per fraction of 1, 1000
-    /// milliseconds per second.
+    /// The factor from the unit in cases to the displayed unit: 100 for fractions (percent), 1000
+    /// for seconds (milliseconds).
     pub(crate) const fn shown_per_unit(self) -> f64 {
         match self {
             Figure::Wait | Figure::Departure => 1000.0,
@@ -70,16 +70,16 @@ impl Figure {
 pub struct Tolerance {
     /// The figure.
     pub figure: Figure,
-    /// In the displayed unit.
+    /// The permitted difference, in the displayed unit.
     pub allowed: f64,
     /// For random decisions: the tolerance grows by this number of standard errors of the mean
     /// difference over the runs.
     pub deviations: f64,
-    /// The reason for the value.
+    /// The reason for the tolerance.
     pub because: String,
 }
 
-/// One run of both sides on one trace.
+/// One run of both disciplines on one trace.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// The trace.
@@ -90,12 +90,12 @@ pub struct Pair {
     pub ours: Outcome,
 }
 
-/// One line of the result: a figure, averaged over the runs.
+/// A line of the result: one figure, averaged over the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedFigure {
     /// The figure.
     pub figure: Figure,
-    /// The flow, if it concerns one.
+    /// The flow, if the figure concerns one.
     pub flow: Option<usize>,
     /// The kernel's value.
     pub kernel: f64,
@@ -108,13 +108,13 @@ pub struct ComparedFigure {
 }
 
 impl ComparedFigure {
-    /// Is it within its tolerance? `None` without one.
+    /// Is the figure within its tolerance? `None` if it has none.
     pub fn verdict(&self) -> Option<Verdict> {
         let difference = Value::exact(self.ours - self.kernel);
         self.allowed.map(|allowed| judge(difference, Allowed::near(0.0, allowed), Rule::Mean))
     }
 
-    /// Is it within its tolerance, or without one?
+    /// Is the figure within its tolerance, or has it none?
     pub fn holds(&self) -> bool {
         self.verdict().is_none_or(|verdict| verdict == Verdict::Holds)
     }
@@ -123,7 +123,7 @@ impl ComparedFigure {
 /// Every figure of the runs in `pairs`, judged with `tolerances`.
 ///
 /// # Panics
-/// Without a run.
+/// If there is no run.
 pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<ComparedFigure> {
     assert!(!pairs.is_empty(), "nothing to compare");
     let flows = pairs[0].arrivals.iter().map(|arrival| arrival.flow + 1).max().unwrap_or(0);
@@ -140,7 +140,7 @@ pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<ComparedFigure> 
     Figure::ALL.into_iter().filter_map(row).collect()
 }
 
-/// The fraction of its tolerance that a row takes up; without one, its difference.
+/// The fraction of its tolerance that a row takes up, or without a tolerance the difference.
 fn excess(row: &ComparedFigure) -> f64 {
     (row.ours - row.kernel).abs() / row.allowed.unwrap_or(1.0).max(1e-9)
 }
@@ -155,7 +155,8 @@ fn row_of(
     let mean = |of: fn(&(f64, f64)) -> f64| values.iter().map(of).sum::<f64>() / values.len() as f64;
     let (kernel, ours) = (mean(|v| v.0), mean(|v| v.1));
     let allowed = tolerance.map(|tolerance| {
-        // Paired: both sides have the same traffic in a run, so differences between runs cancel.
+        // The differences are paired. In a run, both disciplines have the same traffic, so
+        // differences between runs cancel.
         let differences: Vec<f64> = values.iter().map(|v| v.1 - v.0).collect();
         tolerance.allowed + tolerance.deviations * standard_error(&differences)
     });
@@ -220,7 +221,7 @@ mod tests {
     use fairwire_core::Seed;
     use fairwire_core::units::Amount;
 
-    /// Our discipline compared with itself, as if the kernel did exactly the same.
+    /// Our discipline under two seeds, one of which takes the place of the kernel.
     fn twins(name: &str, seeds: (u64, u64)) -> Pair {
         let arrivals = find("pie").traffic.arrivals(1);
         let came: Vec<u64> = arrivals.iter().map(|arrival| arrival.at_ns).collect();

@@ -1,7 +1,8 @@
 //! A flood under kernel disciplines that a machine may lack: nine CUBIC flows, and UDP at twice the
 //! link rate, as in the field's contests.
 //!
-//! Nothing of ours is compared with it. `fairwire-field peers` shows the results of the runs.
+//! None of our disciplines is compared with them. `fairwire-field peers` shows the results of the
+//! runs.
 
 use fairwire_core::Seed;
 use fairwire_stages::linux::contest::{Class, Contest};
@@ -12,13 +13,13 @@ use fairwire_testbed::traffic::Sends;
 pub struct Flood {
     /// Its name.
     pub name: &'static str,
-    /// The discipline and its parameters, in the form of `tc`.
+    /// The discipline with its parameters, in the form of `tc`.
     pub kernel: &'static str,
-    /// The kernel's module for it; `None` if it is always built in.
+    /// The kernel module of the discipline; `None` if it is always built in.
     module: Option<&'static str>,
 }
 
-/// Every one of them.
+/// All floods.
 pub static FLOODS: [Flood; 3] = [
     Flood {
         name: "flood-fq-codel",
@@ -33,12 +34,12 @@ pub static FLOODS: [Flood; 3] = [
     Flood { name: "flood-pfifo", kernel: "pfifo limit 66", module: None },
 ];
 
-/// The number of runs of each.
+/// The number of runs of each flood.
 pub const RUNS: u64 = 6;
 
-/// IP packets of 1500 bytes with their Ethernet headers, as the kernel counts them.
+/// Bytes of an IP packet of 1500 bytes with its Ethernet header, as the kernel counts it.
 const FRAME: u32 = 1514;
-/// The headers of Ethernet, IPv4 and UDP.
+/// Bytes of the headers of Ethernet, IPv4 and UDP.
 const HEADERS: u32 = 14 + 20 + 8;
 
 /// The flood called `name`.
@@ -47,7 +48,7 @@ pub fn find(name: &str) -> Option<&'static Flood> {
 }
 
 impl Flood {
-    /// The contest in the run of `seed`; flows start within the first second.
+    /// The contest of the run with `seed`. Flows start within the first second.
     pub fn contest(&self, seed: u64) -> Contest {
         let class = |sends, flows| Class { sends, flows, rtt_ns: 10_000_000, ecn: false };
         let udp = Sends::Udp { bps: 20_000_000, payload: FRAME - HEADERS, counted: FRAME };

@@ -1,4 +1,4 @@
-//! Frames that carry their number in the trace.
+//! Frames that carry their packet's number in the trace.
 
 use crate::trace::Arrival;
 use fairwire_core::Ecn;
@@ -8,16 +8,16 @@ use fairwire_wire::checksum::checksum;
 pub const SENDER: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// The address of the receiving interface.
 pub const RECEIVER: [u8; 6] = [2, 0, 0, 0, 0, 2];
-/// The source port of flow 0; the others follow.
+/// The source port of flow 0. Those of other flows follow.
 pub const FIRST_PORT: u16 = 1001;
 
 const ETHERNET: usize = 14;
 const IP: usize = 20;
 const UDP: usize = 8;
-/// The offset of the number.
+/// The offset of the packet's number.
 const NUMBER: usize = ETHERNET + IP + UDP;
 
-/// An IPv4 UDP packet in an Ethernet frame, with its number as payload. Each flow has its own
+/// An IPv4 UDP packet in an Ethernet frame, with its number as payload. Each flow has a different
 /// source address and port.
 ///
 /// # Panics

@@ -1,5 +1,5 @@
-//! The guest's part of the oracle. For a case, it builds a link with the kernel's discipline, sends
-//! the trace into it, and records the departures.
+//! The guest's side of the oracle. For each case, it builds a link with the kernel's discipline,
+//! sends the trace into the link, and records the departures.
 
 use crate::frame;
 use crate::outcome::{Outcome, PacketOutcome};
@@ -28,13 +28,13 @@ pub struct Result {
 
 const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
-/// The time between the set-up and the first packet, in which disciplines with timers settle.
+/// The time between the set-up and the first packet, for disciplines with timers to settle.
 const PAUSE_NS: u64 = 1_000_000_000;
-/// The time after the last packet, in which the queue empties. The largest buffer holds less than
-/// two seconds.
+/// The time after the last packet, for the queue to empty. The largest buffer holds less than two
+/// seconds.
 const DRAIN_NS: u64 = 5_000_000_000;
 
-/// Runs the guest's part of the oracle.
+/// Runs the guest's side of the oracle.
 #[derive(Debug, Default)]
 pub struct Oracle {
     has_link: bool,
@@ -108,10 +108,10 @@ fn measure(trace: &Trace, modules: &Modules) -> Fallible<Result> {
     Ok(Result { outcome, counters: serde_json::from_str(&counters)? })
 }
 
-/// Sends the arrivals on schedule and records when each leaves at the other end.
+/// Sends the arrivals on schedule, and records when each leaves at the other end.
 ///
-/// A packet leaves the discipline and the interface at the same instant, because the guest's
-/// virtual clock does not advance while the kernel works.
+/// A packet leaves the discipline and the interface at the same instant, since the guest's virtual
+/// clock does not advance while the kernel works.
 fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     let mut sending = AfPacket::open(SENDING)?;
     let mut receiving = AfPacket::open(RECEIVING)?;
@@ -121,7 +121,7 @@ fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     for (number, arrival) in arrivals.iter().enumerate() {
         receive_until(start_ns + arrival.at_ns, start_ns, &timer, &mut receiving, arrivals, &mut outcome)?;
         outcome.came_ns.push(clock::now().ns() - start_ns);
-        // A refused packet is no error: the discipline dropped it, which is what we observe.
+        // A refused packet is no error: the discipline dropped it.
         let _ = sending.transmit(&frame::frame(number as u32, arrival));
     }
     let end_ns = start_ns + arrivals.last().map_or(0, |last| last.at_ns) + DRAIN_NS;
@@ -132,7 +132,7 @@ fn contest(arrivals: &[Arrival]) -> Fallible<Outcome> {
     Ok(outcome)
 }
 
-/// Receives departures until the clock reaches `until_ns`, including those at that instant.
+/// Receives departures until the clock reaches `until_ns`, including departures at that instant.
 fn receive_until(
     until_ns: u64,
     start_ns: u64,

@@ -1,13 +1,13 @@
-//! Linux's own queue disciplines as an oracle.
+//! Compares Linux's queue disciplines, as an oracle, with ours.
 //!
 //! One trace of arrivals passes through a discipline of the Linux kernel and through its
 //! counterpart here, at the same rate and with the same limits. The fate of each packet is
 //! compared.
 //!
 //! The kernel is User Mode Linux, a separate program of which nothing is copied. Its clock is
-//! virtual (see `fairwire_stages::linux`), so both sides have the same times, and disciplines
-//! without randomness can be compared packet by packet. `docs/oracles.md` explains how to run it,
-//! and lists the findings.
+//! virtual (see `fairwire_stages::linux`), so times are the same in both. Disciplines without
+//! randomness can be compared packet by packet. `docs/oracles.md` explains how to run it, and lists
+//! the findings.
 #![forbid(unsafe_code)]
 
 pub mod case;

@@ -1,4 +1,4 @@
-//! `fairwire-oracle`: compares Linux's own queue disciplines and netem's faults with ours. Used by
+//! `fairwire-oracle`: compares Linux's queue disciplines and netem's faults with ours. Used by
 //! `make oracle-linux` and `make oracle-netem`.
 #![forbid(unsafe_code)]
 
@@ -36,7 +36,7 @@ Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | FLOOD 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
 oracle failed; 2 wrong arguments.";
 
-/// The cases of this project, relative to its root.
+/// The folder of this project's cases, relative to the root.
 const SUITE: &str = "proof/suite/packets";
 
 fn main() -> ExitCode {
@@ -117,7 +117,7 @@ impl Arguments {
         Ok(if self.judge_cases(&folder)? && wires_agree { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Runs the work in guests; returns the folder of their results.
+    /// Runs the work in guests. Returns the folder with their results.
     fn run_guest(&self) -> Result<PathBuf, Failure> {
         let uml = Uml::find()?;
         let folder = fresh(&self.out.join("guest"))
@@ -132,12 +132,12 @@ impl Arguments {
         Ok(folder)
     }
 
-    /// The `make` target with these arguments.
+    /// The `make` target that runs this.
     fn target(&self) -> &'static str {
         if self.wires.is_empty() { "make oracle-linux" } else { "make oracle-netem" }
     }
 
-    /// Compares all wires with netem; returns whether they agree.
+    /// Compares all wires with netem. Returns whether they agree.
     fn judge_wires(&self, folder: &Path) -> Result<bool, Failure> {
         if self.wires.is_empty() {
             return Ok(true);
@@ -156,7 +156,7 @@ impl Arguments {
         Ok(bad == 0)
     }
 
-    /// Compares all cases; returns whether they agree.
+    /// Compares all cases. Returns whether they agree.
     fn judge_cases(&self, folder: &Path) -> Result<bool, Failure> {
         if self.cases.is_empty() {
             return Ok(true);
@@ -191,7 +191,6 @@ impl Arguments {
     }
 }
 
-/// The cause of a failure.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     /// The kernel did not answer.
@@ -202,12 +201,11 @@ enum Failure {
     System(String, std::io::Error),
 }
 
-/// A guest's run, named after its case, flood or wire and its seed; and that seed.
+/// A guest's run with its seed. It is named after the seed and the case, flood or wire.
 fn run_of(name: &str, seed: u64, work: &Work) -> (Run, u64) {
     (Run { name: format!("{name}-{seed}"), work: serde_json::to_value(work).expect("plain data") }, seed)
 }
 
-/// The runs of `case`.
 fn of_case(case: &Case) -> impl Iterator<Item = (Run, u64)> {
     let trace = |seed| Trace {
         commands: case.commands(),
@@ -218,17 +216,16 @@ fn of_case(case: &Case) -> impl Iterator<Item = (Run, u64)> {
     (1..=case.runs).map(move |seed| run_of(&case.name, seed, &Work::Trace(trace(seed))))
 }
 
-/// The runs of `flood`.
 fn of_flood(flood: &'static Flood) -> impl Iterator<Item = (Run, u64)> {
     (1..=flood::RUNS).map(|seed| run_of(flood.name, seed, &Work::Contest(Box::new(flood.contest(seed)))))
 }
 
-/// The run of `wire`.
 fn of_wire(wire: &Faulty) -> (Run, u64) {
     run_of(wire.name, 1, &Work::Contest(Box::new(wire.contest())))
 }
 
-/// Stores the trace and our outcome of a run next to the guest's, to investigate a difference.
+/// Stores a run's trace and our outcome next to the guest's outcome, so differences can be
+/// investigated.
 fn keep(folder: &Path, run: &Run, arrivals: &[Arrival], ours: &Outcome) -> Result<(), Failure> {
     let file = folder.join(format!("ours-{}", run.file()));
     let flows: Vec<usize> = arrivals.iter().map(|arrival| arrival.flow).collect();
@@ -259,7 +256,7 @@ fn judge(case: &Case, folder: &Path) -> Result<Finding, Failure> {
     Ok(Finding::new(case, &pairs))
 }
 
-/// Creates an empty folder at `path`; returns the absolute path, because the guest has another
+/// Creates an empty folder at `path`. Returns the absolute path, since the guest has another
 /// working directory.
 fn fresh(path: &Path) -> std::io::Result<PathBuf> {
     if path.exists() {

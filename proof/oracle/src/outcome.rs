@@ -10,11 +10,11 @@ pub enum PacketOutcome {
     /// It never left.
     #[serde(rename = "d")]
     Dropped,
-    /// It left unmarked, at this time: the start of transmission, in nanoseconds since the start of
-    /// the trace.
+    /// The packet left unmarked. The time is the start of transmission, in nanoseconds since the
+    /// start of the trace.
     #[serde(rename = "s")]
     Sent(u64),
-    /// It left with a mark that it did not have on arrival.
+    /// The packet left with a mark that it did not have on arrival.
     #[serde(rename = "m")]
     Marked(u64),
 }
@@ -29,7 +29,7 @@ impl PacketOutcome {
         }
     }
 
-    /// When its transmission started; `None` if it was dropped.
+    /// The start of the packet's transmission; `None` if it was dropped.
     pub fn left_ns(self) -> Option<u64> {
         match self {
             PacketOutcome::Dropped => None,
@@ -37,13 +37,13 @@ impl PacketOutcome {
         }
     }
 
-    /// Was the same decision made, at any time?
+    /// Is the decision the same as in `other`, at any time?
     pub fn is_decided_as(self, other: PacketOutcome) -> bool {
         core::mem::discriminant(&self) == core::mem::discriminant(&other)
     }
 }
 
-/// One run of one side.
+/// One run of one discipline.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The arrival time of each packet, in nanoseconds since the start of the trace.
@@ -69,7 +69,7 @@ impl Outcome {
         pairs.filter_map(|(fate, came)| Some((fate.left_ns()? - came) as f64 / 1e6)).collect()
     }
 
-    /// The share of `flow` (or of all flows) in the bytes that left.
+    /// The share of `flow`, or of all flows, in the bytes that left.
     pub fn share(&self, arrivals: &[Arrival], flow: Option<usize>) -> f64 {
         let sent = |wanted: Option<usize>| -> u64 {
             let pairs = self.fates.iter().zip(arrivals);

@@ -1,4 +1,5 @@
-//! Our side: the same arrivals through our discipline, behind a server like the kernel's.
+//! Our side of the comparison: the same arrivals pass our discipline, behind a server like the
+//! kernel's.
 
 use crate::case::RATE;
 use crate::outcome::{Outcome, PacketOutcome};
@@ -6,12 +7,12 @@ use crate::trace::Arrival;
 use fairwire_core::rng::mix;
 use fairwire_core::{Cause, Discipline, Duration, Packet, Signals, Time, Transmitter};
 
-/// A shaper like the kernel's: deficit mode, with a bounded credit for lost time, which polls only
-/// while packets wait.
+/// A shaper like the kernel's. It has a deficit, compensates for a bounded lost time, and polls
+/// only while packets wait.
 ///
 /// The last two properties distinguish it from `fairwire_core::Server`. HTB removes an empty class
-/// from its list and never polls it, so no kernel discipline under it learns that the link is idle.
-/// CAKE does not poll either when it is empty.
+/// from its list and never polls it, so no kernel discipline under HTB learns that the link is
+/// idle. CAKE does not poll either when it is empty.
 struct Shaper<'a> {
     discipline: &'a mut dyn Discipline,
     transmitter: Transmitter,
@@ -31,7 +32,7 @@ impl Signals for Ledger<'_> {
 }
 
 impl Shaper<'_> {
-    /// Sends everything due up to `now`.
+    /// Sends all packets that are due up to `now`.
     fn run_until(&mut self, now: Time) {
         while !self.discipline.backlog().is_empty() && self.transmitter.free_at() <= now {
             if !self.poll(self.transmitter.free_at()) {
@@ -47,7 +48,7 @@ impl Shaper<'_> {
         }
     }
 
-    /// Polls for one packet; returns false if there was none.
+    /// Polls for one packet. Returns false if there was none.
     fn poll(&mut self, now: Time) -> bool {
         let Some(packet) = self.discipline.dequeue(now, &mut self.ledger) else { return false };
         self.transmitter.start(packet.len, now);
@@ -57,8 +58,8 @@ impl Shaper<'_> {
     }
 }
 
-/// Runs `discipline` on `arrivals` at the times `came_ns`, in front of a shaper like the kernel's,
-/// which compensates for lost time up to `credit`.
+/// Runs `discipline` on `arrivals` at the times `came_ns`, in front of a shaper like the kernel's.
+/// The shaper compensates for lost time up to `credit`.
 ///
 /// # Panics
 /// If a discipline holds packets although it is polled.

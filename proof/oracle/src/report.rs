@@ -13,19 +13,19 @@ pub struct Finding {
     pub case: String,
     /// Our discipline.
     pub ours: String,
-    /// The kernel's, in the form of `tc`.
+    /// The kernel's discipline, in the form of `tc`.
     pub kernel: String,
     /// The number of runs.
     pub runs: u64,
     /// Arrivals over all runs.
     pub arrivals: usize,
-    /// The worst verdict of its figures; `None` if all are only shown.
+    /// The worst verdict of the figures; `None` if all are only shown.
     pub verdict: Option<Verdict>,
-    /// Why our discipline was not run, if so.
+    /// The reason, if our discipline was not run.
     pub missing: Option<String>,
-    /// In the first run: the number of the first packet whose fate differs.
+    /// The number of the first packet in the first run that has different fates.
     pub first_apart: Option<usize>,
-    /// The figures; empty if ours is missing.
+    /// The figures; empty if our discipline was not run.
     pub rows: Vec<ComparedFigure>,
 }
 
@@ -69,7 +69,7 @@ impl Finding {
         }
     }
 
-    /// Does it need attention?
+    /// Does the finding need attention?
     pub fn is_bad(&self) -> bool {
         self.verdict == Some(Verdict::Fails)
     }

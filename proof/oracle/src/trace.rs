@@ -1,4 +1,4 @@
-//! Arrival traces: the same packets at the same times for both sides.
+//! Arrival traces: packets and their times, the same for the kernel and for us.
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn, Rate, Seed};
@@ -17,12 +17,12 @@ pub struct Traffic {
     pub flows: Vec<Flow>,
 }
 
-/// One flow: packets of one size, at random intervals.
+/// One flow, with packets of one size at random intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flow {
     /// The bytes of each packet on the wire, including the Ethernet header.
     pub bytes: u32,
-    /// The mean gap between packets; gaps are uniform between zero and twice the mean.
+    /// The mean gap between packets. Gaps are uniform between zero and twice the mean.
     pub mean_gap: Duration,
     /// Its ECN codepoint.
     pub ecn: Ecn,
@@ -73,12 +73,12 @@ enum TypedEcn {
     Ect1,
 }
 
-/// One packet of a trace, identified everywhere by its number in the trace.
+/// One packet of a trace. Its number in the trace identifies it everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// The arrival time, in nanoseconds since the start of the trace.
     pub at_ns: u64,
-    /// The index of its flow.
+    /// The index of the packet's flow.
     pub flow: usize,
     /// Bytes on the wire, including the Ethernet header.
     pub bytes: u32,
@@ -89,11 +89,11 @@ pub struct Arrival {
 /// The resolution of arrival times, which is the step of the guest's clock.
 const STEP_NS: u64 = 256;
 
-/// The limits of a packet's size, with room for its headers and its number.
+/// The limits of a packet's size. A packet has room for its headers and its number.
 const PACKET_BYTES: RangeInclusive<u64> = 64..=1514;
 
 impl Traffic {
-    /// The traffic that `text` describes, in the syntax of scenarios: sources are `cbr`, with
+    /// Reads the traffic in `text`, which has the syntax of scenarios. Sources are `cbr`, with
     /// `dither = 1.0`.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Traffic {
             }
         }
         arrivals.sort_by_key(|arrival| (arrival.at_ns, arrival.flow));
-        // Simultaneous arrivals would have an arbitrary order.
+        // Of simultaneous arrivals one is kept, since their order would be arbitrary.
         arrivals.dedup_by_key(|arrival| arrival.at_ns);
         arrivals
     }
@@ -192,7 +192,8 @@ mod tests {
         let promised = traffic.flows.iter().map(bits).sum::<f64>() / capacity;
         let bytes: u64 = traffic.arrivals(1).iter().map(|arrival| u64::from(arrival.bytes)).sum();
         let load = bytes as f64 * 8.0 / capacity;
-        // Some 20 000 gaps, each with a standard deviation of 0.58 of its mean: 0.4 %, at 5 sd.
+        // Some 20 000 gaps, each with a standard deviation of 0.58 of its mean, give the load to
+        // 0.4 %. The tolerance is 5 of these.
         assert!((load / promised - 1.0).abs() < 0.02, "{load} against {promised}");
     }
 

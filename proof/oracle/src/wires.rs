@@ -1,7 +1,7 @@
-//! netem's faults compared with those of our wire, from the same settings.
+//! Compares netem's faults with those of our wire, from the same settings.
 //!
 //! The kernel sends datagrams over a link without queueing, followed by netem. Our wire gets eight
-//! times as many packets. Each side has its own random draws, so fractions and moments are
+//! times as many packets. The random draws of the two differ, so fractions and moments are
 //! compared, with their standard errors.
 
 use fairwire_core::{Duration, Fate, Seed, Time, Wire, WireLaw};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Faulty {
     /// Its name.
     pub name: &'static str,
-    /// Its faults, in words.
+    /// The wire's faults, in words.
     pub summary: &'static str,
     faults: fn() -> Faults,
     measures: &'static [Measure],
@@ -74,8 +74,8 @@ pub static WIRES: [Faulty; 7] = [
     },
 ];
 
-/// Jitter that may reorder, with a distribution given by its quantiles: nanoseconds by the share
-/// that takes less.
+/// Jitter that may reorder. `quantile` returns the nanoseconds that a fraction of the packets does
+/// not exceed.
 fn jitter(quantile: fn(f64) -> f64) -> Faults {
     let steps = 16_384; // the size of netem's table
     let of = |step| quantile((f64::from(step) + 0.5) / f64::from(steps)) as u64;
@@ -88,20 +88,21 @@ fn normal() -> Faults {
     Faults::of(&WireLaw { jitter: law, overtakes: true, ..WireLaw::default() }, Seed(1))
 }
 
-/// The gap between packets, in which jitter of a few milliseconds reorders some but not all.
+/// The gap between packets. Jitter of a few milliseconds reorders some of them but not all.
 const BETWEEN: Duration = Duration::from_ms(1);
 const WARM_UP: Duration = Duration::from_secs(1);
-/// With one packet per millisecond, a share of a fifth is known to 0.4 % of itself.
+/// The time measured. With one packet per millisecond, a fraction of a fifth has a relative error
+/// of 0.4 %.
 const MEASURED: Duration = Duration::from_secs(250);
-/// Our packets for each of the kernel's, so the kernel's chance dominates the error.
+/// Our packets for each packet of the kernel, so chance in the kernel dominates the error.
 const OURS_PER_KERNELS: u64 = 8;
 const BYTES: u32 = 125;
 const UDP_HEADERS: u32 = 28;
 /// The tolerance of a figure, relative to ours.
 const ALLOWED: f64 = 0.02;
-/// The delay from which a packet counts as held back by [`Faults::reorder`].
+/// The delay from which a packet is considered held back by [`Faults::reorder`].
 const IS_LATE_NS: u64 = 1_250_000;
-/// The number of pieces of a run over which a standard error is estimated.
+/// The number of pieces of a run from which a standard error is estimated.
 const PIECES: usize = 200;
 
 /// The measures compared.
@@ -117,13 +118,13 @@ enum Measure {
     Deviation,
     /// The share of arriving packets that were held back.
     HeldBack,
-    /// The share of arriving packets that overtook an earlier one.
+    /// The share of arriving packets that overtook an earlier packet.
     Overtook,
     /// The share of duplicated packets.
     Twice,
 }
 
-/// A figure of both sides.
+/// A figure of netem and of our wire.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// The wire.
@@ -134,17 +135,17 @@ pub struct Figure {
     pub kernel: f64,
     /// The value of our wire.
     pub ours: f64,
-    /// The standard error of their difference, relative to ours.
+    /// The standard error of the difference, relative to our value.
     pub error: f64,
 }
 
 impl Figure {
-    /// The difference of the kernel's value from ours, relative to ours.
+    /// The difference of the kernel's value from ours, relative to our value.
     pub fn difference(&self) -> f64 {
         self.kernel / self.ours - 1.0
     }
 
-    /// Do they agree within 2 %?
+    /// Do the two values agree within 2 %?
     pub fn verdict(&self) -> Verdict {
         judge(Value::exact(self.difference()), Allowed::near(0.0, ALLOWED), Rule::Mean)
     }
@@ -160,7 +161,7 @@ impl Figure {
 
 /// The packets that crossed a wire, in the order of sending.
 struct Crossed {
-    /// The delay of each, nanoseconds; `None` if lost.
+    /// The delay of each packet, nanoseconds; `None` if lost.
     took_ns: Vec<Option<u64>>,
     twice: u64,
 }
@@ -204,7 +205,7 @@ impl Faulty {
     }
 }
 
-/// The effect of our wire on this number of packets.
+/// The effect of our wire on `packets` packets.
 fn carried(faults: &Faults, seed: Seed, packets: u64) -> Crossed {
     let mut wire = Wire::new(faults.law(), seed, "wire/link");
     let mut crossed = Crossed { took_ns: Vec::new(), twice: 0 };
@@ -234,7 +235,7 @@ impl Measure {
         }
     }
 
-    /// Its value, with the standard error.
+    /// The value of this measure, with its standard error.
     fn known(self, Crossed { took_ns, twice }: &Crossed) -> (f64, f64) {
         if self == Measure::Twice {
             let all = took_ns.len() as f64;
@@ -247,7 +248,7 @@ impl Measure {
         (self.of(took_ns), deviation / (values.len() as f64).sqrt())
     }
 
-    /// Its value over consecutive packets, from their delays.
+    /// The value of this measure over consecutive packets, from their delays.
     fn of(self, took_ns: &[Option<u64>]) -> f64 {
         let arrived: Vec<u64> = took_ns.iter().copied().flatten().collect();
         let lost = (took_ns.len() - arrived.len()) as f64;
@@ -271,7 +272,7 @@ fn bursts(took_ns: &[Option<u64>]) -> usize {
     took_ns.chunk_by(|a, b| a.is_none() == b.is_none()).filter(|run| run[0].is_none()).count()
 }
 
-/// Packets that arrive before an earlier one.
+/// The number of packets that arrive before an earlier packet.
 fn overtaking(took_ns: &[Option<u64>]) -> usize {
     let sent_ns = (0..).map(|number: u64| number * BETWEEN.ns());
     let arrivals = took_ns.iter().zip(sent_ns).filter_map(|(took, sent)| took.map(|ns| sent + ns));
@@ -285,7 +286,6 @@ fn overtaking(took_ns: &[Option<u64>]) -> usize {
         .count()
 }
 
-/// Mean and standard deviation.
 fn moments(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -302,7 +302,7 @@ pub fn find(name: &str) -> Option<&'static Faulty> {
 mod tests {
     use super::*;
 
-    /// Our own wire under another seed, with `faults`, instead of the kernel.
+    /// The results of our wire under another seed, with `faults`, as if they were the kernel's.
     fn in_place_of_the_kernel(faults: &Faults) -> Tally {
         let crossed = carried(faults, Seed(2), MEASURED.ns() / BETWEEN.ns());
         let mut tally = Tally { crossed_ns: crossed.took_ns, ..Tally::default() };

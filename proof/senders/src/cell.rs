@@ -16,17 +16,17 @@ const CONTROL: &str = ".control";
 pub struct Cell {
     /// The plan, by the name of its file.
     pub plan: String,
-    /// Its name within the plan: the controller, the fault, and the other axes.
+    /// The name within the plan: the controller, the fault, and the other axes.
     pub name: String,
     /// Its controller.
     pub controller: String,
-    /// The fault of its wire.
+    /// The fault of the cell's wire.
     pub fault: String,
     /// The scenario run.
     pub scenario: fairwire_scenario::Scenario,
 }
 
-/// All cells of these plans, and of the plans in these folders, sorted by name.
+/// All cells of the plans in `paths`, which are plans or folders of plans, sorted by name.
 ///
 /// # Errors
 /// A file that cannot be read or is invalid, with the location.
@@ -47,7 +47,8 @@ pub fn read(paths: &[PathBuf]) -> Result<Vec<Cell>, Failure> {
     Ok(cells)
 }
 
-/// The plans in `folder`: its TOML files with axes. The others are scenarios, and causes.
+/// The plans in `folder`, which are its TOML files with axes. Other TOML files are scenarios and
+/// causes.
 fn plans(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error: std::io::Error| Failure::User(format!("{}: {error}", folder.display()));
     let mut plans = Vec::new();
@@ -94,7 +95,7 @@ fn unquoted(text: &str) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// The name in `text`, which is the name itself, or a table of the name and its parameters.
+/// The name in `text`, which is a name, or a table of a name and its parameters.
 fn name_of(text: &str) -> String {
     unquoted(text.trim_start_matches(['{', ' ']).split([' ', '=']).next().unwrap_or(text))
 }
@@ -129,9 +130,9 @@ fn fault_of(text: &str) -> String {
     if number("loss") > 0.0 { format!("loss {}", percent("loss")) } else { "none".into() }
 }
 
-/// The figures of `cells` on `stage`: means over their first `seeds`. Runs are concurrent if the
-/// stage's clock permits. `done` is called with each finished cell. A cell that the stage cannot
-/// run is `None`.
+/// The figures of `cells` on `stage`: means over the first `seeds` seeds. Runs are concurrent if
+/// the stage's clock permits. `done` is called with each finished cell, with `None` if the stage
+/// cannot run the cell.
 ///
 /// # Errors
 /// The first run that failed.

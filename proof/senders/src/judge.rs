@@ -1,4 +1,4 @@
-//! The comparison of our results with a kernel's.
+//! Compares our results with a kernel's.
 
 use crate::Failure;
 use crate::cell::Cell;
@@ -8,17 +8,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The tolerance of a cell's goodput: this share of the link or this share of the kernel's goodput,
-/// whichever is larger (fixed before any comparison).
+/// The tolerance of a cell's goodput, fixed before any comparison: a fraction of the link or a
+/// fraction of the kernel's goodput, whichever is larger.
 pub const ALLOWED: (f64, f64) = (0.05, 0.10);
-/// The share of the cells that must be within the tolerance.
+/// The fraction of the cells that must be within the tolerance.
 pub const WITHIN: f64 = 0.9;
-/// The tolerance of each controller's geometric mean of our goodput over the kernel's, around 1.
+/// The tolerance, around 1, of each controller's geometric mean of the ratios of our goodput to the
+/// kernel's.
 pub const BIAS: f64 = 0.03;
 /// The most bytes in a list of causes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// One cell on both sides.
+/// A cell's results, ours and the kernel's.
 #[derive(Clone, Debug, Serialize)]
 pub struct ComparedCell {
     /// The plan of the cell.
@@ -27,7 +28,7 @@ pub struct ComparedCell {
     pub cell: String,
     /// Its controller.
     pub controller: String,
-    /// The fault of its wire.
+    /// The fault of the cell's wire.
     pub fault: String,
     /// The stage and the version of the kernel.
     pub kernel: String,
@@ -35,11 +36,11 @@ pub struct ComparedCell {
     pub ours_bps: f64,
     /// The kernel's, bit/s.
     pub kernels_bps: f64,
-    /// Ours over the kernel's.
+    /// Our goodput divided by the kernel's.
     pub ratio: f64,
-    /// Is it within the tolerance?
+    /// Is the cell within the tolerance?
     pub is_within: bool,
-    /// Why it is outside, if known.
+    /// The reason why the cell is outside, if known.
     pub because: Option<String>,
 }
 
@@ -72,7 +73,7 @@ impl Cause {
     }
 }
 
-/// The causes in `file`; empty if it does not exist.
+/// The causes in `file`; empty if the file does not exist.
 ///
 /// # Errors
 /// An invalid file, with the location, or a cause that matches no cell.
@@ -136,9 +137,9 @@ pub struct Sum {
     pub of: String,
     /// The number of cells.
     pub cells: usize,
-    /// The number within the tolerance.
+    /// The number of cells within the tolerance.
     pub within: usize,
-    /// The geometric mean of ours over the kernel's.
+    /// The geometric mean of our goodput over the kernel's.
     pub mean_ratio: f64,
 }
 
@@ -168,7 +169,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The verdict on `rows`, at least one.
+    /// The verdict on `rows`, of which there is at least one.
     pub fn of(rows: &[ComparedCell]) -> Verdict {
         let by = |key: fn(&ComparedCell) -> &str| {
             let mut groups: BTreeMap<&str, Vec<&ComparedCell>> = BTreeMap::new();

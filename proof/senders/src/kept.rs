@@ -4,7 +4,7 @@ use crate::Failure;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The figures of one cell on one stage: means over its runs.
+/// The figures of one cell on one stage, which are means over its runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Figure {
@@ -16,7 +16,7 @@ pub struct Figure {
     pub stage: String,
     /// The kernel's version.
     pub kernel: String,
-    /// The number of runs, each under its own seed.
+    /// The number of runs, which have different seeds.
     pub runs: usize,
     /// The link's mean rate, bit/s.
     pub rate_bps: f64,
@@ -27,13 +27,13 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Is it of the same cell?
+    /// Is the figure of this cell?
     pub fn is_of(&self, plan: &str, cell: &str) -> bool {
         self.plan == plan && self.cell == cell
     }
 }
 
-/// The figures in `file`; empty if it does not exist.
+/// The figures in `file`; empty if the file does not exist.
 ///
 /// # Errors
 /// A file in another format.

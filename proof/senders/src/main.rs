@@ -77,7 +77,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// Parses the arguments; `None` if the usage is requested.
+    /// Parses the arguments. Returns `None` if the user requests help.
     fn read(mut words: impl Iterator<Item = String>) -> Result<Option<Arguments>, Failure> {
         let suite = Path::new(SUITE);
         let (mut paths, mut only, mut measures, mut seeds, mut jobs) = (Vec::new(), Vec::new(), None, 1, 0);
@@ -203,7 +203,6 @@ fn stage(name: &str) -> Result<&'static dyn Stage, Failure> {
     })
 }
 
-/// The version of the kernel that sends on `stage`.
 fn kernel_of(stage: &dyn Stage) -> Result<String, Failure> {
     if stage.name() == "linux" {
         let uml = fairwire_stages::linux::uml::Uml::find();

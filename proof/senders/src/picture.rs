@@ -1,13 +1,13 @@
-//! A picture of our goodput over the kernel's.
+//! A picture of the ratio of our goodput to the kernel's.
 
 use crate::judge::{ALLOWED, ComparedCell};
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
 use fairwire_figures::{Figure, Setting};
 
-/// The part of a fault's width on the axis that its marks take up.
+/// The fraction of a fault's width on the axis that its marks take up.
 const WIDTH: f64 = 0.6;
 
-/// One panel per plan: faults side by side, one colour per controller, one mark per cell.
+/// Draws one panel per plan: faults side by side, one colour per controller, one mark per cell.
 pub fn svg(rows: &[ComparedCell]) -> String {
     let controllers = distinct(rows.iter().map(|row| &row.controller));
     let plans = distinct(rows.iter().map(|row| &row.plan));

@@ -1,33 +1,33 @@
-//! A virtual clock for User Mode Linux, interposed before its C library by `LD_PRELOAD`.
+//! A virtual clock for User Mode Linux. `LD_PRELOAD` places it before the C library.
 //!
-//! The guest's clock does not advance while the guest works, and jumps to the next timer when it
-//! idles. A run is thus exact to the resolution of the guest's clock (256 ns), independent of the
-//! host's load, and takes no longer than its work. Kernels built with
-//! `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do the same; Debian's is built without it.
+//! The guest's clock does not advance while the guest works, and jumps to the next timer when the
+//! guest idles. So a run is exact to the resolution of the guest's clock (256 ns), independent of
+//! the host's load, and takes no longer than its work. Kernels built with
+//! `CONFIG_UML_TIME_TRAVEL_SUPPORT` can do the same, but Debian's is built without it.
 //!
 //! User Mode Linux reads the time with `clock_gettime`, sets its only timer with `timer_settime`,
 //! and idles in `sigsuspend` until that timer's SIGALRM. This library replaces these functions.
-//! They pass every call on until the guest creates a file called [`STARTS`], because a booting
-//! kernel waits in loops for real time to pass.
+//! They pass every call on until the guest creates a file called [`STARTS`], since a booting kernel
+//! waits in loops for real time to pass.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use libc::{c_char, c_int, c_long, c_uint, itimerspec, sigset_t, timer_t, timespec};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// The name of the file whose creation starts the virtual clock; the same as in
+/// The name of the file whose creation starts the virtual clock, as in
 /// `fairwire_stages::linux::guest`.
 const STARTS: &[u8] = b"/virtual-clock-starts";
-/// The step of the guest's clock in nanoseconds (TIMER_MULTIPLIER). A timer that expires between
-/// two steps would find that its time has not come yet.
+/// The step of the guest's clock, in nanoseconds (TIMER_MULTIPLIER). If a timer expired between two
+/// steps, the guest's clock would not have reached its time.
 const STEP_NS: u64 = 256;
 
 static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
 /// The virtual clock.
 static NOW_NS: AtomicU64 = AtomicU64::new(0);
-/// When the timer expires; 0 while it is not set.
+/// The time at which the timer expires; 0 while it is not set.
 static RINGS_NS: AtomicU64 = AtomicU64::new(0);
-/// The guest's only timer, from the last call that set it.
+/// The guest's only timer, as in the last call that set it.
 static TIMER: AtomicU64 = AtomicU64::new(0);
 
 type TimerSettime = unsafe extern "C" fn(timer_t, c_int, *const itimerspec, *mut itimerspec) -> c_int;
@@ -36,7 +36,7 @@ type Sigsuspend = unsafe extern "C" fn(*const sigset_t) -> c_int;
 type Ptrace = unsafe extern "C" fn(c_uint, libc::pid_t, *mut c_void, *mut c_void) -> c_long;
 type Open = unsafe extern "C" fn(*const c_char, c_int, c_int) -> c_int;
 
-/// Returns the time; the monotonic clock is virtual once started.
+/// Returns the time. The monotonic clock is virtual once started.
 ///
 /// # Safety
 /// As for clock_gettime(2): `time` is writable.
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn timer_settime(
     0
 }
 
-/// Returns whether the timer is set; the idle loop needs no more.
+/// Returns whether the timer is set, which is all that the idle loop needs.
 ///
 /// # Safety
 /// As for timer_gettime(2).
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn timer_gettime(timer: timer_t, value: *mut itimerspec) -
     0
 }
 
-/// The guest idles: the virtual clock jumps to the timer, and its signal arrives at once.
+/// Idles. The virtual clock jumps to the timer, whose signal arrives at once.
 ///
 /// # Safety
 /// As for sigsuspend(2).
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn sigsuspend(mask: *const sigset_t) -> c_int {
 /// Opens a host file for the guest. A file called [`STARTS`] starts the virtual clock.
 ///
 /// # Safety
-/// As for open(2). It accepts its third argument even if absent: on the machines of User Mode
-/// Linux, the C calling conventions pass it in a register.
+/// As for open(2). The third argument may be absent: on the machines of User Mode Linux, the C
+/// calling conventions pass it in a register.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) -> c_int {
     // SAFETY: the caller guarantees a C string.
@@ -124,18 +124,18 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) 
 
 /// The register set of a processor's extended state.
 const NT_X86_XSTATE: usize = 0x202;
-/// A buffer for the complete state, which is 11 KiB with AMX. It is not on the stack, because the
-/// guest's stacks are short. The guest's kernel has one thread.
+/// A buffer for the complete state, which is 11 KiB with AMX. The guest's stacks are too short for
+/// it. The guest's kernel has one thread.
 static STATE: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
-/// The C library's `ptrace`, cached because it is called for each system call of the guest.
+/// The C library's `ptrace`, cached since each system call of the guest calls it.
 static PTRACE: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets registers of a guest's process, even on processors with more state than User Mode Linux can
-/// store.
+/// Sets registers of a guest's process, even if the processor has more state than User Mode Linux
+/// can store.
 ///
-/// It stores 2696 bytes of extended state. With AMX the state is longer, and the host's kernel
-/// accepts only the complete state, so the guest's first process would die. This function adds the
-/// current state beyond the guest's part.
+/// User Mode Linux stores 2696 bytes of extended state. With AMX the state is longer, and the
+/// host's kernel accepts only the complete state, so the guest's first process would die. This
+/// function adds the rest of the current state.
 ///
 /// # Safety
 /// As for ptrace(2).
@@ -184,7 +184,7 @@ unsafe fn c_library_ptrace() -> Ptrace {
     unsafe { std::mem::transmute::<usize, Ptrace>(known) }
 }
 
-/// Makes the clock virtual. Disarms the real timer, and lets the virtual one expire soon instead.
+/// Makes the clock virtual. Disarms the real timer, and lets the virtual timer expire soon instead.
 fn start() {
     let mut time = time_of(0);
     let off = itimerspec { it_interval: time, it_value: time };
@@ -199,7 +199,7 @@ fn start() {
     IS_VIRTUAL.store(true, Relaxed);
 }
 
-/// The next definition of the function, which this one hides.
+/// The next definition of the function `name`, which the definition here hides.
 ///
 /// # Safety
 /// `F` must be the function's type.

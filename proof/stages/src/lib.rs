@@ -1,7 +1,7 @@
 //! Stages that compare the simulator and the lab with independent implementations.
 //!
-//! [`Gateway`](gateway::Gateway) sends this kernel's TCP through the gateway's own process.
-//! [`Linux`](linux::Linux) uses Linux's own disciplines and TCPs in User Mode Linux, and
+//! [`Gateway`](gateway::Gateway) sends this kernel's TCP through a gateway process.
+//! [`Linux`](linux::Linux) uses Linux's disciplines and TCPs in User Mode Linux, and
 //! [`Kernel`](kernel::Kernel) those of this machine's kernel. [`Ns2`](ns2::Ns2) is ns-2.
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ mod same;
 
 use fairwire_experiment::Stage;
 
-/// Every stage of this crate, in display order.
+/// Every stage of this crate, in the order shown.
 pub const ALL: &[&dyn Stage] = &[&gateway::Gateway, &linux::Linux, &kernel::Kernel, &ns2::Ns2];
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Counterparts of a discipline in other programs, by the type of its parameters; each stage has a
-//! table.
+//! Finds the counterpart of a discipline in another program, by the type of its parameters. Each
+//! stage has a table.
 
 use fairwire_core::Limit;
 use fairwire_core::units::Amount;
@@ -10,8 +10,8 @@ use fairwire_laws::scheduler::service::Service;
 use fairwire_laws::spec::Quantity;
 use std::any::Any;
 
-/// A row of a table: the result of `same` for the parameters of `part` at `site`, if they have its
-/// type.
+/// A row of a table. If the parameters of `part` have type `S`, returns the result of `same` for
+/// them at `site`.
 pub(crate) fn row<S: 'static, R>(
     part: &dyn Part,
     site: &Site<'_>,
@@ -21,8 +21,8 @@ pub(crate) fn row<S: 'static, R>(
     same(part.downcast_ref()?, site)
 }
 
-/// The limit of a first-come, first-served buffer, the only order that droppers of other programs
-/// have.
+/// The limit of a buffer that is first come, first served. Droppers of other programs have no other
+/// order.
 pub(crate) fn first_come(
     buffer: Option<Quantity<Amount>>,
     scheduler: &Option<Service>,

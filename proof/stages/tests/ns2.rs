@@ -1,4 +1,5 @@
-//! ns-2 as a stage. Tests that need the program report prominently if it is missing, and pass.
+//! Tests of ns-2 as a stage. If the program is missing, tests that need it report this prominently,
+//! and pass.
 
 use fairwire_core::Duration;
 use fairwire_experiment::sim::Sim;
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Nine flows and one that does not back off, with these changes.
+/// Nine flows that back off and one that does not, with these changes.
 fn contest(set: &[&str]) -> Scenario {
     let access = "access = { rate = \"100 Mbit/s\", delay = \"3 ms\" }\nstart = \"0 s..1 s\"\n";
     let text = format!(
@@ -103,7 +104,6 @@ fn a_discipline_names_its_equivalent_in_ns2() {
     }
 }
 
-/// Is ns-2 missing here?
 fn is_missing() -> bool {
     let Some(why) = why(&contest(&[])) else { return false };
     assert_eq!(why, "ns-2 (`ns`) is missing; allowed: `apt-get install ns2` on Debian and Ubuntu");
@@ -150,7 +150,7 @@ fn a_run_has_the_records_of_every_flow_and_of_the_link() {
     assert_eq!((names.len(), names[0], names[9]), (10, "tcp.1", "udp.1"));
     let (udp, link) = (&run.flows[9], &run.links[0]);
     assert_eq!(udp.offered_bps, Some(3e6));
-    // At most the rate sent, with one more or less packet in 15 s.
+    // The throughput is at most the rate sent, with one packet more or less in 15 s.
     assert!(udp.throughput_bps > 2e6 && udp.throughput_bps < 3.001e6, "{udp:?}");
     assert!((udp.goodput_bps / udp.throughput_bps - 524.0 / 552.0).abs() < 1e-9, "{udp:?}");
     let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
@@ -182,7 +182,7 @@ fn simulators(parent: u32) -> Vec<i32> {
     processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_ours).collect()
 }
 
-/// Waits for the single such process.
+/// Waits for the simulator that this process started.
 fn found() -> i32 {
     let ours = || simulators(std::process::id());
     std::iter::repeat_with(ours).find_map(|all| all.first().copied()).expect("it goes on until then")
@@ -214,8 +214,7 @@ fn a_stopped_or_killed_run_ends_at_once_and_leaves_no_process() {
     assert_eq!(simulators(std::process::id()), [0; 0], "it is left");
 }
 
-/// The variable that makes this test run the long contest until killed, when it starts itself
-/// again.
+/// The variable with which this test starts itself again, to run the long contest until killed.
 const HELD: &str = "FAIRWIRE_TEST_RUNS_NS2";
 
 #[test]
@@ -241,7 +240,7 @@ fn a_killed_stage_ends_ns2_and_leaves_no_file() {
     let simulator = std::iter::repeat_with(of_stage).find_map(|all| all.first().copied()).expect("it runs");
     stage.kill().expect("it can be killed");
     stage.wait().expect("it ends");
-    // An ended process may still wait for its parent.
+    // A process that has ended may still wait for its parent.
     let state = || std::fs::read_to_string(format!("/proc/{simulator}/stat")).unwrap_or_default();
     let is_there = || state().rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'));
     let until = clock::now() + Duration::from_secs(60);
@@ -253,7 +252,7 @@ fn a_killed_stage_ends_ns2_and_leaves_no_file() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The cells compared with ns-2.
+/// The scenarios that are compared with ns-2.
 fn cells() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/suite/ns2");
     let files =
@@ -314,7 +313,7 @@ fn the_quick_cells_agree_with_ns2() {
     if is_missing() {
         return;
     }
-    // Shorter than written, with five seeds, which takes seconds.
+    // The scenarios are shortened to take seconds, with five seeds.
     let set = ["duration=40 s", "warm_up=15 s", "seeds=1..=5"];
     for name in [
         "droptail-newreno-10",
@@ -351,8 +350,8 @@ fn a_wire_loses_as_many_packets_in_ns2_as_in_the_simulator() {
         let record = stage.run(&plan, 1, &mut |_| {}, &NEVER).expect("it runs").expect("it is not stopped");
         let lost = record.links[0].wire.expect("the wire loses packets").lost;
         let part = lost as f64 / record.links[0].packets_out as f64;
-        // For 60 000 packets or more, the standard deviation is below 0.0009. The tolerance is 4 of
-        // these.
+        // For 60 000 packets or more, the standard deviation is below 0.0009. The tolerance is four
+        // standard deviations.
         assert!((part - 0.05).abs() < 0.0036, "{}: {part}", stage.name());
     }
     let bursts = contest(&["link.impair={ to_bad = 0.1, to_good = 0.5 }"]);

@@ -1,6 +1,6 @@
-//! The simulated code is the deployed code: one packet trace through a simulated link and through
-//! the gateway's core on memory ports, under a virtual clock. Every decision must be equal: which
-//! packet is sent, when, with which mark; which is dropped, and why.
+//! The simulated code is the deployed code. One packet trace passes a simulated link, and the
+//! gateway's core on memory ports, under a virtual clock. Every decision must be equal: which
+//! packets are sent, when and with which mark, and which are dropped, and why.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::Amount;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 const FRAMES: u32 = 30_000;
 
-/// Later than the last departure.
+/// A time later than the last departure.
 const END: Time = Time::from_ns(1_000_000_000_000);
 
 /// The fate of each frame, and the drops and marks by cause.
@@ -51,7 +51,8 @@ fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new([7; 16]), -14)
 }
 
-/// Five flows, one of them greedy, at 1.4 times the link's rate between lulls; three use ECN.
+/// Packets of five flows, one of them greedy, at 1.4 times the link's rate between pauses. Three
+/// flows use ECN.
 fn trace() -> Vec<Arrival> {
     let mut rng = Seed(5).stream("trace");
     let mut at = Time::from_ns(1_000);
@@ -67,7 +68,7 @@ fn trace() -> Vec<Arrival> {
         .collect()
 }
 
-/// A UDP datagram whose first payload bytes are its number.
+/// A UDP datagram whose payload begins with its number.
 fn frame(number: u32, flow: u8, rng: &mut Rng) -> Vec<u8> {
     let ecn = if flow.is_multiple_of(2) { etherparse::IpEcn::Ect0 } else { etherparse::IpEcn::NotEct };
     let mut ip =
@@ -132,7 +133,7 @@ fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
     Fate { sent, drops: record.drops, marks: record.marks }
 }
 
-/// Only the causes that occurred.
+/// The counts by cause, except zeros.
 fn by_cause(counts: &[u64]) -> BTreeMap<String, u64> {
     let counted = Cause::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
     counted.map(|(cause, count)| (cause.name().to_owned(), *count)).collect()

@@ -1,7 +1,7 @@
-//! Prepares the documents for mdBook: the pages of the contents in one folder, with links between
-//! them preserved.
+//! Prepares the documents for mdBook: copies the pages of the contents into one folder, and
+//! preserves the links between them.
 //!
-//! A link to a file that is not a page leads to the repository on the web; pictures are included.
+//! A link to a file that is not a page leads to the repository on the web. Pictures are included.
 
 use crate::house::docs::{CONTENTS, EVERY_PAGE_OF};
 use crate::house::markdown::{headings, links, resolved};
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The extension of pictures, which are all drawn as text.
+/// The extension of pictures, all of which are SVG.
 const PICTURE: &str = ".svg";
 
 /// Writes the pages of the contents, and the contents, into `out`. Returns the number of pages.
@@ -33,8 +33,8 @@ pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
     Ok(pages.len())
 }
 
-/// The contents with links from the root, and with each page of the folders that they include
-/// completely.
+/// The contents with links from the root. A folder that they include is replaced by all of its
+/// pages.
 fn expanded(tree: &Tree, contents: &File) -> String {
     let mut text = String::new();
     for line in contents.text.lines() {
@@ -63,7 +63,7 @@ fn is_picture(path: &str) -> bool {
     path.ends_with(PICTURE)
 }
 
-/// The first page of a folder has another name in a book.
+/// The path in the book, where the first page of a folder has another name.
 fn index(path: &str) -> String {
     match path.strip_suffix("README.md") {
         Some(folder) if folder.is_empty() || folder.ends_with('/') => format!("{folder}index.md"),

@@ -1,4 +1,4 @@
-//! Runs that release Python's lock, and that Ctrl-C can stop.
+//! Runs contests without Python's lock. Ctrl-C can stop them.
 
 use crate::error::Trouble;
 use crate::own::{Classes, Observed, Stop};
@@ -17,10 +17,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// The interval for signals and progress.
+/// The interval between checks of signals and progress.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The receiver of the fraction that is done.
+/// How the fraction done is reported.
 pub(crate) enum Progress {
     Hidden,
     Line,
@@ -61,13 +61,13 @@ impl Progress {
 
 /// The settings of a contest.
 pub(crate) struct How {
-    /// The number of simultaneous runs; 0: one per core.
+    /// The number of simultaneous runs; 0 for one per core.
     pub(crate) jobs: usize,
     pub(crate) progress: Progress,
     pub(crate) watching: Watching,
-    /// Measures that the summary should have in addition.
+    /// Additional measures for the summary.
     pub(crate) measures: Vec<String>,
-    /// The stages; if absent, the simulator, which results then do not name.
+    /// The stages. If absent, the runs are simulated, and results name no stage.
     pub(crate) on: Option<On>,
 }
 
@@ -146,7 +146,7 @@ fn simulated(
 }
 
 /// Runs `work` in a separate thread without Python's lock, while this thread checks for signals and
-/// shows progress. `work` receives a function to call with the fraction done, and a stop flag.
+/// shows progress. `work` receives a stop flag, and a function to call with the fraction done.
 pub(crate) fn while_looking<T: Send>(
     py: Python<'_>,
     progress: &Progress,
@@ -161,7 +161,7 @@ pub(crate) fn while_looking<T: Send>(
                 let note = |fraction: f64| {
                     done.fetch_max(fraction.to_bits(), Ordering::Relaxed); // positive floats are ordered like their bits
                 };
-                // The receiver exists until this is sent.
+                // The receiver exists until the outcome is sent.
                 let _ = sender.send(work(&note, stop));
             });
             let mut failed = None;

@@ -1,4 +1,4 @@
-//! A separate discipline, for teaching and tests.
+//! A discipline outside a scenario, for teaching and tests.
 
 use crate::own::{self, Classes, Run};
 use fairwire_catalogue::{Choice, build};
@@ -20,7 +20,7 @@ struct Inside {
     run: Arc<Run>, // ended by an exception of a class
 }
 
-/// Drops and marks since the last read: the packet's number, and the cause.
+/// Drops and marks since the last read: packet number and cause.
 #[derive(Default)]
 struct Happened {
     drops: Vec<(u32, &'static str)>,
@@ -51,7 +51,7 @@ pub(crate) struct Discipline {
 }
 
 impl Discipline {
-    /// Runs `what` at `now`, in seconds.
+    /// Calls `what` with the state at `now`, in seconds.
     fn at<T>(&self, py: Python<'_>, now: f64, what: impl FnOnce(&mut Inside) -> T) -> PyResult<T> {
         let mut inside = self.inside(py);
         let earlier = inside.now.ns() as f64 / 1e9;
@@ -72,7 +72,7 @@ impl Discipline {
         what(&mut self.inside(py))
     }
 
-    /// Releases Python's lock while waiting, so another thread that holds the discipline can
+    /// Locks the state, and releases Python's lock meanwhile, so the thread that has the state can
     /// continue in a Python class.
     fn inside(&self, py: Python<'_>) -> MutexGuard<'_, Inside> {
         self.inside.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
@@ -86,7 +86,7 @@ where
     text.parse().map_err(|error: T::Err| PyValueError::new_err(format!("`{key}`: {error}")))
 }
 
-/// A name, or a dict with a name and parameters.
+/// Parses a name, or a dict with a name and parameters.
 fn choice(given: &Bound<'_, PyAny>) -> PyResult<Choice> {
     if let Ok(name) = given.extract::<String>() {
         return Ok(Choice::from(name));
@@ -134,8 +134,8 @@ impl Discipline {
         Ok(Discipline { name, inside: Mutex::new(inside) })
     }
 
-    /// Offers a packet of `bytes` of `flow`, any number, at `now` seconds. Returns the number of
-    /// the packet. `drops()` shows whether it was dropped.
+    /// Offers a packet of `bytes` of `flow`, which is any number, at `now` seconds. Returns the
+    /// packet's number. `drops()` shows whether it was dropped.
     #[pyo3(signature = (flow, bytes, now, *, ecn=false))]
     fn enqueue(&self, py: Python<'_>, flow: u64, bytes: u32, now: f64, ecn: bool) -> PyResult<u32> {
         if !(1..=65_535).contains(&bytes) {

@@ -10,11 +10,11 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A queued link: name, rate (bit/s), queued packets and bytes; and since the last step the packets
+/// A queued link: name, rate (bit/s), queued packets and bytes. Since the last step: the packets
 /// that left, their mean wait (seconds), and the packets dropped and marked.
 type Link = (String, f64, u32, u64, u64, f64, u64, u64);
 
-/// A flow: name; and since the last step the bytes that left its last link, the bytes that arrived
+/// A flow: its name. Since the last step: the bytes that left its last link, the bytes that arrived
 /// in order, and its packets dropped and marked.
 type Flow = (String, u64, u64, u64, u64);
 
@@ -24,7 +24,7 @@ struct Observations {
     now: f64,
     links: Vec<Link>,
     flows: Vec<Flow>,
-    /// Per link since the start: the packets that left, and the sum of their waits in seconds.
+    /// The packets that left each link since the start, and the sum of their waits in seconds.
     waited: Vec<(u64, f64)>,
 }
 
@@ -77,7 +77,7 @@ impl Observer for Recorder {
     fn sample(&mut self, view: &View<'_>) {
         self.take(view);
     }
-    /// The last step is shorter if the run is not a multiple of the step.
+    /// Takes the last step, which is shorter if the run is not a multiple of the step.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.now < seconds(view.now()) {
@@ -89,7 +89,8 @@ impl Observer for Recorder {
 /// A run of a scenario's first discipline under one seed, in steps of simulated time.
 ///
 /// `step`: seconds. Between two steps, `set` changes the scenario, and objects of Python classes
-/// may be changed. Otherwise a step behaves as in `Scenario.run`: the same seed gives the same run.
+/// may be changed. Without such changes the run is that of `Scenario.run`: the same seed gives the
+/// same run.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Episode {
     going: Mutex<Going>,
@@ -97,7 +98,6 @@ pub(crate) struct Episode {
     run: Arc<Run>,
 }
 
-/// A run, and the classes in its scenario.
 struct Going {
     live: Live,
     classes: Classes,
@@ -127,13 +127,13 @@ impl Episode {
         Ok(Episode { going: Mutex::new(Going { live, classes: scenario.classes().clone() }), seen, run })
     }
 
-    /// Changes the scenario from now on: a path and a value, or a dict of these to apply together,
-    /// with the keys and the errors of `Scenario.set`.
+    /// Changes the scenario from now on. Takes a path and a value, or a dict of these to apply
+    /// together, with the keys and the errors of `Scenario.set`.
     ///
     /// Disciplines and their parameters, buffers, and rates of links without a trace may be
-    /// changed; anything else needs a new episode, and raises ScenarioError. If a discipline can
+    /// changed. Any other change needs a new episode, and raises ScenarioError. If a discipline can
     /// take over its new parameters, it keeps its state. Otherwise it is replaced, and the queued
-    /// packets are offered to the new one. If ScenarioError is raised, nothing has changed.
+    /// packets are offered to the new discipline. If ScenarioError is raised, nothing has changed.
     #[pyo3(signature = (path, value=None))]
     fn set(&self, py: Python<'_>, path: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mut going = self.going.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
@@ -146,8 +146,8 @@ impl Episode {
         Ok(())
     }
 
-    /// Advances by a step, or to the end of the scenario, where the last step may be shorter.
-    /// Returns whether the run continues.
+    /// Advances by a step. The last step ends with the scenario, and may be shorter. Returns
+    /// whether the run continues.
     ///
     /// An exception in a class is raised, and ends the run.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
@@ -163,14 +163,14 @@ impl Episode {
         self.seen().now
     }
 
-    /// Each queued link: name, rate in bit/s, queued packets and bytes; and in the last step the
+    /// Each queued link: name, rate in bit/s, queued packets and bytes. In the last step: the
     /// packets that left, their mean wait in seconds, and the packets dropped and marked.
     #[getter]
     fn links(&self) -> Vec<Link> {
         self.seen().links.clone()
     }
 
-    /// Each flow: name; and in the last step the bytes that left its last link, the bytes that
+    /// Each flow: its name. In the last step: the bytes that left its last link, the bytes that
     /// arrived in order, and its packets dropped and marked.
     #[getter]
     fn flows(&self) -> Vec<Flow> {

@@ -79,8 +79,8 @@ fn filled<'py>(py: Python<'py>, error: &DocumentError) -> PyResult<Bound<'py, Py
     Ok(exception)
 }
 
-/// `text` without the catalogue entries for classes, because users pass the class itself. They are
-/// registered last, and so end a list.
+/// `text` without the catalogue entries for classes, since users pass the class itself. These
+/// entries are registered last, so they end a list.
 fn public(text: &str) -> String {
     let mut text = text.to_owned();
     for ending in [", `python` or `python-queue`", " or `python-controller`"] {

@@ -1,4 +1,4 @@
-//! Without Linux, only the simulator is available.
+//! The stages without Linux, where only the simulator is available.
 
 use crate::contest::Done;
 use crate::own::{Classes, Observed, Stop};
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// The requested stages, of which none can exist.
+/// The requested stages, of which there are none.
 #[derive(Clone)]
 pub(crate) enum On {}
 

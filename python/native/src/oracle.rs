@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// The max-min fair shares of `capacity` among flows with these demands, in the unit of both.
 ///
-/// `demands`: one per flow; `float("inf")` is a greedy flow. `weights`: one per flow, above zero;
+/// `demands`: one per flow; `float("inf")` for a greedy flow. `weights`: one per flow, above zero;
 /// all 1 if not given. Returns a list of the shares.
 ///
 /// Source: Bertsekas and Gallager, Data Networks, 2nd edition, 1992, section 6.5.2.
@@ -52,7 +52,7 @@ pub(crate) fn jain(rates: Vec<f64>) -> f64 {
 }
 
 /// The mean of independent runs, and half of its 95 % interval (Student's t), in the unit of the
-/// runs. The half interval is None for one run.
+/// runs. For a single run, half of the interval is None.
 ///
 /// Source: Law, Simulation Modeling and Analysis, 5th edition, 2015, section 4.5.
 #[pyfunction]
@@ -62,15 +62,15 @@ pub(crate) fn estimate(runs: Vec<f64>) -> PyResult<(f64, Option<f64>)> {
     found.ok_or_else(|| PyValueError::new_err("there are no runs; allowed: one value at least"))
 }
 
-/// The reference page of a discipline, a marker, a controller, a source, a network or a parameter
-/// such as "lambda2", in Markdown: its function, its parameters with unit, range and default, its
-/// source, and an example.
+/// The reference page, in Markdown, of a discipline, a marker, a controller, a source, a network or
+/// a parameter such as "lambda2". It has the function, the parameters with unit, range and default,
+/// the source, and an example.
 #[pyfunction]
 pub(crate) fn describe(name: &str) -> PyResult<String> {
     match parts::page(name) {
         Ok(page) => {
             let text = page.markdown();
-            // The origin of the documentation page is irrelevant to its reader.
+            // The comment on the page's origin is of no use to its reader.
             let rest = text.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
             Ok(rest.map_or(text.as_str(), |(_, page)| page.trim_start()).to_owned())
         }
@@ -88,22 +88,22 @@ fn unknown_part(unknown: &NoPage) -> String {
     format!("{unknown}; allowed: what `fairwire.parts()` lists, and their parameters{near}")
 }
 
-/// Something that a scenario may name.
+/// An item that a scenario may name.
 #[derive(Serialize, JsonSchema)]
 struct PartRow {
     /// `discipline`, `marker`, `controller`, `source` or `network`.
     kind: &'static str,
-    /// Its name, as typed in scenarios.
+    /// The name, as typed in scenarios.
     name: &'static str,
-    /// Its function, in one sentence.
+    /// The function, in one sentence.
     summary: &'static str,
     /// The paper or RFC, with its section; empty if there is none.
     source: &'static str,
-    /// The names of its parameters, separated by commas.
+    /// The names of the parameters, separated by commas.
     parameters: String,
 }
 
-/// Everything that a scenario may name, as a table: disciplines, markers, TCP controllers, traffic
+/// All items that a scenario may name, as a table: disciplines, markers, TCP controllers, traffic
 /// sources (including those that open TCP connections), networks, and the faults of wires.
 #[pyfunction(name = "parts")]
 pub(crate) fn all_parts() -> PyResult<Table> {
@@ -123,15 +123,15 @@ pub(crate) fn all_parts() -> PyResult<Table> {
 /// A discipline of the catalogue.
 #[derive(Serialize, JsonSchema)]
 struct SampleRow {
-    /// Its name, in scenarios and on the command line.
+    /// The name, in scenarios and on the command line.
     name: &'static str,
     /// Its family.
     family: String,
-    /// Its function, in one sentence.
+    /// The function, in one sentence.
     summary: &'static str,
-    /// The state that it keeps.
+    /// The state that the discipline keeps.
     state: &'static str,
-    /// Its time per packet.
+    /// The discipline's time per packet.
     cost: &'static str,
     /// The paper or RFC, with its section.
     source: &'static str,

@@ -7,7 +7,7 @@ use fairwire_metrics::record::{Agreement, Estimate, Report, Summary};
 use pyo3::prelude::*;
 use std::collections::BTreeSet;
 
-/// Measures as rows and disciplines as columns, with the picture below.
+/// A table of measures by disciplines, with the picture below it.
 pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
     let notes: String =
         report.manifest.notes.iter().map(|note| format!("<p>Note: {}</p>", escaped(note))).collect();
@@ -17,7 +17,7 @@ pub(crate) fn html(py: Python<'_>, report: &Report) -> PyResult<String> {
         + &image(py, &svg(report), &format!("shares of {}", report.manifest.scenario))?)
 }
 
-/// A picture in a notebook: a separate image, so its style sheet does not affect the page.
+/// A picture in a notebook. It is a separate image, so its style sheet does not affect the page.
 pub(crate) fn image(py: Python<'_>, svg: &str, alt: &str) -> PyResult<String> {
     let bytes = py.import("base64")?.call_method1("b64encode", (svg.as_bytes(),))?;
     let encoded: String = bytes.call_method1("decode", ("ascii",))?.extract()?;

@@ -21,7 +21,7 @@ use std::time::SystemTime;
 
 /// The figures and tables of papers on fair sharing, which `run` reproduces.
 ///
-/// `cache`: should finished runs be kept, and earlier ones used? They are stored with those of the
+/// `cache`: should finished runs be kept, and earlier runs used? They are stored with those of the
 /// command `fairwire reproduce`.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Reproduction {
@@ -29,8 +29,8 @@ pub(crate) struct Reproduction {
     has_cache: bool,
 }
 
-/// One reproduced figure or table of a paper: its numbers next to the printed ones, and the verdict
-/// on each claim.
+/// One reproduced figure or table of a paper: our numbers next to the printed numbers, and the
+/// verdict on each claim.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Exhibit {
     record: record::Exhibit,
@@ -41,15 +41,15 @@ pub(crate) struct Exhibit {
 /// An exhibit and its recorded verdicts.
 #[derive(Serialize, JsonSchema)]
 struct Listed {
-    /// Its name, such as `faba.table1`.
+    /// The exhibit's name, such as `faba.table1`.
     name: String,
     /// Its content.
     title: String,
     /// The paper: authors, title, year.
     source: String,
-    /// The number of its claims.
+    /// The number of claims.
     claims: u64,
-    /// The recorded verdicts that hold; absent if it was never run.
+    /// The recorded verdicts that hold; absent if the exhibit was never run.
     #[schemars(required)]
     holds: Option<u64>,
     /// The verdicts that do not hold.
@@ -86,19 +86,19 @@ impl Listed {
 struct Value<'a> {
     /// The measure.
     measure: &'a str,
-    /// Its unit; empty for a plain number.
+    /// The unit; empty for a plain number.
     unit: &'a str,
     /// The discipline, or the name of the series in the exhibit.
     discipline: &'a str,
     /// The paper's name for the point, such as `P/10`.
     point: &'a str,
-    /// Its position on the horizontal axis.
+    /// The position on the horizontal axis.
     #[schemars(required)]
     x: Option<f64>,
     /// Our mean over the seeds.
     #[schemars(required)]
     ours: Option<f64>,
-    /// Half of its 95 % interval; absent with fewer than two seeds.
+    /// Half of the 95 % interval of the mean; absent with fewer than two seeds.
     #[schemars(required)]
     half_width_95: Option<f64>,
     /// The number that the paper prints.
@@ -107,8 +107,8 @@ struct Value<'a> {
     /// The location in the paper.
     #[schemars(required)]
     printed_in: Option<&'a str>,
-    /// The verdict on both, by the claims that limit our deviation: `holds`, `unclear` or `does not
-    /// hold`; absent if no claim does.
+    /// The verdict on our number and the printed one, by the claims that limit our deviation:
+    /// `holds`, `unclear` or `does not hold`. Absent without such claims.
     #[schemars(required)]
     verdict: Option<&'static str>,
 }
@@ -122,7 +122,7 @@ struct ClaimRow<'a> {
     says: &'a str,
     /// The verdict: `holds`, `unclear`, `does not hold` or `not testable as printed`.
     verdict: &'static str,
-    /// The measurement, with its interval; or why it cannot be tested.
+    /// The measurement, with its interval; or the reason why the claim cannot be tested.
     detail: &'a str,
     /// The check, in words and numbers.
     check: &'a str,
@@ -142,8 +142,7 @@ impl Reproduction {
         Ok(Reproduction { studies: studies.map_err(|error| scenario_error(py, &error))?, has_cache: cache })
     }
 
-    /// One row per exhibit: its name, its content, its paper, and the recorded verdicts on its
-    /// claims.
+    /// One row per exhibit: name, content, paper, and the recorded verdicts on the claims.
     #[getter]
     fn exhibits(&self) -> PyResult<Table> {
         let of = |study: &Study| (0..study.len()).map(|at| Listed::of(study, at)).collect::<Vec<_>>();
@@ -154,8 +153,8 @@ impl Reproduction {
     ///
     /// `name`: one of `exhibits`, such as "faba.table1". `depth`: "quick" uses few seeds and only
     /// some points of a long sweep, and takes seconds. "full" uses all seeds that a verdict needs,
-    /// and takes up to hours. `jobs` and `progress` are those of `Scenario.run`. Ctrl-C stops it;
-    /// finished runs are kept, and a repeated call continues from them.
+    /// and takes up to hours. `jobs` and `progress` are those of `Scenario.run`. Ctrl-C stops the
+    /// call. Finished runs are kept, and a repeated call continues from them.
     #[pyo3(signature = (name, depth="quick", *, jobs=0, progress=None))]
     fn run(
         &self,
@@ -263,7 +262,7 @@ impl Exhibit {
 
 #[pymethods]
 impl Exhibit {
-    /// Its name, such as `faba.table1`.
+    /// The exhibit's name, such as `faba.table1`.
     #[getter]
     fn name(&self) -> String {
         self.record.name()
@@ -281,14 +280,14 @@ impl Exhibit {
         &self.record.source
     }
 
-    /// The settings that the paper leaves open, and the values used.
+    /// The settings that the paper leaves open, with the values used.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.record.notes.clone()
     }
 
     /// One row per number: our mean over the seeds with its 95 % interval, the paper's number, and
-    /// the verdict on both. Printed numbers without a counterpart come last.
+    /// the verdict on the two. Printed numbers without a counterpart come last.
     #[getter]
     fn values(&self) -> PyResult<Table> {
         let ours = self.record.numbers.iter().zip(&self.verdicts).map(|number| self.ours(number));
@@ -321,7 +320,7 @@ impl Exhibit {
         format!("<fairwire.Exhibit {}: {}>", record.name(), record.title)
     }
 
-    /// Its picture and its claims, for a notebook.
+    /// The picture and the claims of the exhibit, for a notebook.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let mut html = picture::image(py, &self.svg(), &self.record.title)?;
         html += "<table><thead><tr><th>claim</th><th>verdict</th><th>measured</th></tr></thead><tbody>";

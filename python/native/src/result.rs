@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 
 /// The results of a scenario's runs: tables, and the report as JSON.
 ///
-/// `interrupted` is True if it was stopped before all runs had finished. It can be pickled, and
-/// `fairwire.read` reads the files of the command.
+/// `interrupted` is True if the call was stopped before all runs had finished. A result can be
+/// pickled, and `fairwire.read` reads the files of the command.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
-    /// Requested tables, by the name of their property.
+    /// Requested tables, by the names of their properties.
     watched: BTreeMap<String, Table>,
 }
 
-/// A record and its run.
+/// A record with its run.
 #[derive(Serialize, JsonSchema)]
 struct Of<'a, R> {
     /// The discipline, by label or else by name.
@@ -61,7 +61,7 @@ struct Value<'a> {
     seed: u64,
     /// The measure, such as `share.tcp` or `jain`.
     measure: &'a str,
-    /// Its value, in the unit of the measure.
+    /// The value, in the unit of the measure.
     value: f64,
 }
 
@@ -73,7 +73,7 @@ impl Result {
         }
     }
 
-    /// A table of recorded data; `keyword` is the argument of `run`.
+    /// The table `name` of recorded data. `keyword` of `run` requests it.
     fn of_watched(&self, name: &str, what: &str, keyword: &str) -> PyResult<Table> {
         self.watched
             .get(name)
@@ -81,7 +81,7 @@ impl Result {
             .ok_or_else(|| PyValueError::new_err(format!("{what}; allowed: after `run(…, {keyword})`")))
     }
 
-    /// One row per record of each run; no two rows agree in all of `keys`.
+    /// A table with one row per record of each run. No two rows agree in all of `keys`.
     fn table<'a, R, I>(&'a self, keys: &[&str], records: impl Fn(&'a RunRecord) -> I) -> PyResult<Table>
     where
         R: Serialize + JsonSchema + 'a,
@@ -98,13 +98,13 @@ impl Result {
         Table::of_runs(records::table(rows), keys, stages)
     }
 
-    /// The column of these stages, if the runs name any.
+    /// The column with these stages, if the runs name any.
     fn stages<'a>(&self, stages: impl Iterator<Item = &'a str>) -> Option<Cells> {
         (!self.report.manifest.stages.is_empty()).then(|| Cells::texts(stages))
     }
 
     /// The verdict on each stage except the first: the worst of its measures. None if no measure
-    /// has one.
+    /// has a verdict.
     fn worst(&self) -> Vec<(&str, Option<Verdict>)> {
         let of = |stage: &str| {
             let of_stage = self.report.agreement.iter().filter(|one| one.stage == stage);
@@ -167,7 +167,7 @@ impl Result {
         Table::of_runs(records::table(rows), &["discipline", "measure"], stages)
     }
 
-    /// One row per run and measure of the summary: the values behind its means.
+    /// One row per run and measure of the summary: the values from which its means come.
     #[getter]
     fn measures(&self) -> PyResult<Table> {
         let summaries = &self.report.summary;
@@ -188,7 +188,7 @@ impl Result {
     }
 
     /// The agreement of stages: one row per discipline, stage and measure, with the difference from
-    /// the first stage, the allowed difference, and the verdict. Only filled after `run(…,
+    /// the first stage, the allowed difference, and the verdict. Filled only after `run(…,
     /// on=["sim", "lab"])`.
     #[getter]
     fn agreement(&self) -> PyResult<Table> {
@@ -196,15 +196,15 @@ impl Result {
         Table::new(records::table(rows), &["discipline", "stage", "measure"])
     }
 
-    /// The stages on which it was run, in order; empty if only the simulator was used.
+    /// The stages of the runs, in order; empty if only the simulator was used.
     #[getter(stages)]
     fn names_of_stages(&self) -> Vec<String> {
         self.report.manifest.stages.clone()
     }
 
-    /// The verdict on each stage except the first, which is the worst of those in `agreement`:
-    /// `holds`, `unclear` (more seeds would decide), `known` (it differs for a reason that the
-    /// scenario records) or `does not hold`. None if nothing was compared.
+    /// The verdict on each stage except the first, which is the worst in `agreement`. It is
+    /// `holds`, `unclear` (more seeds would decide), `known` (the stage differs for a reason that
+    /// the scenario records) or `does not hold`. None if nothing was compared.
     #[getter]
     fn verdicts(&self) -> BTreeMap<&str, Option<&'static str>> {
         self.worst().into_iter().map(|(stage, verdict)| (stage, verdict.map(Verdict::words))).collect()
@@ -224,29 +224,29 @@ impl Result {
         self.of_watched("delays", "no delays were counted", "delays=True")
     }
 
-    /// One row per transfer and page completed after the warm-up: the time of its request, its
-    /// duration, its bytes, and its slowdown, which is the duration over the minimum in isolation.
-    /// `transfers` has their percentiles. Needs `run(…, transfers=True)`.
+    /// One row per transfer and page completed after the warm-up: time of the request, duration,
+    /// bytes, and slowdown, which is the duration divided by the minimum in isolation. `transfers`
+    /// has percentiles. Needs `run(…, transfers=True)`.
     #[getter]
     fn completed(&self) -> PyResult<Table> {
         self.of_watched("completed", "no transfers were recorded", "transfers=True")
     }
 
-    /// One row per run, flow and bin of its packets' times from source to receiver, in seconds.
-    /// Needs `run(…, one_way=True)`.
+    /// One row per run, flow and bin of the times from source to receiver of its packets, in
+    /// seconds. Needs `run(…, one_way=True)`.
     #[getter]
     fn one_way(&self) -> PyResult<Table> {
         self.of_watched("one_way", "no one-way delays were counted", "one_way=True")
     }
 
-    /// One row per packet and event: the trace of each run. Needs `run(…, packets=True)`.
+    /// One row per packet and event, which is the trace of each run. Needs `run(…, packets=True)`.
     #[getter]
     fn packets(&self) -> PyResult<Table> {
         self.of_watched("packets", "no packets were recorded", "packets=True")
     }
 
     /// One measure of the summary as an xarray.DataArray with the dimensions `discipline` and
-    /// `seed`; without `measure` an xarray.Dataset of all. Needs the extra `xarray`.
+    /// `seed`. Without `measure`, an xarray.Dataset of all measures. Needs the extra `xarray`.
     #[pyo3(signature = (measure=None))]
     fn to_xarray<'py>(slf: &Bound<'py, Self>, measure: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fairwire._xarray")?.call_method1("of_result", (slf, measure))
@@ -257,7 +257,7 @@ impl Result {
         serde_json::to_string_pretty(&self.report).map_err(|error| PyRuntimeError::new_err(error.to_string()))
     }
 
-    /// The scenario in TOML as it was run, with the selected disciplines and seeds.
+    /// The scenario of the runs in TOML, with the selected disciplines and seeds.
     #[getter]
     fn scenario_toml(&self) -> &str {
         &self.report.manifest.scenario_toml
@@ -269,7 +269,7 @@ impl Result {
         self.report.manifest.notes.clone()
     }
 
-    /// Was it stopped before all runs had finished?
+    /// Was the call stopped before all runs had finished?
     #[getter]
     fn interrupted(&self) -> bool {
         self.report.manifest.interrupted
@@ -283,7 +283,7 @@ impl Result {
         Ok((restore, (report, self.watched.clone())))
     }
 
-    /// Equal reports, and equal tables of what was watched.
+    /// Are the reports equal, and the requested tables?
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         let report = |result: &Result| serde_json::to_string(&result.report).ok();
         other
@@ -313,7 +313,7 @@ impl Result {
 /// The contents of a pickle: the report, and the recorded tables.
 type Pickled = (String, BTreeMap<String, Table>);
 
-/// The result of a pickle.
+/// Restores a result from a pickle.
 #[pyfunction]
 pub(crate) fn _result(report: &str, watched: BTreeMap<String, PyRef<'_, Table>>) -> PyResult<Result> {
     let watched = watched.into_iter().map(|(name, table)| (name, table.clone())).collect();
@@ -322,15 +322,15 @@ pub(crate) fn _result(report: &str, watched: BTreeMap<String, PyRef<'_, Table>>)
     Ok(Result { report, watched })
 }
 
-/// Reads results of the command: `path` is the folder of `--out`, its `report.json`, or a file with
-/// the output of `--format json`. Data in separate files, such as a series, is not read.
+/// Reads results that the command wrote. `path` is the folder of `--out`, its `report.json`, or a
+/// file with the output of `--format json`. Data in separate files, such as a series, is not read.
 #[pyfunction]
 pub(crate) fn read(path: PathBuf) -> PyResult<Result> {
     let file = if path.is_dir() { path.join("report.json") } else { path };
     let text = std::fs::read_to_string(&file).map_err(|error| {
         let allowed = "a folder that `fairwire run … --out` wrote, or a report in JSON";
         let message = format!("`{}` cannot be read: {error}; allowed: {allowed}", file.display());
-        // FileNotFoundError and similar types, by the error number.
+        // Python chooses FileNotFoundError or a similar type by the error number.
         match error.raw_os_error() {
             Some(number) => PyOSError::new_err((number, message)),
             None => PyValueError::new_err(message),

@@ -1,4 +1,4 @@
-//! Scenarios: from a file or a dict, with changes.
+//! Scenarios from a file or a dict, with changes.
 
 use crate::contest::{self, How, Progress};
 use crate::error::scenario_error;
@@ -25,9 +25,9 @@ enum Source {
 
 /// A checked scenario: flows, shared links, disciplines and seeds.
 ///
-/// `Scenario({...})` takes a dict with the keys of a scenario file, or its text in TOML. The dict
-/// may omit what the file may. `Scenario.load(path)` reads a file. A scenario never changes: `set`
-/// returns another one. A pickled scenario is parsed again when loaded.
+/// `Scenario({...})` takes a dict with the keys of a scenario file, or the file's text in TOML. The
+/// dict may omit the same keys as the file. `Scenario.load(path)` reads a file. A scenario never
+/// changes: `set` returns another scenario. A pickled scenario is parsed again when loaded.
 ///
 /// Raises ScenarioError, with the command's message.
 #[pyclass(frozen, module = "fairwire")]
@@ -56,7 +56,7 @@ impl Scenario {
         &self.classes
     }
 
-    /// The scenario for a sweep, which also makes runs in other processes.
+    /// The scenario for a sweep, whose runs may also be in other processes.
     pub(crate) fn base(&self, py: Python<'_>) -> PyResult<Base> {
         if !self.classes.is_empty() {
             return Err(PyTypeError::new_err(
@@ -75,7 +75,7 @@ impl Scenario {
     }
 }
 
-/// A Python value as a TOML value. It passes through JSON, which has the same types.
+/// Converts a Python value to TOML, by way of JSON, which has the same types.
 pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     if let Some(path) = none_in(value)? {
         return Err(PyTypeError::new_err(format!(
@@ -122,8 +122,8 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// A path and a value, or a dict of these, in the form of `--set`. Classes in values are added to
-/// `classes`.
+/// Parses a path and a value, or a dict of these, into the form of `--set`. Classes in values are
+/// added to `classes`.
 pub(crate) fn changes(
     path: &Bound<'_, PyAny>,
     value: Option<&Bound<'_, PyAny>>,
@@ -140,7 +140,7 @@ pub(crate) fn changes(
     }
 }
 
-/// One discipline, or several, in the form of the command line.
+/// Parses one or several disciplines into the form of the command line.
 fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Vec<String>> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let value = &own::plain(value, classes, "disciplines")?;
@@ -165,10 +165,10 @@ fn texts(value: Option<&Bound<'_, PyAny>>, classes: &mut Classes) -> PyResult<Ve
     items.iter().map(one).collect()
 }
 
-/// The contents of a scenario's pickle: its file or its text, its changes, its hash, its classes.
+/// The contents of a scenario's pickle: its file or its text, and its changes, hash and classes.
 type Pickled = (Option<PathBuf>, Option<String>, Vec<String>, String, Vec<own::Listed>);
 
-/// The scenario of a pickle.
+/// Restores a scenario from a pickle.
 #[pyfunction]
 #[pyo3(signature = (file, text, set, sha256, classes))]
 pub(crate) fn _scenario(
@@ -191,7 +191,7 @@ pub(crate) fn _scenario(
     Ok(scenario)
 }
 
-/// Seeds in the form of the command line.
+/// Parses seeds into the form of the command line.
 fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     const ALLOWED: &str = "an int from 0 on, a list of them, or a text such as \"1..=10\"";
     if let Ok(text) = value.extract::<String>() {
@@ -215,7 +215,7 @@ fn seeds_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(","))
 }
 
-/// A number of simultaneous runs.
+/// Parses the number of simultaneous runs.
 pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(given) = given else { return Ok(0) };
     given.extract::<u16>().map(usize::from).map_err(|_| match given.repr() {
@@ -228,7 +228,7 @@ pub(crate) fn jobs_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     })
 }
 
-/// The name of a measure, or a list of names.
+/// Parses the name of a measure, or a list of names.
 fn measures_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(name) = given.extract::<String>() {
         return Ok(vec![name]);
@@ -271,7 +271,7 @@ impl Scenario {
         Scenario::new(py, Source::File(path), &Overrides::default(), Classes::default())
     }
 
-    /// The same scenario with one value changed, like `--set PATH=VALUE`, or with several:
+    /// Returns the scenario with one value changed, like `--set PATH=VALUE`, or with several:
     /// `scenario.set("link.buffer", "390 packets")`, `.set({"seeds": 3, "flow.tcp.count": 20})`.
     #[pyo3(signature = (path, value=None))]
     fn set(
@@ -292,20 +292,20 @@ impl Scenario {
     /// simultaneous runs, 0 for one per core. `progress`: True for a line on stderr, or a function
     /// that receives the fraction done, from 0 to 1. The results do not depend on `jobs`.
     ///
-    /// `every`, such as "100 ms": samples links, groups and aggregates at every multiple of it, for
-    /// `result.series`; with `flows=True` also each flow, with its congestion window. `delays=True`
-    /// counts waiting times of packets at each link, for `result.delays`; `one_way=True` their
-    /// times from source to receiver, for `result.one_way`. `transfers=True` records each transfer,
-    /// for `result.completed`, and `packets=True` each packet, for `result.packets`. None of them
-    /// changes a result. `measures`: names of additional measures for the summary, such as
-    /// "transfer_slowdown_p99.web".
+    /// `every`, such as "100 ms": samples links, groups and aggregates at every multiple of this
+    /// time, for `result.series`; with `flows=True` also each flow, with its congestion window.
+    /// `delays=True` counts waiting times of packets at each link, for `result.delays`;
+    /// `one_way=True` counts packets' times from source to receiver, for `result.one_way`.
+    /// `transfers=True` records each transfer, for `result.completed`, and `packets=True` each
+    /// packet, for `result.packets`. None of these changes a result. `measures`: names of
+    /// additional measures for the summary, such as "transfer_slowdown_p99.web".
     ///
     /// `on`: a stage, or a list of stages, such as `["sim", "lab"]`. `sim` is the simulator. `lab`
-    /// is this kernel's own TCP and UDP between network namespaces, through the same compiled
+    /// is this kernel's TCP and UDP between network namespaces, through the same compiled
     /// discipline (Linux; root, or a kernel that lets users make namespaces). `lab` runs in real
-    /// time. Each table then has a column `stage`. `result.agreement` compares the others with the
-    /// first, and `result.verdicts` judges the comparison. A stage that cannot run the scenario, or
-    /// cannot run on this machine, raises StageError.
+    /// time. Each table then has a column `stage`. `result.agreement` compares the other stages
+    /// with the first, and `result.verdicts` judges the comparison. A stage that cannot run the
+    /// scenario, or cannot run on this machine, raises StageError.
     ///
     /// Recording more than some 2 GB is refused, with a suggestion, unless `yes` is True.
     ///
@@ -363,14 +363,14 @@ impl Scenario {
         self.checked.toml()
     }
 
-    /// SHA-256 of the simulated scenario, hexadecimal: comments, layout and the selection of
+    /// SHA-256 of the simulated scenario, hexadecimal. Comments, layout and the selection of
     /// disciplines and seeds do not count.
     #[getter]
     fn sha256(&self) -> &str {
         self.checked.sha256()
     }
 
-    /// Notes, such as assumed values that it does not state.
+    /// Notes, such as assumed values that the scenario does not state.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.checked.notes().to_vec()
@@ -387,17 +387,17 @@ impl Scenario {
         Ok((restore, (file, text, self.set.clone(), sha256, self.classes.listed(py))))
     }
 
-    /// Returns itself, because it never changes.
+    /// Returns the scenario itself, since it never changes.
     fn __copy__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    /// Returns itself, because it never changes.
+    /// Returns the scenario itself, since it never changes.
     fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
         slf
     }
 
-    /// Equal texts, changes and classes; the file does not matter.
+    /// Are texts, changes and classes equal? The file does not matter.
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let Ok(other) = other.cast::<Scenario>() else { return Ok(false) };
         let (py, other) = (other.py(), other.get());

@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The program of a lab helper: only this module, in an interpreter that reads no settings and has
-/// one thread. Only such a process can create a user namespace.
+/// The Python program of a lab helper. It loads only this module, in an interpreter that reads no
+/// settings and has one thread, because a process with several cannot create a user namespace.
 const HELPER: &str = "import sys,importlib.machinery as m,importlib.util as u;\
     l=m.ExtensionFileLoader('_fairwire',sys.argv[1]);\
     s=u.spec_from_file_location('_fairwire',sys.argv[1],loader=l);\
@@ -57,7 +57,6 @@ impl On {
         Ok(on)
     }
 
-    /// Is the stage called `name` among them?
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|stage| stage.name() == name)
     }
@@ -71,7 +70,7 @@ impl On {
         fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
 
-    /// Runs `scenario` on each stage, as far as the stage can run it. `note` is called with the
+    /// Runs `scenario` on each stage, as far as the stage supports it. Calls `note` with the
     /// fraction done.
     pub(crate) fn run(
         &self,
@@ -83,7 +82,7 @@ impl On {
     ) -> Done {
         let classed: Vec<Classed<'_>> =
             self.0.iter().map(|stage| Classed { stage: *stage, observed }).collect();
-        // The simulator gives each run an observer, which finds the classes.
+        // The simulator gives each run an observer, which finds the Python classes.
         let all: Vec<&dyn Stage> = classed.iter().map(Classed::or_simulator).collect();
         let mut run_on = |stage: &dyn Stage, disciplines: &[usize], at| {
             let watching = Watching { watch, observed, note, stage: stage.name(), at, of: all.len() };
@@ -91,7 +90,7 @@ impl On {
             runs.retain(|run| observed.keeps(run));
             Ok(runs)
         };
-        // Building its disciplines shows what a stage can run.
+        // Disciplines are built here because only that shows whether a stage can run them.
         let done = own::within(classes, &Arc::<Run>::default(), || {
             Stages { all: &all, are_named: true }.run(scenario, stop.flag(), &mut run_on)
         });
@@ -140,7 +139,7 @@ impl Stage for Classed<'_> {
     }
 }
 
-/// Follows the runs of one stage, number `at` of `of`.
+/// Follows the runs of the stage with index `at` among `of` stages.
 struct Watching<'a> {
     watch: &'a Watch,
     observed: &'a Observed<'a>,
@@ -191,12 +190,12 @@ fn start_helpers_by_python(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// The arguments of the interpreter.
+/// The interpreter's arguments for a helper that loads `module`.
 fn before(module: String) -> Vec<String> {
     ["-I", "-S", "-c", HELPER].map(String::from).into_iter().chain([module]).collect()
 }
 
-/// Acts as a helper of the lab, and ends this process. Not for people.
+/// Acts as a helper of the lab, and ends this process. Only the lab calls this function.
 #[pyfunction]
 pub(crate) fn _helper(py: Python<'_>, interpreter: PathBuf, module: String, arguments: Vec<String>) {
     again::start_as(interpreter, before(module));

@@ -23,7 +23,6 @@ pyo3::create_exception!(
      What was finished is in the store."
 );
 
-/// `error` as an exception.
 fn raised(py: Python<'_>, error: &fairwire_sweep::SweepError) -> PyErr {
     match error {
         fairwire_sweep::SweepError::Scenario(error) => scenario_error(py, error),
@@ -54,7 +53,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
     }
 
-    /// A table with columns of axes; those with one unit are numbers.
+    /// Converts `table`, where the values of axes with a common unit become numbers.
     fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
         let mut units = BTreeMap::new();
         let column = |mut column: Column| {
@@ -103,7 +102,7 @@ impl SweepPlan {
         SweepPlan::of_text(py, base, text, folder)
     }
 
-    /// The sweep in the plan file at `path`; `folder` replaces the store that it names.
+    /// The sweep in the plan file at `path`; `folder` replaces the store that the file names.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf, folder: Option<PathBuf>) -> PyResult<Self> {
         let plan = py.detach(|| Plan::load(&path)).map_err(|error| scenario_error(py, &error))?;
@@ -112,7 +111,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: whole(folder), origin: Origin::File(whole(path)) })
     }
 
-    /// The contents of a pickle; workers need access to the folder of its store.
+    /// The contents of a pickle. Workers that load it need access to the folder of the store.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled)> {
         let restore = py.import("fairwire._fairwire")?.getattr("_sweep_plan")?;
         let (base, text, file) = match &self.origin {
@@ -152,7 +151,7 @@ impl SweepPlan {
         self.plan.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
-    /// The notes on its scenarios, and on unvaried differences between cells.
+    /// The notes on the plan's scenarios, and on differences between cells that no axis varies.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.notes.clone()
@@ -197,7 +196,8 @@ impl SweepPlan {
         why.map(|why| why.to_string()).map_err(|error| raised(py, &error))
     }
 
-    /// Rejects too many runs, too much on disk, and too much memory for `jobs` simultaneous runs.
+    /// Rejects a plan with too many runs, or that needs too much disk, or too much memory for
+    /// `jobs` simultaneous runs.
     fn check(&self, jobs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.plan.check(jobs_of(jobs)?, "jobs").map_err(|error| too_much(&error))
     }
@@ -257,10 +257,11 @@ impl SweepPlan {
     }
 }
 
-/// The contents of a plan's pickle: its scenario and its text, or its file; and its store.
+/// The contents of a plan's pickle: the scenario and the plan's text, or the plan's file; then the
+/// store's folder.
 type Pickled = (Option<String>, Option<String>, Option<PathBuf>, PathBuf);
 
-/// The plan of a pickle.
+/// Restores a plan from the contents of a pickle.
 #[pyfunction]
 #[pyo3(signature = (base, text, file, folder))]
 pub(crate) fn _sweep_plan(
@@ -278,11 +279,10 @@ pub(crate) fn _sweep_plan(
     SweepPlan::of_text(py, base, text.unwrap_or_default(), folder)
 }
 
-/// Converts a quantity to a number.
 type Number = fn(&str) -> Option<f64>;
 
-/// The common unit of the numbers of `axis`, and their conversion: the unit of all its values, or a
-/// default for their type. `None` if a value is not a quantity, or if types differ.
+/// The common unit of the values of `axis`, or the default of their type, and their conversion to
+/// numbers. `None` if a value is not a quantity, or if types differ.
 fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     let text = |(_, value): &(String, Value)| match value {
         Value::Text(text) => Some(text.clone()),

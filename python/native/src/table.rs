@@ -16,10 +16,10 @@ use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The rows shown of a longer table, in HTML and in text.
+/// The maximum number of rows shown of a table, in HTML and in text.
 const SHOWN: usize = 20;
 const SHOWN_AS_TEXT: usize = 8;
-/// The columns of a line of text.
+/// The width of a line of text, in columns.
 const WIDTH: usize = 100;
 
 /// The column with the stage of a run.
@@ -47,7 +47,7 @@ impl Table {
         Table::with_units(table, keys, &BTreeMap::new())
     }
 
-    /// As [`new`](Self::new), for runs on these stages, one per row, if results name them.
+    /// Like [`new`](Self::new), with a column for the stage of each row if `stages` names them.
     pub(crate) fn of_runs(table: columns::Table, keys: &[&str], stages: Option<Cells>) -> PyResult<Self> {
         const AFTER: &str = "discipline";
         let Some(stages) = stages else { return Table::new(table, keys) };
@@ -59,7 +59,7 @@ impl Table {
         Table::new(columns::Table::new(columns), &keys.collect::<Vec<_>>())
     }
 
-    /// As [`new`](Self::new), with the units of some columns.
+    /// Like [`new`](Self::new), with the units of some columns.
     pub(crate) fn with_units(
         table: columns::Table,
         keys: &[&str],
@@ -90,7 +90,8 @@ impl Table {
             DataType::Float64 => PyList::new(py, column.as_primitive::<Float64Type>().iter()),
             DataType::UInt64 => PyList::new(py, column.as_primitive::<UInt64Type>().iter()),
             _ => {
-                // Each text is one object, regardless of its number of rows.
+                // Each distinct text becomes one Python object, regardless of the number of rows
+                // that contain it.
                 let texts = column.as_dictionary::<Int32Type>();
                 let distinct = PyList::new(py, texts.values().as_string::<i32>().iter())?;
                 let text = |place: Option<i32>| match place {
@@ -158,7 +159,6 @@ impl Table {
     }
 }
 
-/// A value as a cell of text.
 fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(match value.extract::<f64>() {
         _ if value.is_none() => "-".into(),
@@ -190,13 +190,13 @@ fn ours(error: impl ToString) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// The data of each column in a pickle: its name, type, description and unit.
+/// A column in a pickle: its name, type, description and unit.
 type About = (String, u8, String, Option<String>);
 
 /// The contents of a pickle: the rows as Parquet, the columns, the keys.
 type Pickled<'py> = (Bound<'py, PyBytes>, Vec<About>, Vec<String>);
 
-/// The table of a pickle.
+/// Restores a table from the contents of a pickle.
 #[pyfunction]
 pub(crate) fn _table(file: Vec<u8>, about: Vec<About>, keys: Vec<String>) -> PyResult<Table> {
     let empty = |(name, kind, ..): &About| {
@@ -241,7 +241,7 @@ impl Table {
     }
 
     /// The names of the columns that identify a row: no two rows agree in all of them. They are the
-    /// dimensions of `to_xarray()`. Empty if only its number identifies a row.
+    /// dimensions of `to_xarray()`. Empty if only a row's number identifies it.
     #[getter]
     fn keys(&self) -> Vec<String> {
         self.keys.clone()
@@ -252,8 +252,8 @@ impl Table {
         self.metadata(column, DESCRIPTION)
     }
 
-    /// The unit of an axis's numbers if given with one, such as "packets"; empty for other columns,
-    /// whose names or descriptions state it.
+    /// The unit of an axis's numbers, such as "packets", if the plan gives one. Empty for other
+    /// columns, whose names or descriptions state the unit.
     fn unit(&self, column: &Bound<'_, PyAny>) -> PyResult<String> {
         self.metadata(column, UNIT)
     }
@@ -297,8 +297,9 @@ impl Table {
     }
 
     /// An xarray.Dataset with the dimensions `keys`, and the other columns as variables. If a
-    /// column `measure` names the meaning of `value`, each measure is a variable, and `name` one
-    /// dimension for objects of all kinds. Missing values are nan. Needs the extra `xarray`.
+    /// column `measure` names the meaning of `value`, each measure becomes a variable, and all
+    /// kinds of object share the dimension `name`. Missing values are nan. Needs the extra
+    /// `xarray`.
     fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fairwire._xarray")?.call_method1("dataset", (slf,))
     }

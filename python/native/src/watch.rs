@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The maximum number of flows with one-way delays; each histogram takes 60 kB.
+/// The maximum number of flows with recorded one-way delays, because each histogram takes 60 kB.
 const MAX_ONE_WAY: usize = 10_000;
 
 /// The data to record.
@@ -76,7 +76,7 @@ impl Watching {
         })
     }
 
-    /// Notes on runs `on` these stages: all except the simulator can only sample.
+    /// Notes on runs `on` these stages: only the simulator can record anything but samples.
     pub(crate) fn on(self, on: Option<&On>) -> PyResult<Option<String>> {
         let Watching { has_delays, has_transfers, has_one_way, has_packets, .. } = self;
         let of_simulator = [
@@ -106,7 +106,7 @@ impl Watching {
     }
 }
 
-/// The exception for an excess.
+/// The exception for a recording that is too large.
 pub(crate) fn too_much(error: &TooMuch) -> PyErr {
     PyValueError::new_err(format!("{error}; or more with `yes=True`"))
 }
@@ -115,7 +115,7 @@ pub(crate) fn too_much(error: &TooMuch) -> PyErr {
 pub(crate) struct Watch {
     watching: Watching,
     warm_up: Time,
-    /// The name of the simulator in results, if they name stages.
+    /// The simulator's name in results; empty if results do not name stages.
     sim: &'static str,
     finished: Mutex<Vec<RunSamples>>,
 }
@@ -170,7 +170,7 @@ impl Watch {
         self.finished.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 
-    /// The records of `runs`, in their order. They exclude a run that a Python class ended.
+    /// The records of `runs`, in their order. A run that a Python class ended has no records.
     pub(crate) fn seen(self, runs: &[RunRecord]) -> WatchedRuns {
         let finished = self.finished.into_inner().unwrap_or_else(PoisonError::into_inner);
         let of = |run: &RunRecord| (run.discipline.clone(), run.stage.clone(), run.seed);
@@ -225,7 +225,7 @@ impl fairwire_experiment::WatchRun for Sampling<'_> {
     }
 }
 
-/// A link or a flow, and the bins of its delays.
+/// The name of a link or a flow, and the bins of its delays.
 type Binned = (String, Vec<Bin>);
 
 /// The records of one run.
@@ -240,7 +240,7 @@ struct RunSamples {
     /// Per link.
     delays: Vec<Binned>,
     links: Vec<String>,
-    /// For each flow or connection: its group, its user, and the index of that user.
+    /// For each flow or connection: its group, its user, and the user's index.
     flows: Vec<(String, FlowName, usize)>,
     completed: Vec<TransferEvent>,
     /// Per user.
@@ -270,7 +270,7 @@ impl RunSamples {
         }
     }
 
-    /// The links, or the flows, with the bins of their delays.
+    /// The names of the flows, or of the links, with the bins of their delays.
     fn bins(&self, of_flows: bool) -> Vec<Binned> {
         if !of_flows {
             return self.delays.clone();
@@ -340,29 +340,29 @@ pub(crate) struct WatchedRuns {
 /// A number of a time series.
 #[derive(Clone, Copy, JsonSchema)]
 struct Sampled<'a> {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or its name if it has no label.
     discipline: &'a str,
     /// The seed.
     seed: u64,
-    /// The time of the sample, seconds from the start of the run; counts are since the previous
-    /// sample.
+    /// The time of the sample, seconds from the start of the run. Counts cover the time since the
+    /// previous sample.
     time_s: f64,
     #[schemars(flatten)]
     row: SampleRow<'a>,
 }
 
-/// The packets that waited, or were in transit, for about the same time.
+/// The packets whose waiting time or one-way delay fell into one bin.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its fields are the columns")]
 struct Waited<'a> {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or its name if it has no label.
     discipline: &'a str,
     /// The seed.
     seed: u64,
-    /// The queued link, or the flow of one-way delays.
+    /// The link with the queue, or the flow whose one-way delays these are.
     name: &'a str,
-    /// The shortest time of the bin, seconds; for a link without transmission. Bins are at most
-    /// 1/128 of it wide.
+    /// The start of the bin, seconds. A link's waiting time excludes transmission. A bin's width is
+    /// at most 1/128 of its start.
     from_s: f64,
     /// The end of the bin, seconds.
     to_s: f64,
@@ -374,7 +374,7 @@ struct Waited<'a> {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "its fields are the columns")]
 struct Happened<'a> {
-    /// The discipline, by label or else by name.
+    /// The discipline's label, or its name if it has no label.
     discipline: &'a str,
     /// The seed.
     seed: u64,
@@ -382,7 +382,7 @@ struct Happened<'a> {
     time_s: f64,
     /// `arrive`, `drop`, `mark`, `depart`, `lost` or `deliver`.
     event: &'a str,
-    /// The flow, and its connection if there are several.
+    /// The flow, followed by the connection if the flow has several.
     flow: &'a str,
     /// `syn`, `data`, `ack` or `datagram`.
     packet: &'a str,
@@ -390,7 +390,7 @@ struct Happened<'a> {
     bytes: u64,
     /// The ECN codepoint after the event: `not-ect`, `ect0`, `ect1` or `ce`.
     ecn: &'a str,
-    /// Why it was dropped or marked.
+    /// Why the packet was dropped or marked.
     cause: Option<&'a str>,
     /// The queued link; empty at the ends of the path.
     link: Option<&'a str>,
@@ -422,7 +422,7 @@ impl WatchedRuns {
         Ok(tables)
     }
 
-    /// The stage of each row if results name it; `rows` is the number of a run's rows.
+    /// The stage of each row, if results name stages; `rows` returns the number of rows of a run.
     fn stages(&self, rows: impl Fn(&RunSamples) -> usize) -> Option<Cells> {
         let of = |run: &RunSamples| std::iter::repeat_n(run.stage, rows(run));
         self.are_named.then(|| Cells::texts(self.runs.iter().flat_map(of)))

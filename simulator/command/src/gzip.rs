@@ -6,14 +6,14 @@ use std::io;
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const DEFLATE: u8 = 8;
 const HEADER_BYTES: usize = 10;
-/// CRC-32 and length of the uncompressed data.
+/// The length of the trailer: CRC-32 and length of the uncompressed data.
 const TRAILER_BYTES: usize = 8;
-/// The largest unpacked size, in bytes. A flent data file of 30 million rows of samples, the most
-/// recorded without `--yes`, has some 90 MB.
+/// The largest unpacked size, in bytes. A flent data file of 30 million rows of samples, the
+/// maximum without `--yes`, has some 90 MB.
 const MOST: usize = 128 << 20;
 const LEVEL: u8 = 6;
 
-/// `bytes`, compressed. Equal input gives an equal file.
+/// Compresses `bytes`. Equal input gives an equal file.
 pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![MAGIC[0], MAGIC[1], DEFLATE, 0, 0, 0, 0, 0, 0, 255]; // no time, no system
     out.extend(miniz_oxide::deflate::compress_to_vec(bytes, LEVEL));
@@ -25,7 +25,7 @@ pub(crate) fn packed(bytes: &[u8]) -> Vec<u8> {
 /// Unpacks the file `packed`.
 ///
 /// # Errors
-/// If it is not a gzip file, is damaged, or holds more than 128 MiB.
+/// If `packed` is not a gzip file, is damaged, or holds more than 128 MiB.
 pub(crate) fn unpacked(packed: &[u8]) -> io::Result<Vec<u8>> {
     up_to(MOST, packed)
 }
@@ -46,7 +46,7 @@ fn up_to(most: usize, packed: &[u8]) -> io::Result<Vec<u8>> {
     if expected == trailer { Ok(bytes) } else { Err(refuse("it is damaged: its checksum is another")) }
 }
 
-/// The part after the header.
+/// The file without its header.
 fn body(packed: &[u8]) -> Option<&[u8]> {
     let (header, mut rest) = packed.split_first_chunk::<HEADER_BYTES>()?;
     let flags = header[3];
@@ -84,7 +84,7 @@ mod tests {
         for at in 0..file.len() {
             let mut damaged = file.clone();
             damaged[at] ^= 0x10;
-            // Time, level and system are ignored.
+            // Damage to the time, level and system in the header has no effect.
             assert!((4..HEADER_BYTES).contains(&at) || unpacked(&damaged).is_err(), "{at}");
             assert!(unpacked(&file[..at]).is_err(), "{at}");
         }

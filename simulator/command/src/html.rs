@@ -1,22 +1,21 @@
-//! The shell of a single-file page: head, style, search and script. It needs no network, and is
-//! complete without the script.
+//! The frame of a single-file page: head, style, search and script. The page needs no network, and
+//! is complete without the script.
 
 use fairwire_figures::{escaped, sheet};
 use fairwire_web::report::{SCRIPT, STYLE};
 
-/// A filter for the items of a page. The attribute `data-is` of an item lists the options that it
-/// matches, by their words.
+/// A filter for the items of a page. An item's attribute `data-is` contains the words of the
+/// options that the item matches.
 #[derive(Debug)]
 pub(crate) struct Choice {
     /// Its label.
     pub label: String,
-    /// Its text while nothing is selected.
+    /// The text of the filter while nothing is selected.
     pub all: String,
     /// The word and the text of each option.
     pub options: Vec<(String, String)>,
 }
 
-/// Begins a page, up to its heading.
 pub(crate) fn open(title: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -27,8 +26,8 @@ pub(crate) fn open(title: &str) -> String {
     )
 }
 
-/// A search among the page's `items`, and filters for them. The script shows both, because both
-/// need the script.
+/// Adds a search among the page's `items`, and filters for them. The script shows both, because
+/// neither works without it.
 pub(crate) fn filter(out: &mut String, items: &str, choices: &[Choice]) {
     *out += &format!(
         "<form class=\"filter\" role=\"search\" data-items=\"{items}\" hidden>\n\

@@ -34,9 +34,9 @@ pub fn main() -> ExitCode {
     start::main("FAIRWIRE_COMPLETE", dispatch)
 }
 
-/// Runs the command with additional parts: `registered` has the outcome of registering each. If one
-/// was not registered, or has the name of another type of part, nothing runs and the exit code is
-/// 2.
+/// Runs the command with additional components: `registered` has the outcome of registering each.
+/// If one was refused, or has the name of a component of another type, nothing runs and the exit
+/// code is 2.
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
     let registered = registered.into_iter().collect::<Result<(), _>>();
     let problem = registered.err().map(|error| error.to_string()).or_else(parts::taken_twice);
@@ -66,7 +66,7 @@ fn dispatch(cli: Cli) -> Result<Ending, Failure> {
         Command::Schema { which } => command::schema::schema(which),
         Command::Completions { shell } => manual::completions(Cli::command(), shell),
         Command::Gateway { args } => command::gateway::gateway(&args),
-        // The gateway's own program writes its manual pages.
+        // The program fairwire-gateway writes its own manual pages.
         Command::Man { out } => {
             manual::pages(Cli::command().mut_subcommand("gateway", |own| own.hide(true)), &out)
         }

@@ -1,4 +1,4 @@
-//! The `fairwire` command, a shell around the library, which compiles in parallel with the gateway.
+//! The `fairwire` command. All code is in the library, which compiles in parallel with the gateway.
 use std::process::ExitCode;
 
 fn main() -> ExitCode {

@@ -1,34 +1,33 @@
-//! The simulator's allocator: the system's, with large pieces in huge pages.
+//! The simulator's allocator: the system's for small pieces, and huge pages for large ones.
 //!
 //! A run of a million flows touches hundreds of megabytes at random. With 4 KiB pages, most of
 //! these accesses also miss the TLB, and the kernel clears each page separately. So this allocator
 //! requests huge pages, which most distributions' kernels provide on request.
 //!
-//! Large pieces come directly from the kernel, each aligned to a huge page. To grow one, the kernel
-//! remaps its pages: no data is copied, and nothing is cleared twice.
+//! Large pieces come directly from the kernel, each aligned to a huge page. When one grows, the
+//! kernel remaps its pages: no data is copied, and nothing is cleared twice.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// The system's allocator, and the kernel for pieces of at least [`LARGE`] bytes.
+/// The system's allocator, with pieces of at least [`LARGE`] bytes from the kernel.
 #[derive(Debug)]
 pub(crate) struct HugePages;
 
-/// Smaller pieces fill no huge page and stay with the system's allocator.
+/// The size from which a piece comes from the kernel. Smaller pieces do not fill a huge page.
 const LARGE: usize = HUGE;
 
 /// The size of a huge page on x86-64 and most other machines with 4 KiB pages.
 const HUGE: usize = 2 << 20;
 
-/// Does a piece of this layout come from the kernel?
 #[inline]
 fn is_large(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= HUGE
 }
 
-// SAFETY: only the layout decides whether a piece is `System`'s or the kernel's, so it returns to
-// its origin. The kernel's pieces start at multiples of `HUGE`, which every accepted alignment
-// divides, and are initially zero.
+// SAFETY: only the layout decides whether a piece is `System`'s or the kernel's, so a piece is
+// freed by its allocator. The kernel's pieces start at multiples of `HUGE`, which every accepted
+// alignment divides, and are initially zero.
 unsafe impl GlobalAlloc for HugePages {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -88,7 +87,7 @@ mod kernel {
     use libc::{PROT_READ, PROT_WRITE, c_void, madvise, mmap, mremap, munmap};
     use std::ptr;
 
-    /// The size in complete huge pages for `size` bytes, at most `isize::MAX`.
+    /// `size` rounded up to complete huge pages, for a `size` of at most `isize::MAX`.
     fn whole(size: usize) -> usize {
         size.next_multiple_of(HUGE)
     }
@@ -125,8 +124,8 @@ mod kernel {
         }
     }
 
-    /// The piece resized to `size` bytes, possibly moved; null if there is no memory, with the
-    /// piece unchanged.
+    /// Resizes the piece to `size` bytes, and returns its address, which may be new. Null if there
+    /// is no memory; the piece is then unchanged.
     ///
     /// # Safety
     /// The piece was allocated, or last resized, with `old` bytes, and is no longer used at its old
@@ -143,7 +142,7 @@ mod kernel {
         // SAFETY: as above; the range at `other` was just mapped, and the moved pages replace it.
         let moved = unsafe { mremap(piece.cast(), old, size, MREMAP_MAYMOVE | MREMAP_FIXED, other) };
         if moved == MAP_FAILED {
-            // SAFETY: no other code knows of it.
+            // SAFETY: no other code knows of this range.
             unsafe { munmap(other, size) };
             return ptr::null_mut();
         }

@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const STEPS: u64 = 1000;
-/// The columns besides the message: a bar of ten letters, `100 %`, and the times.
+/// The columns next to the message: a bar of ten letters, `100 %`, and the times.
 const BESIDE: usize = 44;
-/// The fraction and the time before which the remaining time is not estimated.
+/// The fraction and the time from which the remaining time is estimated.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
-/// The part of a command that is shown: its start, and when the command began.
+/// The fraction of a command that a bar shows, from its start to its end, and when the command
+/// began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     begun: Instant,
@@ -22,24 +23,24 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// An entire command that begins now.
     #[expect(clippy::disallowed_methods, reason = "the command line may read a clock: people wait")]
     pub(crate) fn whole() -> Self {
         Part { begun: Instant::now(), from: 0.0, to: 1.0 }
     }
 
-    /// From the start of the command to `fraction`.
+    /// The fraction from the same start up to `fraction` of the command.
     pub(crate) fn until(self, fraction: f64) -> Self {
         Part { to: fraction, ..self }
     }
 
-    /// A part of this part, between two of its fractions.
+    /// The fraction between `from` and `to` of this fraction.
     pub(crate) fn between(self, from: f64, to: f64) -> Self {
         let length = self.to - self.from;
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The remaining part, which will take `rest`; the work so far counts with its elapsed time.
+    /// The remaining fraction of the command, which will take `rest`. The work so far counts with
+    /// its elapsed time.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }
@@ -53,8 +54,8 @@ pub(crate) enum Progress {
 }
 
 impl Progress {
-    /// Starts to show the progress of `what`, which is `part` of the command; without a terminal,
-    /// in `lines` lines after the first.
+    /// Starts to show the progress of `what`, which is the fraction `part` of the command. Without
+    /// a terminal, prints one line, and later `lines` more.
     pub(crate) fn new(what: &str, lines: u64, part: Part, quiet: bool) -> Self {
         if quiet {
             Progress::Quiet
@@ -68,14 +69,12 @@ impl Progress {
         }
     }
 
-    /// Names the current step.
     pub(crate) fn say(&self, what: &str) {
         if let Progress::Bar(bar, _) = self {
             bar.set_message(cut(what, columns_of_stderr().unwrap_or(0)));
         }
     }
 
-    /// Records that `fraction` of it, 0 to 1, is done.
     pub(crate) fn reach(&self, fraction: f64) {
         match self {
             Progress::Bar(bar, part) => {
@@ -117,7 +116,7 @@ fn cut(what: &str, columns: usize) -> String {
     fairwire_figures::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
 }
 
-/// `45 %  12s of about 27s`, with the estimate only once there is a basis for it.
+/// Such as `45 %  12s of about 27s`. The estimate appears only after enough progress.
 fn shown(fraction: f64, elapsed: Duration) -> String {
     let percent = (100.0 * fraction) as u32;
     let (enough, long) = FIRST_GUESS;

@@ -5,8 +5,8 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The default measures to judge, for a discipline and a stage without entries in the scenario, and
-/// further measures to show. docs/stages.md gives the reasons for the tolerances.
+/// The tolerances for a discipline and a stage without entries in the scenario, and the measures
+/// that are only shown. docs/stages.md gives the reasons for the tolerances.
 const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::of("utilization", 0.05),
@@ -18,13 +18,13 @@ const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::shown("sojourn_mean_s"),
 ];
 
-/// Further measures shown if the scenario sets tolerances.
+/// The measures shown in addition to those for which the scenario sets tolerances.
 const SHOWN: [Tolerance<'static>; 3] =
     [Tolerance::shown("jain"), Tolerance::shown("sojourn_mean_s"), Tolerance::shown("utilization")];
 
 /// The agreement of each stage with `against` under each discipline, by the tolerances of
-/// `scenario` or else the defaults. Skips the fraction of a single group, and pairs of stages that
-/// both delivered nothing: they cannot differ.
+/// `scenario` or else the defaults. Skips comparisons that cannot differ: the fraction of a single
+/// group, and pairs of stages that both delivered nothing.
 pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
     let own = scenario.tolerances();
     let delivers = |run: &&RunRecord| run.flows.iter().any(|flow| flow.throughput_bps > 0.0);
@@ -55,7 +55,6 @@ pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<A
     found
 }
 
-/// The discipline and the stage of a run.
 fn place(run: &RunRecord) -> (&str, &str) {
     (&run.discipline, &run.stage)
 }
@@ -69,7 +68,7 @@ pub(crate) mod tests {
     use fairwire_scenario::{Outcome, Overrides, parse, run_single};
     use std::ops::ControlFlow;
 
-    /// One group on a link of 1 Mbit/s, with tolerances.
+    /// A scenario with one group on a link of 1 Mbit/s, and with the tolerances `agree`.
     pub(crate) fn scenario(agree: &str) -> Scenario {
         let text = format!(
             "format = 2\nname = \"one\"\nduration = \"2 s\"\nseeds = 1\ndisciplines = [\"tail-drop\", \"faba\"]\n\
@@ -79,7 +78,8 @@ pub(crate) mod tests {
         parse("one.toml", &text, &Overrides::default()).expect("a scenario")
     }
 
-    /// The first discipline on these stages; their only group has this share of the link.
+    /// A report on the first discipline. `parts` has each stage, and the fraction of the link that
+    /// its only group received.
     fn report(scenario: &Scenario, parts: &[(&str, f64)]) -> Report {
         let run = |(stage, part): &(&str, f64)| {
             let run = run_single(scenario, 0, 1, &mut |_| ControlFlow::Continue(()), None);
@@ -98,7 +98,6 @@ pub(crate) mod tests {
         report
     }
 
-    /// The measures that are judged on `lab`, with their verdicts.
     fn verdicts(agree: &str, sim: f64, lab: f64) -> Vec<(String, Verdict)> {
         let report = report(&scenario(agree), &[("sim", sim), ("lab", lab)]);
         let judged = report.agreement.into_iter().filter_map(|one| Some((one.measure, one.verdict?)));

@@ -1,5 +1,5 @@
-//! The plans that real senders can run: one link, with unlimited or constant-rate senders on either
-//! side.
+//! The plans that real senders can run: one link, and senders with unlimited data or a constant
+//! rate.
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed};
@@ -15,15 +15,15 @@ use std::borrow::Cow;
 pub struct Dumbbell {
     /// The link's name in results.
     pub name: String,
-    /// Its rate, counting IP packets; the rate that disciplines assume if it changes.
+    /// The link's rate, counting IP packets. If it changes, the rate that disciplines assume.
     pub rate: Rate,
-    /// The law of its changes, from the start of the run.
+    /// The law by which the rate changes, from the start of the run.
     pub law: RateLaw,
-    /// Its one-way delay, without faults.
+    /// The link's one-way delay, without faults.
     pub delay: Duration,
-    /// The effect of its wire on packets, if any.
+    /// The effect of the link's wire on packets, if any.
     pub wire: Option<WireLaw>,
-    /// The discipline that shares it.
+    /// The discipline of the link.
     pub discipline: Box<dyn Discipline>,
     /// The longest IP packet of any sender.
     pub mtu: u32,
@@ -34,27 +34,27 @@ pub struct Dumbbell {
 /// One flow of a dumbbell, or one of its on-times: its group, its source and its round-trip time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
-    /// Its name in results, such as `tcp.3`.
+    /// The sender's name in results, such as `tcp.3`.
     pub name: String,
     /// Its group.
     pub group: String,
-    /// The name of its source in results.
+    /// The name of the sender's source in results.
     pub kind: String,
     /// The data that it sends.
     pub sends: Sends,
     /// When it starts.
     pub start: Duration,
-    /// When it stops; `None` for the end of the run. The on-times of a flow are consecutive senders
-    /// with one name.
+    /// The time when the sender stops; `None` for the end of the run. The on-times of a flow are
+    /// consecutive senders with the same name.
     pub stop: Option<Duration>,
-    /// Its round-trip time without queueing.
+    /// The sender's round-trip time without queueing.
     pub rtt: Duration,
-    /// Does its TCP use ECN?
+    /// Does the sender's TCP use ECN?
     pub ecn: bool,
 }
 
 impl Sender {
-    /// Its offered rate, bit/s; `None` if it takes all that it can get.
+    /// The sender's offered rate, bit/s; `None` if the sender takes all that it can get.
     pub fn offered_bps(&self) -> Option<f64> {
         match &self.sends {
             Sends::Udp { bps, .. } => Some(*bps as f64),
@@ -62,7 +62,7 @@ impl Sender {
         }
     }
 
-    /// Its record, if the link's `count` covers `window` and the sink's programs received
+    /// The sender's record, if the link's `count` covers `window` and the sink's programs received
     /// `goodput_bps`.
     pub fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
         FlowRecord {
@@ -88,17 +88,17 @@ impl Sender {
     }
 }
 
-/// IPv4 and UDP headers.
+/// The size of IPv4 and UDP headers, bytes.
 const UDP_HEADERS: u32 = 28;
-/// IPv4 and TCP headers without options.
+/// The size of IPv4 and TCP headers without options, bytes.
 const TCP_HEADERS: u32 = 40;
-/// IPv4 and TCP headers with the most options possible.
+/// The size of IPv4 and TCP headers with the most options possible, bytes.
 const MAX_TCP_HEADERS: u32 = 80;
 /// The smallest TCP segment that a kernel accepts.
 const MIN_SEGMENT: u32 = 48;
 /// The longest IP packet in an Ethernet frame.
 const MAX_PACKET: u32 = 1500;
-/// A hundred threads at either end are enough.
+/// The maximum number of senders, each of which needs a thread at either end.
 const MAX_SENDERS: usize = 1000;
 /// The limit of a user-space gateway on one core.
 const MAX_RATE: u64 = 10_000_000_000;
@@ -109,10 +109,10 @@ const ONE_LINK: &str = "one `[link]` without `[return]`, all flows over it in on
 const SENDERS: &str = "`bulk`, which the kernel's TCP sends, and `cbr`";
 
 impl Dumbbell {
-    /// The parts of `plan` under `seed` that real senders need.
+    /// Reduces `plan` under `seed` to the data that real senders need.
     ///
     /// # Errors
-    /// The part of the plan that real senders cannot run.
+    /// The feature of the plan that real senders cannot run.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Failed> {
         check_spec(plan)?;
         let shared = Shared::of(plan, seed)?;
@@ -120,7 +120,8 @@ impl Dumbbell {
     }
 }
 
-/// One link, and the groups that send data over it; their acknowledgements return over a wire.
+/// One link, and the groups that send data over it. Their acknowledgements return over an
+/// uncontended wire.
 pub struct Shared {
     /// The link.
     pub link: LinkPlan,
@@ -129,10 +130,10 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Reduces `plan` to this form under `seed`.
+    /// Reduces `plan` to one link under `seed`.
     ///
     /// # Errors
-    /// If it contains more.
+    /// If the plan contains more than that.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let spec = plan.scenario.spec();
         if spec.shared_link().is_none() {
@@ -167,10 +168,10 @@ impl Shared {
         }
     }
 
-    /// The return delay of acknowledgements of `group`, without the access links.
+    /// The return delay of the acknowledgements of `group`, without the access links.
     ///
     /// # Errors
-    /// If its path differs.
+    /// If the group's path is not the link, with a wire in return.
     pub fn back_delay(group: &GroupPlan) -> Result<Duration, CannotRun> {
         match group.back.as_slice() {
             [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => Ok(*delay),
@@ -197,7 +198,7 @@ pub(crate) fn check_access(plan: &Plan<'_>) -> Result<(), CannotRun> {
 /// rather than single delivery opportunities.
 ///
 /// # Errors
-/// If it is a trace of opportunities, or repeats too often.
+/// If `law` is a trace of opportunities, or repeats too often.
 pub fn steps(law: &RateLaw, duration: Duration) -> Result<Cow<'_, [Step]>, CannotRun> {
     match law {
         RateLaw::Fixed => Ok(Cow::Borrowed(&[])),
@@ -217,14 +218,14 @@ pub fn steps(law: &RateLaw, duration: Duration) -> Result<Cow<'_, [Step]>, Canno
     }
 }
 
-/// The maximum number of rates in an unrolled pattern: one per 10 ms for 100 s.
+/// The maximum number of rates in an unrolled pattern, such as one rate per 10 ms for 100 s.
 const MAX_STEPS: usize = 10_000;
 
 /// The rates of `law` in a run of this `duration`, with their start times, for a stage whose link
 /// is never down.
 ///
 /// # Errors
-/// If it is down, or follows a trace.
+/// If the link is down at times, or follows a trace.
 pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>, CannotRun> {
     let given = |step: &Step| {
         let rate =
@@ -245,8 +246,8 @@ pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
     })
 }
 
-/// Checks that the link has no device behind its discipline, because `stage` only has its own
-/// queues.
+/// Checks that the link has no device behind its discipline, because `stage` has no other queues
+/// than its own.
 ///
 /// # Errors
 /// If the link has a device.
@@ -320,7 +321,6 @@ fn of_shared(Shared { link, groups }: Shared) -> Result<Dumbbell, CannotRun> {
     Ok(Dumbbell { name, rate, law, delay, wire, discipline, mtu: mtu.bytes()?, senders })
 }
 
-/// The consecutive rates of `link`.
 fn all_rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
     let (steps, fastest): (&[Step], _) = match &link.law {
         RateLaw::Steps(steps) => (steps, None),
@@ -330,8 +330,7 @@ fn all_rates(link: &LinkPlan) -> impl Iterator<Item = Rate> {
     std::iter::once(link.rate).chain(fastest).chain(steps.iter().filter_map(|step| step.rate))
 }
 
-/// The round-trip times of a group: the access links of both ends and the shared link, in both
-/// directions.
+/// The round-trip times of a group's flows, over the access links of both ends and the shared link.
 fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, CannotRun> {
     let back = Shared::back_delay(group)?;
     let rtt = |access: Duration| Duration::from_ns(4 * access.ns() + link.delay.ns() + back.ns());
@@ -345,7 +344,7 @@ fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, CannotRun> 
     }
 }
 
-/// The data that a group sends, and its name in results.
+/// The data that a group sends, and the name of its source in results.
 fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun> {
     let of = |what: String| format!("{what} of `{}`", group.name);
     match &group.source {
@@ -379,7 +378,7 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun>
     }
 }
 
-/// A datagram holds at least its number and its time.
+/// The smallest datagram in bytes, which contains a number and a time.
 const MIN_UDP: u32 = UDP_HEADERS + fairwire_testbed::traffic::HEAD_BYTES as u32;
 
 /// The longest IP packet, which determines the length of TCP segments.
@@ -390,8 +389,8 @@ struct Mtu {
 }
 
 impl Mtu {
-    /// A wire carries packets of the scenario's length. The kernel decides how much of that is
-    /// headers: 40 bytes, or 52 with timestamps.
+    /// Adds TCP packets of the scenario's length. The kernel decides how many of their bytes are
+    /// headers: 40, or 52 with timestamps.
     fn tcp(&mut self, tcp: &Config, group: &str) -> Result<(), CannotRun> {
         let headers = tcp.header_bytes.clamp(TCP_HEADERS, MAX_TCP_HEADERS);
         let (segment, allowed) = (tcp.segment_bytes, MIN_SEGMENT..=MAX_PACKET - headers);
@@ -412,7 +411,7 @@ impl Mtu {
         self.udp = self.udp.max(packet);
     }
 
-    /// A wire has one MTU, which the kernel fills with its segments.
+    /// The MTU of the wire. The kernel fills packets of this size with its segments.
     fn bytes(self) -> Result<u32, CannotRun> {
         let Some(tcp) = self.tcp else { return Ok(self.udp) };
         if self.udp > tcp {

@@ -1,4 +1,5 @@
-//! The common parts of the stage `lab` and a shell: a direction of the datapath, and views of it.
+//! The functions that the stage `lab` and a shell share: a direction of the datapath, and its
+//! views.
 
 use crate::view::{FlowView, LinkView};
 use fairwire_core::units::Amount;
@@ -10,25 +11,25 @@ use fairwire_datapath::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 
 pub(crate) const VIEW_EVERY: Duration = Duration::from_ms(100);
-/// Frames besides those that the queue needs: a discipline may have a separate buffer, such as
+/// The frames in addition to those for the queue. A discipline may have a separate buffer, such as
 /// FQ-CoDel's of 10240 packets.
 const SPARE_FRAMES: f64 = 16_384.0;
 
-/// Counts only IP packets, as the simulator does.
+/// A classifier that counts only the bytes of IP packets, as the simulator does.
 pub(crate) fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES)
 }
 
-/// Room for twice the packets of full length in `buffer` at `rate`, and for a burst.
+/// A pool for twice the full-size packets in `buffer` at `rate`, and for a burst.
 pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSize {
     let waiting = buffer.in_packets(frame_bytes, rate);
-    // At most a million, or an extreme scenario could take all memory; frames beyond that count as
-    // lost.
+    // At most a million frames, because an extreme scenario could take all memory. Further frames
+    // count as lost.
     let frames = (2.0 * waiting + SPARE_FRAMES).min(1_048_576.0) as u32;
     PoolSize { frames, frame_bytes }
 }
 
-/// The view at `now` of `link` with this name and rate; waits are those of the last second.
+/// The view of `link` at `now`, with this name and rate. Waits are those of the last second.
 pub(crate) fn link_view(
     name: &str,
     rate_bps: f64,

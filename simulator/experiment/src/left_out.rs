@@ -1,4 +1,5 @@
-//! The parts of a scenario that stages do not run, and its `[[agree]]` tables that are not judged.
+//! The disciplines of a scenario that stages do not run, and its `[[agree]]` tables that are not
+//! judged.
 
 use crate::plan::Plan;
 use crate::stage::{CannotRun, Failed, Stage};
@@ -6,7 +7,7 @@ use fairwire_metrics::agreement::{Tolerance, is_called};
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Scenario;
 
-/// Disciplines of a scenario that a stage does not run, all for one reason.
+/// Disciplines of a scenario that a stage does not run for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The stage.
@@ -18,7 +19,7 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// The omitted parts of `scenario` and the reason, in words.
+    /// The omitted disciplines of `scenario` and the reason, in words.
     pub fn in_words(&self, scenario: &Scenario) -> String {
         let LeftOut { stage, disciplines, why } = self;
         let all = &scenario.spec().disciplines;
@@ -29,7 +30,7 @@ impl LeftOut {
     }
 }
 
-/// The parts of `scenario` that `stage` cannot run, by reason.
+/// The disciplines of `scenario` that `stage` cannot run, by reason.
 pub fn left_out(stage: &dyn Stage, scenario: &Scenario) -> Vec<LeftOut> {
     let mut found: Vec<LeftOut> = Vec::new();
     for discipline in 0..scenario.spec().disciplines.len() {
@@ -56,16 +57,16 @@ pub struct Unjudged<'a> {
 /// Why a measure is not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Because<'a> {
-    /// Omitted by the stage, or by the one with which it is compared.
+    /// The stage, or the first stage, omitted the disciplines.
     LeftOut(&'a LeftOut),
-    /// One of the two stages lacks the measure, or the measure cannot differ: neither stage
-    /// delivered anything, or it is the fraction of a single group.
+    /// One of the two stages lacks the measure. Or the measure cannot differ, because neither stage
+    /// delivered anything, or because it is the fraction of a single group.
     NotMeasured,
 }
 
-/// The `[[agree]]` tables of `scenario` that some stage in `report` did not judge under any of
-/// their disciplines, because something was `left_out` or the measure is missing. The first stage
-/// is the reference. Excludes tables for which only this machine lacks something.
+/// The `[[agree]]` tables of `scenario` that some stage in `report` did not judge under any of the
+/// tables' disciplines, because these were `left_out` or the measure is missing. The first stage is
+/// the reference. Excludes tables for which only this machine lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
     report: &'a Report,
@@ -98,7 +99,7 @@ pub fn unjudged<'a>(
     found
 }
 
-/// Is nothing of `tolerance` judged, although `stage` and the first stage ran one of its
+/// Is `tolerance` never judged, although `stage` and the first stage both ran one of its
 /// disciplines?
 fn is_unmeasured(tolerance: &Tolerance<'_>, report: &Report, stage: &str) -> bool {
     let is_run = runs_beside_first(report, stage).any(|label| tolerance.is_under(label, stage));
@@ -111,7 +112,7 @@ fn is_unmeasured(tolerance: &Tolerance<'_>, report: &Report, stage: &str) -> boo
     is_run && !is_judged
 }
 
-/// The disciplines that both `stage` and the first one ran.
+/// The disciplines that both `stage` and the first stage ran.
 fn runs_beside_first<'a>(report: &'a Report, stage: &'a str) -> impl Iterator<Item = &'a str> {
     let on = |stage: &'a str| report.summary.iter().filter(move |summary| summary.stage == stage);
     let first = report.manifest.stages.first().map_or("", String::as_str);
@@ -125,7 +126,7 @@ fn runs_beside_first<'a>(report: &'a Report, stage: &'a str) -> impl Iterator<It
 pub struct Uncompared<'a> {
     /// The stage.
     pub stage: &'a str,
-    /// Did it run a discipline that the first stage also ran?
+    /// Did the stage run a discipline that the first stage also ran?
     pub is_run: bool,
 }
 
@@ -146,7 +147,7 @@ mod tests {
     use crate::compared;
     use fairwire_scenario::Outcome;
 
-    /// Two disciplines, and the required agreement of stages.
+    /// A scenario of two disciplines, with the required agreement of stages.
     fn scenario(agree: &str) -> Scenario {
         let jain = "[[agree]]\nmeasure = \"jain\"\ntolerance = 0.1\nbecause = \"it is a test\"\n";
         compared::tests::scenario(&format!("{jain}{agree}"))
@@ -157,7 +158,7 @@ mod tests {
         LeftOut { stage, disciplines: disciplines.to_vec(), why }
     }
 
-    /// The stages on which something is not judged; `sim` is the first stage.
+    /// The stages, in addition to `sim`, on which something is not judged.
     fn stages(agree: &str, left_out: &[LeftOut]) -> Vec<String> {
         let scenario = scenario(agree);
         let mut report =

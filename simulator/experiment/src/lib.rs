@@ -1,13 +1,13 @@
-//! One experiment, run anywhere.
+//! An experiment that can be run anywhere.
 //!
 //! A scenario specifies flows, shared links and disciplines. A [`Stage`] can run it:
 //! [`Sim`](sim::Sim) is the packet simulator, and [`Lab`](lab::Lab) sends this kernel's own TCP and
 //! UDP through the same compiled discipline. Other crates [offer](offer) further stages. Every
-//! stage produces the same record, so results can be [`compared`].
+//! stage produces the same type of record, so results can be [`compared`].
 //!
-//! A stage reports the parts of a scenario that it cannot run, and the others continue.
+//! A stage reports the disciplines of a scenario that it cannot run, and runs the others.
 //!
-//! A [shell] is not a stage: a user's own command runs behind the scenario's link.
+//! A [shell] is not a stage: it runs a user's own command behind the scenario's link.
 
 #![forbid(unsafe_code)]
 
@@ -43,7 +43,7 @@ use fairwire_scenario::{Scenario, ScenarioError};
 /// Checks that the stages named by `scenario` exist.
 ///
 /// # Errors
-/// If one does not: the allowed names, and the nearest spelling.
+/// The allowed names, and the nearest spelling, if a stage does not exist.
 pub fn check(scenario: &Scenario) -> Result<(), ScenarioError> {
     let elsewhere = ELSEWHERE.iter().copied();
     let known: Vec<&str> = all().map(|stage| stage.name()).chain(elsewhere).collect();

@@ -14,7 +14,7 @@ use fairwire_sim::Network;
 pub struct Plan<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// The index of the discipline in its list.
+    /// The index of the discipline in the scenario's list.
     pub discipline: usize,
 }
 
@@ -32,17 +32,17 @@ impl Plan<'_> {
         fairwire_scenario::network(self.scenario, self.discipline, seed)
     }
 
-    /// The discipline with its parameters, in the form used by other files.
+    /// The discipline with its parameters, in the form that other files use.
     pub fn choice(&self) -> Choice {
         fairwire_scenario::discipline(self.scenario, self.discipline)
     }
 
-    /// Applies `answer` to the discipline's parameters, at the first link where it works.
+    /// Applies `answer` to the discipline's parameters at each link, until it returns a value.
     pub fn of_part<R>(&self, answer: impl FnOnce(&dyn Part, &Site<'_>) -> Option<R>) -> Option<R> {
         fairwire_scenario::of_part(self.scenario, self.discipline, answer)
     }
 
-    /// The record of a run under `seed` on one link, from measurements of only flows and link.
+    /// The record of a run under `seed` on one link, measured only at the flows and the link.
     pub fn record(
         &self,
         seed: u64,

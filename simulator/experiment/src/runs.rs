@@ -10,17 +10,17 @@ use fairwire_scenario::{Observers, RunId, SampleRow, Scenario, Unobserved, threa
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Follows the runs of a scenario on a stage. Concurrent runs have one thread each.
+/// Follows the runs of a scenario on a stage. Each concurrent run has its own thread.
 pub trait WatchRuns: Sync {
-    /// Called when a run starts, on its thread; returns the watcher of this run. `which` is as in
-    /// the simulator, so a run has the same index on all stages.
+    /// Called when a run starts, on the run's thread. Returns the watcher of the run. `which` is as
+    /// in the simulator, so a run has the same index on all stages.
     fn begins<'a>(&'a self, which: RunId<'_>) -> Box<dyn WatchRun + 'a>;
 
     /// Called several times a second with the fraction of all runs that is done.
     fn reached(&self, fraction: f64);
 
-    /// The observers of runs in the simulator, used instead of [`begins`](Self::begins): they
-    /// observe each packet, and may know runs already.
+    /// The observers of runs in the simulator, used instead of [`begins`](Self::begins). They
+    /// observe each packet, and may have the results of earlier runs.
     fn observers(&self) -> &dyn Observers {
         &Unobserved
     }
@@ -28,7 +28,7 @@ pub trait WatchRuns: Sync {
 
 /// Follows one run of a scenario on a stage.
 pub trait WatchRun {
-    /// How often values are sampled; `None` for never.
+    /// The sampling interval; `None` for no samples.
     fn every(&self) -> Option<Duration>;
 
     /// Called with each sampled value: see [`Watch::sample`].
@@ -46,7 +46,7 @@ pub trait WatchRun {
     fn finished(self: Box<Self>);
 }
 
-/// [`Stage::run_all`] implemented with [`Stage::run`].
+/// Implements [`Stage::run_all`] with [`Stage::run`].
 pub(crate) fn one_by_one<S: Stage + ?Sized>(
     stage: &S,
     scenario: &Scenario,
@@ -80,7 +80,6 @@ pub(crate) fn one_by_one<S: Stage + ?Sized>(
     finished.into_iter().flatten().collect()
 }
 
-/// The runs to make, and their progress.
 struct Runs<'a, S: ?Sized> {
     stage: &'a S,
     scenario: &'a Scenario,
@@ -123,7 +122,6 @@ impl<S: Stage + ?Sized> Runs<'_, S> {
         Ok(run)
     }
 
-    /// Records the progress of the run at this index.
     fn reached(&self, place: usize, fraction: f64) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done[place] = fraction;
@@ -131,7 +129,7 @@ impl<S: Stage + ?Sized> Runs<'_, S> {
     }
 }
 
-/// One of many runs.
+/// The watcher of one of many runs.
 struct One<'a> {
     reached: &'a dyn Fn(f64),
     watch: Box<dyn WatchRun + 'a>,
@@ -165,7 +163,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Barrier;
 
-    /// Returns a run for each request, and counts concurrent runs.
+    /// A stage that returns a run for each request, and counts concurrent runs.
     struct Counting {
         clock: Clock,
         at_work: AtomicUsize,

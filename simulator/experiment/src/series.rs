@@ -1,5 +1,5 @@
-//! Time series of stages with real senders: the simulator's rows, and the state of the kernel's
-//! TCP.
+//! Time series of stages with real senders: the same rows as in the simulator, and the state of the
+//! kernel's TCP.
 
 use crate::contest::by_flow;
 use crate::dumbbell::Sender;
@@ -54,12 +54,11 @@ impl Count {
     }
 }
 
-/// The times of snapshots: every multiple of an interval after the start of a run, until its end.
+/// The times of snapshots: multiples of an interval after the start of a run, until the run's end.
 #[derive(Clone, Copy, Debug)]
 pub struct Rhythm {
-    /// The interval, and the end of the next one; `None` without samples.
+    /// The interval and the time of the next sample; `None` without samples.
     next: Option<(Duration, Duration)>,
-    /// The end of the run.
     until: Duration,
 }
 
@@ -78,8 +77,8 @@ impl Rhythm {
         self.next().map_or(Time::MAX, |(_, next)| start + next)
     }
 
-    /// The sample due `now`, by its time after the start. If a busy machine missed several samples,
-    /// returns the last of these.
+    /// The time, after the start, of the sample due `now`. If a busy machine missed several
+    /// samples, this is the last of them.
     pub fn take(&mut self, start: Time, now: Time) -> Option<Duration> {
         let (every, mut next) = self.next().filter(|(_, next)| start + *next <= now)?;
         while start + next + every <= now && next + every <= self.until {
@@ -116,18 +115,19 @@ pub struct Series<'a> {
     pub link: &'a str,
     /// Its rate.
     pub rate: Rate,
-    /// The law of its changes, from the start.
+    /// The law by which the link's rate changes, from the start.
     pub law: &'a RateLaw,
     /// The senders.
     pub senders: &'a [Sender],
-    /// The link at each interval; empty if not sampled.
+    /// The state of the link at each interval; empty if not sampled.
     pub snapshots: &'a [Snapshot],
     /// The report of the hosts.
     pub seen: &'a HostCounts,
 }
 
 impl Series<'_> {
-    /// Passes every row to `watch`: by time, and then the link, its groups, and its flows.
+    /// Passes every row to `watch`. Rows are sorted by time; at each time, the link comes first,
+    /// then its groups, then its flows.
     pub fn give(&self, watch: &mut dyn Watch) {
         let mut states: BTreeMap<u64, Vec<(usize, &TcpSample, u32)>> = BTreeMap::new();
         for (flow, FlowCounts { tcp, .. }) in self.seen.flows.iter().enumerate() {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Keeps rows as text.
+    /// A watcher that keeps rows as text.
     #[derive(Default)]
     struct Kept(Vec<String>);
 

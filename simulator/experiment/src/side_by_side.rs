@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The stages on which a scenario is run.
 #[derive(Clone, Copy)]
 pub struct Stages<'a> {
-    /// In the order of results; the first is the reference for the others.
+    /// The stages in the order of results. The first is the reference for the others.
     pub all: &'a [&'a dyn Stage],
-    /// Do results name them? Not if none was requested and the simulator is the default.
+    /// Do results name the stages? They do not if the simulator is only the default.
     pub are_named: bool,
 }
 
@@ -38,13 +38,13 @@ impl<'a> Stages<'a> {
         self.all.iter().filter(move |_| self.are_named).map(|stage| stage.name())
     }
 
-    /// The name of `stage` in results.
+    /// The name of `stage` in results; empty if results do not name stages.
     pub fn name_of(self, stage: &dyn Stage) -> &'static str {
         if self.are_named { stage.name() } else { "" }
     }
 
-    /// Calls `run` for `scenario` on each stage, with the disciplines that it can run there. No
-    /// stage starts after `stop` became true.
+    /// Calls `run` for `scenario` on each stage, with the disciplines that the stage can run. After
+    /// `stop` becomes true, no further stage starts.
     pub fn run(self, scenario: &Scenario, stop: &AtomicBool, run: &mut RunOn<'_>) -> SideBySide {
         let mut left: Vec<LeftOut> = self.all.iter().flat_map(|stage| left_out(*stage, scenario)).collect();
         let able: Vec<Vec<usize>> = self.all.iter().map(|stage| able(scenario, *stage, &left)).collect();
@@ -74,7 +74,7 @@ impl<'a> Stages<'a> {
         SideBySide { report, left_out: left, failed, expected }
     }
 
-    /// One report on all stages: the runs of a discipline are adjacent, in the order of the stages.
+    /// One report on all stages. The runs of a discipline are adjacent, in the order of the stages.
     fn report(self, scenario: &Scenario, mut outcome: Outcome, notes: Vec<String>) -> Report {
         let names: Vec<&str> = self.names().collect();
         let mut agreement = Vec::new();

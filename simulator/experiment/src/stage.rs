@@ -12,24 +12,24 @@ pub trait Stage: Sync {
     /// Its description.
     fn about(&self) -> About;
 
-    /// Its name, as typed after `--on` and in results.
+    /// The stage's name, as typed after `--on` and in results.
     fn name(&self) -> &'static str {
         self.about().name
     }
 
-    /// Checks that it can run this plan, here and now. Anything started for this check has ended
-    /// when it returns.
+    /// Checks that the stage can run this plan, on this machine and now. Anything started for the
+    /// check has ended when this returns.
     ///
     /// # Errors
-    /// The part of the plan that it cannot run, or what this machine lacks.
+    /// The feature of the plan that the stage cannot run, or what this machine lacks.
     fn can_run(&self, plan: &Plan<'_>) -> Result<(), Failed>;
 
-    /// Runs the plan under `seed`. `watch` follows it.
+    /// Runs the plan under `seed`. `watch` follows the run.
     ///
-    /// Returns `None` if `stop` became true; nothing is left behind then either.
+    /// Returns `None` if `stop` became true. In that case, too, nothing is left behind.
     ///
     /// # Errors
-    /// If the run failed. Others may still succeed.
+    /// If the run failed. Other runs may still succeed.
     fn run(
         &self,
         plan: &Plan<'_>,
@@ -39,13 +39,14 @@ pub trait Stage: Sync {
     ) -> Result<Option<RunRecord>, Failed>;
 
     /// Runs `scenario` under each of its `disciplines` (indices in its list) and seeds. Runs are
-    /// sequential, or `jobs` at a time (0: one per core) if its [`Clock`] is not a machine's.
+    /// sequential, or `jobs` at a time (0: one per core) if the stage's [`Clock`] is not a
+    /// machine's.
     ///
     /// If `stop` becomes true, returns the finished runs, in the order of disciplines and seeds.
     /// The caller names the stage in the records.
     ///
     /// # Errors
-    /// If a run failed: no other starts then, and the finished ones are lost with it.
+    /// If a run failed. Then no further run starts, and finished runs are lost.
     fn run_all(
         &self,
         scenario: &Scenario,
@@ -61,11 +62,11 @@ pub trait Stage: Sync {
 /// The description of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
-    /// Its name, as typed after `--on` and in results.
+    /// The stage's name, as typed after `--on` and in results.
     pub name: &'static str,
-    /// Its description in one line.
+    /// The description of the stage in one line.
     pub summary: &'static str,
-    /// The clock that it uses.
+    /// The clock that the stage uses.
     pub clock: Clock,
 }
 
@@ -75,7 +76,7 @@ pub enum Clock {
     /// The clock of this machine. A run needs the entire machine.
     Machine,
     /// A virtual clock, for real packets. Runs can be concurrent, with the same results as
-    /// sequential ones; each keeps about one core busy.
+    /// sequential runs; each keeps about one core busy.
     Virtual,
     /// A virtual clock, for simulated packets. Runs can also be concurrent.
     Simulated,
@@ -85,9 +86,9 @@ pub enum Clock {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given}; allowed: {allowed}")]
 pub struct CannotRun {
-    /// The part of the plan, or what is missing.
+    /// The feature of the plan, or what is missing.
     pub given: String,
-    /// The plans that the stage can run, or a remedy.
+    /// The plans that the stage can run, or a remedy for what is missing.
     pub allowed: String,
     /// Is only this machine at fault, so that another may run the plan?
     pub is_machines: bool,
@@ -112,7 +113,7 @@ pub enum Failed {
     /// run.
     #[error(transparent)]
     Plan(#[from] CannotRun),
-    /// The machine, or our own fault.
+    /// The machine failed, or fairwire has a fault.
     #[error("{0}")]
     Machine(String),
 }

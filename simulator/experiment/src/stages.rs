@@ -7,12 +7,13 @@ use fairwire_core::spelling;
 use std::sync::OnceLock;
 
 /// The stages of the program `fairwire-proof`, which compares fairwire with external programs. A
-/// scenario may name them in any program.
+/// scenario may name these stages in any program.
 pub const ELSEWHERE: &[&str] = &["gateway", "linux", "kernel", "ns2"];
 
 static OFFERED: OnceLock<&'static [&'static dyn Stage]> = OnceLock::new();
 
-/// Adds `stages` to the list. Call this once, when a program starts; a second call has no effect.
+/// Adds `stages` to the list. Must be called once, when a program starts; a second call has no
+/// effect.
 pub fn offer(stages: &'static [&'static dyn Stage]) {
     let _ = OFFERED.set(stages);
 }
@@ -27,7 +28,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Stage> {
 /// The stage called `name`.
 ///
 /// # Errors
-/// If there is none: the given name, the allowed ones, and the nearest spelling.
+/// The given name, the allowed names, and the nearest spelling, if there is no such stage.
 pub fn find(name: &str) -> Result<&'static dyn Stage, CannotRun> {
     all().find(|stage| stage.name() == name).ok_or_else(|| {
         let names: Vec<&str> = all().map(|stage| stage.name()).collect();

@@ -5,43 +5,43 @@ use serde::{Deserialize, Serialize};
 /// A link over an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkView {
-    /// Its name: a discipline, or a direction.
+    /// The link's name: a discipline, or a direction.
     pub name: String,
-    /// Its mean rate over the interval, bit/s; zero if unlimited.
+    /// The link's mean rate over the interval, bit/s; zero if unlimited.
     pub rate_bps: f64,
-    /// The rate that left it, bit/s.
+    /// The rate of the traffic that left the link, bit/s.
     pub sent_bps: f64,
     /// Packets in the queue at the end.
     pub backlog_packets: u64,
     /// Bytes in the queue at the end.
     pub backlog_bytes: u64,
-    /// The median wait, in seconds, of the packets that left, up to the start of transmission; on a
-    /// real link, over the last second.
+    /// The median wait before transmission, in seconds, of the packets that left; on a real link,
+    /// over the last second.
     pub wait_p50_s: f64,
     /// The 99th percentile of these waits.
     pub wait_p99_s: f64,
-    /// Packets that its queue dropped, since the start.
+    /// Packets that the link's queue dropped, since the start.
     pub dropped: u64,
-    /// Packets that its queue marked, since the start, if known.
+    /// Packets that the link's queue marked, since the start, if known.
     pub marked: Option<u64>,
-    /// Packets lost behind its queue, or for lack of a buffer, since the start.
+    /// Packets lost behind the link's queue, or for lack of a buffer, since the start.
     pub lost: u64,
     /// The flows with the highest rates, highest first.
     pub flows: Vec<FlowView>,
 }
 
-/// A flow over the same interval.
+/// The state of a flow over the same interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowView {
     /// Its name.
     pub name: String,
-    /// Its rate leaving the link, bit/s.
+    /// The rate at which the flow's traffic left the link, bit/s.
     pub bps: f64,
-    /// Its max-min fair share, bit/s, if known.
+    /// The flow's max-min fair share, bit/s, if known.
     pub fair_bps: Option<f64>,
-    /// Its dropped packets since the start.
+    /// The flow's dropped packets since the start.
     pub dropped: u64,
-    /// Its congestion window, segments, if known.
+    /// The flow's congestion window, segments, if known.
     pub window: Option<f64>,
 }
 

@@ -9,13 +9,13 @@ pub trait Watch {
     /// Called several times a second with the fraction done, 0 to 1.
     fn reached(&mut self, fraction: f64);
 
-    /// How often values are sampled; `None` for never.
+    /// The sampling interval; `None` for no samples.
     fn every(&self) -> Option<Duration> {
         None
     }
 
-    /// Called with each sampled value, `at` after the start of the run, in the order of time;
-    /// possibly only after the run.
+    /// Called with each sampled value, `at` after the start of the run, in the order of time. The
+    /// calls may come only after the run.
     fn sample(&mut self, _at: Duration, _row: SampleRow<'_>) {}
 
     /// Are views of the link requested during the run?
@@ -23,7 +23,8 @@ pub trait Watch {
         false
     }
 
-    /// Called several times a second with a view, if requested and if the stage provides views.
+    /// Called several times a second with a view, if views are requested and the stage provides
+    /// them.
     fn view(&mut self, _view: View) {}
 }
 

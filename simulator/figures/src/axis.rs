@@ -11,22 +11,22 @@ pub(super) enum Orientation {
     Vertical,
 }
 
-/// The maximum value drawn: the length of an axis must not overflow.
+/// The largest value drawn, so that the length of an axis does not overflow.
 const MAX_VALUE: f64 = 1e150;
 /// A value nearer to zero than this is drawn as zero.
 const MIN_VALUE: f64 = 1e-150;
 const MAX_TICKS: f64 = 7.0;
 /// The minimum distance of labelled ticks, as a fraction of the axis.
 const APART: f64 = 0.055;
-/// Room beyond the outermost values.
+/// The space beyond the outermost values, as a fraction of the axis.
 const ROOM: f64 = 0.02;
 
 pub(super) fn can_show(axis: &Axis, value: f64) -> bool {
     value.abs() <= MAX_VALUE && (axis.scale == Scale::Linear || value >= MIN_VALUE)
 }
 
-/// The span of `axis` for `values`; those that cannot be drawn are skipped. It covers the paper's
-/// range, and extends beyond that range if values do.
+/// The span of `axis` for `values`. Values that cannot be drawn are skipped. The span covers the
+/// paper's range, and more if values exceed that range.
 pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientation) -> Span {
     let of_paper = axis.range.into_iter().flatten();
     let shown = values.chain(of_paper).filter(|value| can_show(axis, *value)).map(tame);
@@ -65,7 +65,7 @@ fn linear(axis: &Axis, [mut low, mut high]: [f64; 2], way: Orientation) -> Span 
     }
     let first = (low / step - 1e-9).ceil();
     let count = ((high / step + 1e-9).floor() - first).clamp(0.0, 4.0 * MAX_TICKS) as usize;
-    // A tick of -0 would get the label -0.
+    // Adding 0.0 avoids a tick of -0, whose label would be "-0".
     let ticks = (0..=count).map(|at| (first + at as f64) * step + 0.0).collect();
     Span { low, high, scale: Scale::Linear, ticks, step }
 }
@@ -116,7 +116,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The positions 0, 1, ... of `names` names, each in the middle of its column.
+    /// The span of `names` names at the positions 0, 1, ..., each in the middle of its column.
     pub(super) fn of_names(names: usize) -> Self {
         let high = names.max(1) as f64 - 0.5;
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
@@ -126,8 +126,8 @@ impl Span {
         [self.low, self.high]
     }
 
-    /// Puts a tick at the first and the last value, replacing those that are too near. Between the
-    /// round numbers of a logarithmic axis, their values cannot be read.
+    /// Puts ticks at the first and the last value, replacing those that are too near. Between the
+    /// round numbers of a logarithmic axis, these values could not be read.
     fn name_ends(&mut self, ends: [f64; 2]) {
         for end in ends {
             let at = self.share(end);
@@ -139,13 +139,13 @@ impl Span {
         self.ticks.sort_by(f64::total_cmp);
     }
 
-    /// The position of `value`: 0 at the low end, 1 at the high one. A value that cannot be drawn
-    /// is at the low end.
+    /// The position of `value`: 0 at the low end of the axis, 1 at the high end. A value that
+    /// cannot be drawn is at the low end.
     pub(super) fn share(&self, value: f64) -> f64 {
         self.beyond(value.clamp(self.low, self.high)).clamp(0.0, 1.0)
     }
 
-    /// As [`Span::share`], but outside 0 to 1 for values beyond the ends.
+    /// Like [`Span::share`], but outside 0 to 1 for values beyond the ends.
     pub(super) fn beyond(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -175,7 +175,7 @@ impl Span {
         }
     }
 
-    /// A label with as many decimals as its neighbours.
+    /// A tick's label with as many decimals as the other labels.
     fn even_name(&self, tick: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
         if tick == 0.0 {
@@ -236,7 +236,7 @@ mod tests {
             names(&log, &[1.0, 1e5], Orientation::Horizontal),
             ["1", "10", "100", "1000", "10k", "100k"]
         );
-        // In the middle, up to rounding errors of logarithms.
+        // 100 is in the middle of 10 to 1000, up to rounding errors of logarithms.
         assert!(
             (fit(&log, [10.0, 1000.0].into_iter(), Orientation::Horizontal).share(100.0) - 0.5).abs() < 1e-12
         );

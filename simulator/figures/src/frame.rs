@@ -7,21 +7,21 @@ use crate::style::{DETAIL_LETTER, MARGIN, cut, escaped, wrapped};
 use crate::{bars, legend, reference, table};
 
 const WIDTH: f64 = 900.0;
-/// The maximum width for bars; beyond it, they become narrower.
+/// The maximum width of a picture for bars. If it is reached, bars become narrower.
 const MAX_WIDTH: f64 = 2400.0;
-/// Room for the ticks and the label of the vertical axis.
+/// The space for the ticks and the label of the vertical axis.
 const LEFT: f64 = 88.0;
-/// Room below a plot: its ticks and the label of the horizontal axis.
+/// The space below a plot, for the ticks and the label of the horizontal axis.
 const FOOT: f64 = 52.0;
 const LABEL: f64 = 20.0;
 const HEADING: f64 = 28.0;
 const NAME_LETTER: f64 = 7.4;
-/// The fraction of their length that slanted names take downwards.
+/// The height of slanted names, as a fraction of their length.
 const SLANT: f64 = 0.6;
 const MAX_SLANTED_LETTERS: usize = 18;
 const TICK_LETTER: f64 = 7.0;
-/// The maximum that an interval adds to an axis, as a fraction of its length, to keep means
-/// readable.
+/// The maximum that intervals may add to an axis, as a fraction of its length. More would make
+/// means hard to read.
 const ROOM_FOR_INTERVALS: f64 = 0.3;
 
 /// The height of a picture, and the layout of each panel.
@@ -30,17 +30,15 @@ pub(super) struct Frame {
     pub panels: Vec<Position>,
 }
 
-/// The position of a panel.
 pub(super) struct Position {
     /// The top of the panel, including its heading.
     top: f64,
     pub bounds: Bounds,
-    /// Are names below it slanted?
+    /// Are the names below the panel slanted?
     is_slanted: bool,
 }
 
 impl Frame {
-    /// A frame with the first panel below `head`.
     pub(super) fn new(panels: &[Panel], head: f64, width: f64) -> Self {
         let plot = match panels.len() {
             0 | 1 => 330.0,
@@ -79,7 +77,6 @@ pub(super) fn width(panels: &[Panel], is_as_wide_as_bars: bool) -> f64 {
     panels.iter().map(wanted).fold(WIDTH, f64::max).ceil()
 }
 
-/// The room for the legends.
 fn keys(panels: &[Panel]) -> f64 {
     panels.iter().filter(|panel| !panel.is_table()).map(legend::width).fold(0.0, f64::max)
 }
@@ -89,7 +86,7 @@ fn rounded(points: f64) -> f64 {
     (points * 10.0).round() / 10.0
 }
 
-/// Does an interval of `panel` leave its plot at a drawn end?
+/// Does an interval of `panel` leave the plot at an end that is drawn?
 pub(super) fn has_interval_outside(panel: &Panel) -> bool {
     let (x, y) = (across(panel), up(panel));
     let marks = panel.lines.iter().flat_map(|line| &line.marks);
@@ -145,7 +142,6 @@ pub(super) fn heading(out: &mut String, panel: &Panel, at: &Position) {
     );
 }
 
-/// Draws the axes of `panel`.
 pub(super) fn plot(out: &mut String, panel: &Panel, at: &Position) -> Plot {
     let bounds = at.bounds;
     let plot = Plot { bounds, x: across(panel), y: up(panel) };
@@ -190,7 +186,7 @@ fn numbers(out: &mut String, plot: &Plot) {
     together(out, &grid, "middle", &ticks);
 }
 
-/// Draws the lines of a grid as one path, with their labels.
+/// Draws the lines of a grid as one path, followed by their labels.
 fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     if !grid.is_empty() {
         *out += &format!(
@@ -199,7 +195,7 @@ fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     }
 }
 
-/// Draws names below the axis; if space is short, slanted and only some of them.
+/// Draws names below the axis. If space is short, they are slanted, and some are omitted.
 fn names(out: &mut String, panel: &Panel, plot: &Plot, is_slanted: bool) {
     let names = Columns::new(panel).names;
     let spread = (plot.bounds.right - plot.bounds.left) / names.len().max(1) as f64;
@@ -252,7 +248,6 @@ pub(super) fn across(panel: &Panel) -> Span {
     fit(&panel.x, drawn(panel).flat_map(ends), Orientation::Horizontal)
 }
 
-/// The vertical axis of `panel`.
 pub(super) fn up(panel: &Panel) -> Span {
     let zero = (panel.kind == Kind::Bars).then_some(0.0);
     let is_measured = |mark: &&Mark| panel.measured_from.is_none_or(|from| mark.x >= from);
@@ -272,13 +267,12 @@ pub(super) fn up(panel: &Panel) -> Span {
     let ends = drawn(panel)
         .filter_map(|mark| mark.y_half_width.map(|half| [mark.y - half, mark.y + half]))
         .flatten();
-    // If all means are above zero, the axis does not extend below it.
+    // If no mean is below zero, the axis does not extend below zero.
     let lowest = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
     let ends = ends.filter(|end| end.is_finite()).map(|end| end.clamp(lowest, high + room));
     fit(&panel.y, means.iter().copied().chain(ends), Orientation::Vertical)
 }
 
-/// The marks that can be drawn.
 fn drawn(panel: &Panel) -> impl Iterator<Item = &Mark> {
     let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
     let has_place = |mark: &Mark| has_names(panel) || can_show(&panel.x, mark.x);

@@ -12,7 +12,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The position shifted to the right and down.
     pub(super) fn by(self, right: f64, down: f64) -> Self {
         Place { x: self.x + right, y: self.y + down }
     }
@@ -29,7 +28,7 @@ pub(super) struct Bounds {
 
 /// The columns of an axis with names.
 pub(super) struct Columns {
-    /// The words below the axis, or the numbers of the bars' positions.
+    /// The names below the axis: words, or the numbers at which bars are.
     pub names: Vec<String>,
     /// The numbers of the bars' positions, sorted; empty if there are words.
     numbers: Vec<f64>,
@@ -47,18 +46,16 @@ impl Columns {
         Columns { names: numbers.iter().map(|x| number(*x, 4)).collect(), numbers }
     }
 
-    /// The column of `mark`.
     pub(super) fn of(&self, mark: &Mark) -> Option<usize> {
         if self.numbers.is_empty() {
             let is_place = mark.x >= 0.0 && mark.x.round() < self.names.len() as f64;
             return is_place.then(|| mark.x.round() as usize);
         }
-        // Both zeros are equal.
+        // Unlike `total_cmp`, this comparison treats 0 and -0 as equal.
         self.numbers.binary_search_by(|x| x.partial_cmp(&mark.x).unwrap_or(std::cmp::Ordering::Less)).ok()
     }
 }
 
-/// Maps values to points of the picture.
 pub(super) struct Plot {
     pub bounds: Bounds,
     pub x: Span,
@@ -78,7 +75,7 @@ impl Plot {
         Place { x: self.x(mark.x), y: self.y(mark.y) }
     }
 
-    /// As [`Plot::y`], but outside the plot for values beyond its ends.
+    /// Like [`Plot::y`], but outside the plot for values beyond its ends.
     pub(super) fn y_beyond(&self, value: f64) -> f64 {
         self.up(self.y.beyond(value))
     }

@@ -8,13 +8,13 @@ use crate::style::{cut, escaped};
 
 const LETTER: f64 = 7.6;
 const LINE: f64 = 20.0;
-/// The width of a sign and the space around it.
+/// The width of a sign and of the space around it.
 const SIGN: f64 = 44.0;
 const GAP: f64 = 18.0;
 const MIN_WIDTH: f64 = 118.0;
 const MAX_WIDTH: f64 = 250.0;
 
-/// The sign before an entry of the legend that is not a line.
+/// The sign before an entry of the legend that does not describe a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Reference,
@@ -34,7 +34,7 @@ fn has_published(panel: &Panel) -> bool {
     panel.lines.iter().any(|line| !line.published.is_empty())
 }
 
-/// Entries that explain more than the lines.
+/// The entries that do not describe lines.
 pub(super) fn extra(panel: &Panel) -> impl Iterator<Item = (Sign, String)> {
     let has_interval = panel
         .lines

@@ -1,9 +1,9 @@
-//! Figures: lines, bars, curves and tables, each one SVG for light and dark screens and for print.
-//! For papers: SVG, PDF and pgfplots in column width.
+//! Figures: lines, bars, curves and tables. Each figure is an SVG for light and dark screens and
+//! for print. For papers: SVG, PDF and pgfplots in column width.
 //!
 //! The SVG is written directly, because colours follow the reader's theme through CSS. `plotters`
 //! (0.3.7), which draws the benchmarks' pictures, writes each colour into its element. A figure
-//! consists of [`Panel`]s: data without its origin.
+//! consists of [`Panel`]s, which contain data without its origin.
 #![forbid(unsafe_code)]
 
 mod axis;
@@ -31,7 +31,7 @@ use frame::Frame;
 use panel::{Kind, Line, Panel};
 use style::{DETAIL_LETTER, MARGIN, wrapped};
 
-/// A figure: panels one below the other.
+/// A figure, whose panels are below each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure<'a> {
     /// The title.
@@ -42,7 +42,7 @@ pub struct Figure<'a> {
     pub panels: &'a [Panel],
     /// Do all panels share one vertical axis?
     pub has_one_scale: bool,
-    /// May it be wider than a page of text if many bars need that?
+    /// May the figure be wider than a page of text if it has many bars?
     pub is_as_wide_as_bars: bool,
 }
 
@@ -105,7 +105,7 @@ fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
     !other.is_table() && keys(panel).eq(keys(other)) && are_there(panel, other)
 }
 
-/// A note on values that cannot be drawn, which could be mistaken for zero.
+/// A note on values that cannot be drawn, because gaps could be mistaken for zero.
 fn left_out(panels: &[Panel]) -> Option<String> {
     let lost = |panel: &Panel| {
         let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));
@@ -123,13 +123,12 @@ fn left_out(panels: &[Panel]) -> Option<String> {
     }
 }
 
-/// A note on the meaning of arrowheads, if there are any.
 fn leaving(panels: &[Panel]) -> Option<String> {
     let is_one = |panel: &Panel| !panel.is_table() && frame::has_interval_outside(panel);
     panels.iter().any(is_one).then(|| "an arrowhead: the interval goes on outside of the picture".into())
 }
 
-/// Removes the `.0` of numbers in the tags of `svg`, to shorten the file.
+/// Removes the `.0` of numbers in the tags of `svg`, to shorten it.
 fn short(svg: &str) -> String {
     let mut out = String::with_capacity(svg.len());
     for part in svg.split_inclusive('>') {
@@ -155,7 +154,6 @@ const DETAIL_LINE: f64 = 18.0;
 /// description has the complete text.
 const MAX_LINES: usize = 2;
 
-/// The text above the panels.
 struct Head<'a> {
     width: f64,
     title: &'a str,
@@ -171,7 +169,6 @@ impl<'a> Head<'a> {
         Head { width, title, detail, titles: wrapped(title, room / TITLE_LETTER, MAX_LINES), details }
     }
 
-    /// The height, up to the first panel.
     fn height(&self) -> f64 {
         34.0 + TITLE_LINE * self.titles.len() as f64 + DETAIL_LINE * self.details.len() as f64
     }
@@ -225,7 +222,7 @@ mod tests {
         svg
     }
 
-    /// Each number in a path or in a position attribute is within the picture.
+    /// Checks that each number in a path or in a position attribute is within the picture.
     fn all_is_inside(svg: &str) {
         let size: Vec<f64> = ["width=\"", "height=\""]
             .map(|name| svg.split(name).nth(1).unwrap().split('"').next().unwrap().parse().unwrap())
@@ -307,7 +304,7 @@ mod tests {
             one.lines[0].marks[0].y_half_width = Some(100.0);
             let cut = drawn(&[one]);
             assert!(cut.contains("an arrowhead: the interval goes on outside of the picture"), "{kind:?}");
-            // A cap is a stroke across; the arrowhead has two strokes from its tip.
+            // A cap is one stroke; an arrowhead has two, which start at its tip.
             let class = if kind == Kind::Bars { "onbar" } else { "whisker" };
             let strokes = |svg: &str| {
                 svg.split(class)

@@ -8,10 +8,10 @@ use crate::panel::{Kind, Line, Mark, Panel};
 use crate::style::{Setting, escaped};
 
 const RADIUS: f64 = 3.6;
-/// A published point is a ring around ours.
+/// The radius of a published point, which is a ring around ours.
 const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
-/// The number of marks in a line from which they are small and their intervals have no caps.
+/// The number of marks in a line from which marks are small and intervals have no caps.
 const MANY: usize = 40;
 /// The maximum number of points of a curve in a page, which has many curves. Neighbours are averaged,
 /// because a screen shows no more.
@@ -57,7 +57,8 @@ pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Settin
     }
 }
 
-/// Draws a vertical line, and opens a nested picture that clips the data to the plot.
+/// Draws a vertical line where measuring begins. Opens a nested picture, which clips the data to
+/// the plot.
 fn begin_of_measuring(out: &mut String, plot: &Plot, from: f64) {
     let Bounds { left, right, ceiling, floor } = plot.bounds;
     let (x, width, height) = (plot.x(from), right - left, floor - ceiling);
@@ -94,7 +95,7 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     if !whiskers.is_empty() {
         *out += &format!("<path class=\"whisker s{}\" d=\"{whiskers}\"/>", class(line));
     }
-    // A page has a table of the numbers, so the markers of a line are one path without titles.
+    // The markers of a line are one path without titles, because a page has a table of the numbers.
     let mut together = String::new();
     for mark in line.marks.iter().filter(|mark| is_drawn(panel, mark)) {
         let radius = if is_crowded { RADIUS / 2.0 } else { RADIUS };
@@ -116,8 +117,8 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// The range of the line under other settings: forwards along the smallest values, back along the
-/// largest.
+/// The range of the line under other settings, as an outline: forwards along the smallest values,
+/// back along the largest.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<(f64, [f64; 2])> =
@@ -134,7 +135,7 @@ fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     path + "Z"
 }
 
-/// The intervals of `mark`. An end outside the plot becomes an arrowhead at its edge.
+/// The intervals of `mark`. An end outside the plot becomes an arrowhead at the plot's edge.
 fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     let Place { x, y } = plot.place(mark);
     let mut path = String::new();
@@ -164,8 +165,8 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     path
 }
 
-/// Draws two strokes from `tip` back in the direction `[right, down]`, where an interval leaves the
-/// plot.
+/// An arrowhead at `tip`, where an interval leaves the plot: two strokes in the direction `[right,
+/// down]`.
 pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     const LONG: f64 = 5.0;
     const WIDE: f64 = 3.5;
@@ -180,7 +181,7 @@ pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     )
 }
 
-/// A line through `points`, broken at missing ones.
+/// A line through `points`, interrupted where a point is missing.
 fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     let mut path = String::new();
     let mut is_begun = false;
@@ -199,8 +200,8 @@ fn path(points: impl Iterator<Item = Option<Place>>, in_steps: bool) -> String {
     path
 }
 
-/// A curve of many points, broken at missing ones. Coordinates are relative, in points of the
-/// picture or tenths of them.
+/// A curve of many points, interrupted where one is missing. Coordinates are relative, rounded to
+/// points or tenths of points.
 fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     let grain = if setting == Setting::InPage { 1.0 } else { 10.0 };
     let whole = |points: f64| (points * grain).round() as i64;
@@ -223,8 +224,8 @@ fn curve(panel: &Panel, line: &Line, plot: &Plot, setting: Setting) -> String {
     path
 }
 
-/// `panel` with its curves reduced to the drawn points. Each is the mean of its neighbours, or
-/// missing if one of them cannot be drawn.
+/// `panel` with its curves reduced to the drawn points. A point is the mean of neighbouring marks,
+/// or missing if one of them cannot be drawn.
 pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     let mut panel = panel.clone();
     let most = if setting == Setting::InPage { MAX_IN_PAGE } else { MAX_ALONE };
@@ -241,7 +242,7 @@ pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     panel
 }
 
-/// The visible steps, and the last one.
+/// The steps that can be distinguished, and the last step.
 fn seen(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Option<Place>> {
     let mut kept: Vec<Option<Place>> = Vec::new();
     for (at, mark) in line.marks.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Markers: one shape per colour, so that no line is identified by its colour alone.
+//! Markers, with a separate shape for each colour, so that colour alone never identifies a line.
 
 use crate::layout::Place;
 use crate::panel::Line;
@@ -9,12 +9,12 @@ pub(super) fn class(line: &Line) -> usize {
     line.colour % PALETTE.len()
 }
 
-/// The CSS classes of `line` as a stroke.
 pub(super) fn stroke(line: &Line) -> String {
     if line.is_limit { "limit".into() } else { format!("line s{}", class(line)) }
 }
 
-/// The dashes of `line`, which also distinguish lines that share a colour because there are many.
+/// The dashes of `line`. They also distinguish lines of the same colour, if there are more lines
+/// than colours.
 pub(super) fn dash(line: &Line) -> &'static str {
     match (line.is_dashed, line.colour / PALETTE.len() % 2 == 1) {
         (false, false) => "",
@@ -43,7 +43,6 @@ pub(super) fn diamond(at: Place, r: f64) -> String {
     polygon(&rhombus(at, r))
 }
 
-/// The corners of a diamond.
 pub(super) fn rhombus(at: Place, r: f64) -> [Place; 4] {
     [at.by(0.0, -r), at.by(r, 0.0), at.by(0.0, r), at.by(-r, 0.0)]
 }

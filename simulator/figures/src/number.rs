@@ -2,18 +2,18 @@
 
 /// The maximum number of digits after the point.
 const MAX_DIGITS: f64 = 12.0;
-/// Half an interval below this fraction of its mean is rounding error, not chance.
+/// An interval whose half-width is below this fraction of the mean is rounding error, not chance.
 pub const ROUNDING: f64 = 1e-9;
 
-/// A unit of thousands, and the letter for it.
+/// A unit such as thousands, and the letter for it.
 pub struct Unit(pub(super) f64, pub(super) &'static str);
 
 impl Unit {
-    /// One, without a letter.
+    /// The unit 1, without a letter.
     pub const ONE: Unit = Unit(1.0, "");
 }
 
-/// The unit for values up to `largest`; `None` if powers of ten read better.
+/// The unit for values up to `largest`; `None` if powers of ten are easier to read.
 pub(super) fn unit(largest: f64) -> Option<Unit> {
     match largest {
         a if !(1e-3..1e15).contains(&a) => None,
@@ -40,7 +40,7 @@ pub fn number(value: f64, digits: usize) -> String {
     format!("{}{letter}", trimmed(&format!("{value:.after$}")))
 }
 
-/// `mean` with its interval, if any; large values in thousands, millions and so on.
+/// `mean` with its interval, if any. Large values are in thousands, millions and so on.
 pub fn with_interval(mean: f64, half: Option<f64>) -> String {
     let Some(half) = half.filter(|half| half.is_finite() && *half > 0.0) else { return number(mean, 4) };
     match unit(mean.abs().max(half)) {
@@ -49,7 +49,6 @@ pub fn with_interval(mean: f64, half: Option<f64>) -> String {
     }
 }
 
-/// The number with a power of ten.
 pub(super) fn powers(value: f64, digits: usize) -> String {
     let text = format!("{value:.*e}", digits.saturating_sub(1));
     match text.split_once('e') {
@@ -62,8 +61,8 @@ fn trimmed(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// A mean and half of its interval, in `unit`, both rounded to the second significant digit of the
-/// interval; further digits are chance. `None` if the interval is zero or not a number.
+/// A mean and the half-width of its interval, in `unit`, both rounded to the interval's second
+/// significant digit; further digits are chance. `None` if the interval is zero or not a number.
 pub fn spread(mean: f64, half: f64, Unit(unit, letter): Unit) -> Option<String> {
     spread_in(mean, half, unit, letter)
 }
@@ -77,7 +76,7 @@ fn spread_in(mean: f64, half: f64, unit: f64, letter: &str) -> Option<String> {
     })
 }
 
-/// As [`spread`], in a power of ten: `3.87e7 ± 0.56e7`.
+/// Like [`spread`], in a power of ten, such as `3.87e7 ± 0.56e7`.
 pub fn spread_in_power(mean: f64, half: f64, power: i32) -> Option<String> {
     let letter = if power == 0 { String::new() } else { format!("e{power}") };
     spread_in(mean, half, 10f64.powi(power), &letter)

@@ -1,11 +1,11 @@
-//! The content of a figure as data: lines are identified here, and laid out elsewhere.
+//! The content of a figure as data. A line has its identity here, and its layout elsewhere.
 
 use serde::{Deserialize, Serialize};
 
 /// One drawing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Panel {
-    /// Its title; empty if the figure's suffices.
+    /// The panel's title; empty if the figure's title suffices.
     pub title: String,
     /// The type of drawing.
     pub kind: Kind,
@@ -22,23 +22,23 @@ pub struct Panel {
     /// Values named by the paper, drawn as horizontal lines.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reference: Vec<Reference>,
-    /// The seed of its curves; absent if marks are means over all seeds.
+    /// The seed of the curves; absent if marks are means over all seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
-    /// The `x` at which measuring begins, if later than the start. A line marks it, and earlier
-    /// data may leave the plot. For [`Kind::Time`].
+    /// The `x` at which measuring begins, if later than the start. A line is drawn there, and
+    /// earlier data may leave the plot. For [`Kind::Time`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_from: Option<f64>,
 }
 
 impl Panel {
-    /// Is it a table rather than a drawing?
+    /// Is the panel a table rather than a drawing?
     pub fn is_table(&self) -> bool {
         matches!(self.kind, Kind::Table | Kind::Grid)
     }
 
-    /// The position of `value` between the smallest and the largest of a table, from 0 to 1, along
-    /// the vertical axis.
+    /// The position of `value` from 0 to 1, on the scale of the vertical axis: between the ends of
+    /// its range, or between the smallest and the largest value.
     pub fn shade(&self, value: f64) -> f64 {
         let values = || self.lines.iter().flat_map(|line| &line.marks).map(|mark| mark.y);
         let [low, high] = self.y.range.unwrap_or_else(|| {
@@ -55,7 +55,7 @@ impl Panel {
 /// A value that the paper names for a whole panel, such as the fair share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Its value on the vertical axis.
+    /// The value, on the vertical axis.
     pub y: f64,
     /// Its label.
     pub label: String,
@@ -113,22 +113,22 @@ pub enum Scale {
 pub struct Line {
     /// The text in the legend.
     pub label: String,
-    /// The series, if the line shows one.
+    /// The series that the line shows, if any.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub series: String,
-    /// The name of the measure in figures, if the line shows one.
+    /// The name in figures of the measure that the line shows, if any.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub measure: String,
-    /// The colour number: equal numbers have the same colour in all panels of the figure. Numbered
-    /// from 0 without gaps.
+    /// The number of the colour, from 0 without gaps. Equal numbers have the same colour in all
+    /// panels of the figure.
     pub colour: usize,
-    /// Is it dashed, to differ from another line of the same colour?
+    /// Is the line dashed, to distinguish it from another line of the same colour?
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_dashed: bool,
-    /// Is it a theoretical limit rather than a measurement? Drawn grey and dotted.
+    /// Is the line a theoretical limit rather than a measurement? Limits are grey and dotted.
     #[serde(skip_serializing_if = "is_false", default)]
     pub is_limit: bool,
-    /// Our marks, ordered by `x`, or by time for a time series.
+    /// Our marks, ordered by `x`, which is the time in a time series.
     pub marks: Vec<Mark>,
     /// The paper's marks, ordered by `x`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -152,7 +152,7 @@ pub struct Mark {
     /// The smallest and the largest `y` over the draws of open settings, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_band: Option<[f64; 2]>,
-    /// For the paper's marks: the distance from ours allowed by the claim that compares them.
+    /// For the paper's marks: the distance from our mark that the claim allows.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
 }

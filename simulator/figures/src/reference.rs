@@ -1,11 +1,11 @@
-//! References of the paper for an entire panel: a horizontal line, and a shaded band if claimed.
+//! The paper's references for an entire panel: a horizontal line, and a shaded band if the paper
+//! claims one.
 
 use crate::axis::can_show;
 use crate::layout::Plot;
 use crate::panel::{Kind, Panel, Reference};
 use crate::style::escaped;
 
-/// The gap between a line and its label.
 const GAP: f64 = 5.0;
 
 /// The values of `panel`'s references that must be on its axis.
@@ -35,7 +35,7 @@ pub(super) fn bands(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Draws the lines, below our lines but above bars.
+/// Draws the horizontal lines, below our lines but above bars.
 pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
         let (left, right, y) = (plot.bounds.left, plot.bounds.right, plot.y(one.y));
@@ -43,8 +43,8 @@ pub(super) fn lines(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// Draws the labels of the lines at their right end. Bars would hide them, so a panel with bars has
-/// them in the legend.
+/// Draws the labels of the horizontal lines at their right end. A panel with bars would hide labels
+/// there, and has them in the legend.
 pub(super) fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     for one in shown(panel) {
         let (x, y) = (plot.bounds.right - GAP, (plot.y(one.y) - GAP).max(0.0));
@@ -88,7 +88,7 @@ mod tests {
             let count = |class: &str| svg.matches(&format!("class=\"{class}\"")).count();
             let in_legend = usize::from(kind == Kind::Bars);
             assert_eq!((count("claimed"), svg.matches(stroke(kind)).count()), (1, 1 + in_legend));
-            // The data end below 1: the axis extends as far as the band.
+            // The data end below 1, so this tick shows that the axis covers the band.
             assert!(svg.contains(">2.0</text>"), "{kind:?}: {svg}");
         }
     }

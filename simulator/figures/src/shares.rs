@@ -7,8 +7,8 @@ use crate::panel::{Axis, Kind, Line, Mark, Panel, Reference};
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// Per category: throughput divided by the fair share, and half of the 95 % interval; `None` if
-    /// there is no number.
+    /// For each category: throughput divided by the fair share, and the half-width of its 95 %
+    /// interval. `None` without a number.
     pub shares: Vec<Option<(f64, Option<f64>)>>,
 }
 

@@ -5,7 +5,7 @@ pub(super) const MARGIN: f64 = 24.0;
 /// The width of a letter in the detail below the title, and along the axes.
 pub(super) const DETAIL_LETTER: f64 = 7.2;
 
-/// Is the style in the picture, or in its page?
+/// The location of the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// A separate file.
@@ -16,9 +16,9 @@ pub enum Setting {
 
 /// Colours for light and dark backgrounds.
 ///
-/// The first in each column are those of Okabe and Ito ("Color universal design", 2008). The others
-/// were chosen by a search so that any two can be distinguished with any colour vision; a test
-/// below verifies this. Markers differ as well.
+/// The first colours are those of Okabe and Ito ("Color universal design", 2008). The others were
+/// chosen by a search so that any two can be distinguished with any colour vision; a test below
+/// verifies this. Markers differ as well.
 pub(super) const PALETTE: [(&str, &str); 9] = [
     ("#0072b2", "#56b4e9"),
     ("#d55e00", "#ef8a4c"),
@@ -115,7 +115,7 @@ pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// `text` wrapped into lines; after `max_lines`, the last is cut.
+/// `text` wrapped into at most `max_lines` lines. If it is longer, the last line is cut.
 pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String> {
     let lines = textwrap::wrap(text, letters.max(1.0) as usize);
     let mut shown: Vec<String> = lines.iter().take(max_lines).map(|line| line.to_string()).collect();
@@ -129,9 +129,9 @@ pub(super) fn wrapped(text: &str, letters: f64, max_lines: usize) -> Vec<String>
 mod tests {
     use super::*;
 
-    /// Linear RGB as seen without one kind of cones; the first is full colour vision. Source:
-    /// Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color
-    /// vision deficiency", 2009, severity 1.0.
+    /// Matrices that convert linear RGB to the colours perceived without one kind of cones. The
+    /// first is for full colour vision. Source: Machado, Oliveira and Fernandes, "A
+    /// physiologically-based model for simulation of color vision deficiency", 2009, severity 1.0.
     const VISIONS: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -151,8 +151,8 @@ mod tests {
         })
     }
 
-    /// Oklab coordinates (Ottosson, 2020), in which distances match perception: 0.02 is just
-    /// visible.
+    /// The perceived colour in Oklab coordinates (Ottosson, 2020), in which distances match
+    /// perception: 0.02 is just visible.
     fn seen(colour: &str, vision: &[[f64; 3]; 3]) -> [f64; 3] {
         let rgb = times(vision, light(colour)).map(|part| part.clamp(0.0, 1.0));
         let cones = [
@@ -176,7 +176,7 @@ mod tests {
                     for second in &column[at + 1..] {
                         let (a, b) = (seen(first, vision), seen(second, vision));
                         let apart: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-                        // More than three times the visible minimum.
+                        // The distance is more than three times the visible minimum.
                         assert!(apart > 0.07, "{first} {second} {apart}");
                     }
                 }
@@ -188,8 +188,8 @@ mod tests {
     fn every_colour_contrasts_with_its_ground() {
         let luminance = |colour| times(&[[0.2126, 0.7152, 0.0722]; 3], light(colour))[0] + 0.05;
         for (bright, dark) in PALETTE {
-            // WCAG 2.1 requires 3 for graphics; sky blue and pink have 2.9, and lines are thicker
-            // than its "thin".
+            // WCAG 2.1 requires a contrast of 3 for graphics. Sky blue and pink have 2.9, but our
+            // lines are thicker than its "thin".
             assert!(luminance(GROUND.0) / luminance(bright) > 2.85, "{bright}");
             assert!(luminance(dark) / luminance(GROUND.1) > 3.0, "{dark}");
         }

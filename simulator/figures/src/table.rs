@@ -1,4 +1,4 @@
-//! Draws a table: one row per line, one column per position, the paper's number below ours. A
+//! Draws a table: one row per line, one column per position, with the paper's number below ours. A
 //! grid's cells are coloured.
 
 use crate::axis::can_show;
@@ -14,13 +14,12 @@ const LOW_ROW: f64 = 26.0;
 const HEAD: f64 = 30.0;
 const GAP: f64 = 22.0;
 const MAX_NAME: usize = 30;
-/// The colour strength of a grid's smallest and largest value; text stays readable on both.
+/// The colour strengths of a grid's smallest and largest values. Text is readable on both.
 const SHADES: (f64, f64) = (0.04, 0.55);
-/// The colour scale: its steps, and their width.
+/// The number of steps of the colour scale, and their width.
 const STEPS: u32 = 6;
 const STEP: f64 = 14.0;
 
-/// The width of the picture needed.
 pub(super) fn width(panel: &Panel) -> f64 {
     2.0 * MARGIN + name_width(panel) + column_widths(panel).iter().sum::<f64>()
 }
@@ -52,7 +51,7 @@ fn column_widths(panel: &Panel) -> Vec<f64> {
         }
     }
     if panel.kind == Kind::Grid {
-        // Equal cells, so colours are compared rather than areas.
+        // Cells have equal widths, so that colours are compared rather than areas.
         let most = letters.iter().copied().max().unwrap_or(0);
         letters.fill(most);
     }
@@ -133,7 +132,6 @@ fn scale(out: &mut String, y: f64) -> f64 {
     MARGIN + STEP * f64::from(STEPS) + 8.0
 }
 
-/// Draws the background of a grid's cells.
 fn shades(out: &mut String, panel: &Panel, columns: &[Column], ceiling: f64) {
     let named = Columns::new(panel);
     for (at, line) in panel.lines.iter().enumerate() {
@@ -156,14 +154,15 @@ fn shades(out: &mut String, panel: &Panel, columns: &[Column], ceiling: f64) {
     }
 }
 
-/// The end and the width of a column.
+/// The right end and the width of a column.
 #[derive(Clone, Copy)]
 struct Column {
     right: f64,
     width: f64,
 }
 
-/// The text anchor of a column: its right end or, in a grid, the middle of its cell.
+/// The anchor of a column's text: the right end of the column or, in a grid, the middle of its
+/// cells.
 struct Anchor {
     x: f64,
     word: &'static str,
@@ -205,8 +204,8 @@ fn measured(panel: &Panel, mark: &Mark) -> String {
     if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
 }
 
-/// A number with as many digits as its colour resolves: on a linear range a hundredth of it,
-/// otherwise three digits. The title has all digits.
+/// A number with the digits that its colour can show: a hundredth of a linear range, otherwise
+/// three digits. The tooltip has all digits.
 fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {

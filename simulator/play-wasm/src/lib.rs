@@ -1,7 +1,7 @@
 //! The player in WebAssembly: four functions and a memory, without generated code around them.
 //!
-//! The caller writes the name of a message, a zero byte and its input to [`input`], and calls
-//! [`answer`]. The answer then lies at [`output`]. One module is one player, in one thread.
+//! The caller writes the name of a message, a zero byte and the message's input to [`input`], and
+//! calls [`answer`]. The answer is then at [`output`]. Each module has one player, in one thread.
 #![cfg(target_arch = "wasm32")]
 #![allow(unsafe_code, reason = "names for the loader in the page; no pointer is read here")]
 
@@ -30,7 +30,7 @@ pub extern "C" fn input(length: usize) -> *mut u8 {
     })
 }
 
-/// Answers the message at [`input`]: 0, or 1 where the answer is an error.
+/// Answers the message at [`input`]. Returns 0, or 1 if the answer is an error.
 // SAFETY: no other item has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> u32 {
@@ -52,7 +52,7 @@ pub extern "C" fn output() -> *const u8 {
     STATE.with_borrow(|state| state.output.as_ptr())
 }
 
-/// The bytes of the last answer.
+/// The number of bytes of the last answer.
 // SAFETY: no other item has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_length() -> usize {

@@ -1,4 +1,4 @@
-//! The running contest, as data for the page.
+//! A description of the running contest, as data for the page.
 
 use crate::player::SAMPLE;
 use crate::recorder::{FlowAbout, Recorded};
@@ -37,8 +37,8 @@ pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Recorded) -> Value
     })
 }
 
-/// Every part that a scenario may name, with its parameters, as in `fairwire list` and `fairwire
-/// describe`. For a source, also a complete example of its use.
+/// Every component that a scenario may name, with its parameters, as in `fairwire list` and
+/// `fairwire describe`. For a source, also a complete example of its use.
 pub(crate) fn catalogue() -> Value {
     parts::all()
         .map(|part| {

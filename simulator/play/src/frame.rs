@@ -1,4 +1,4 @@
-//! The events between two requests for a run's state.
+//! The state of a run, and the samples since the previous request for it.
 
 /// The state of every side.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,24 +14,25 @@ pub struct Frame {
 /// The state under one discipline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SideFrame {
-    /// One for each [`SAMPLE`](crate::SAMPLE) of time since the last frame.
+    /// The samples since the last frame, one for each [`SAMPLE`](crate::SAMPLE) of time.
     pub samples: Vec<Sample>,
-    /// The last second, per flow.
+    /// The mean rates of each flow over the last second.
     pub levels: Vec<Level>,
 }
 
-/// One interval of time.
+/// The measurements of an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Its end, seconds.
     pub at_s: f64,
-    /// Packets queued at its end.
+    /// Packets queued at the end of the interval.
     pub waiting_packets: f64,
-    /// Bytes queued at its end.
+    /// Bytes queued at the end of the interval.
     pub waiting_bytes: f64,
     /// The rate of the link, bit/s.
     pub link_bps: f64,
-    /// The mean wait of the packets that left, seconds; NaN if none did, as for the next two.
+    /// The mean wait of the packets that left, seconds. This and both percentiles are NaN if no
+    /// packet left.
     pub wait_mean_s: f64,
     /// The median of the waits.
     pub wait_p50_s: f64,
@@ -43,41 +44,42 @@ pub struct Sample {
     pub flows: Vec<FlowSample>,
 }
 
-/// One flow in one interval.
+/// The measurements of a flow in an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowSample {
-    /// The rate leaving the last queued link of its path, bit/s on the wire.
+    /// The rate at which the flow leaves the last queued link of its path, bit/s on the wire.
     pub rate_bps: f64,
-    /// The rate offered to the first queue, bit/s on the wire.
+    /// The rate that the flow offers to the first queue, bit/s on the wire.
     pub offered_bps: f64,
     /// Its packets dropped.
     pub dropped: f64,
-    /// Its congestion window, segments; NaN without one. With several connections, the sum.
+    /// The flow's congestion window, segments; NaN without one. With several connections, the sum
+    /// of their windows.
     pub window: f64,
 }
 
 /// The demand, the rate and the fair share of a flow: means over the last second, bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// The rate that it would take without other flows; infinite if unlimited.
+    /// The rate that the flow would take without other flows; infinite if unlimited.
     pub demand_bps: f64,
     /// The rate delivered.
     pub delivered_bps: f64,
-    /// Its max-min fair share; NaN if flows share more than one link.
+    /// The flow's max-min fair share; NaN if flows share more than one link.
     pub share_bps: f64,
 }
 
-/// The numbers in a [`Sample`] before those of causes and flows.
+/// How many numbers a [`Sample`] has before those of causes and flows.
 pub(crate) const FIXED: usize = 7;
-/// The numbers per flow in a sample.
+/// How many numbers a sample has for each flow.
 pub(crate) const OF_FLOW: usize = 4;
 
 impl Frame {
     /// Encodes everything as numbers of 64 bits, least significant byte first:
     ///
     /// - the time; 1 if all runs have ended, else 0; the number of sides;
-    /// - for each side: the numbers of flows, of causes and of samples; the three numbers of each
-    ///   flow's level; the numbers of each sample, in the order of its fields.
+    /// - for each side: the numbers of flows, of causes and of samples; three numbers for the level
+    ///   of each flow; the numbers of each sample, in the order of its fields.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut numbers = vec![self.now_s, f64::from(u8::from(self.is_over)), self.sides.len() as f64];
         for side in &self.sides {

@@ -6,14 +6,16 @@ use fairwire_scenario::{self as scenario, Comparison, Judgement, Outcome, Relati
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
-/// The runs that a verdict needs: every discipline and seed of a scenario, as in `fairwire run`.
+/// The complete runs that verdicts need: under every discipline and seed of a scenario, as in
+/// `fairwire run`.
 #[derive(Default)]
 pub(crate) struct Judging {
     runs: Vec<RunRecord>,
 }
 
 impl Judging {
-    /// Makes one more run, and reports their number; the last call returns the judgements.
+    /// Makes one more run, and reports the number of runs made. The last call returns the
+    /// judgements.
     pub(crate) fn advance(&mut self, scenario: &Scenario) -> Result<Value, PlayError> {
         let all = pairs(scenario);
         if let Some(&(discipline, seed)) = all.get(self.runs.len()) {
@@ -29,7 +31,7 @@ impl Judging {
     }
 }
 
-/// The disciplines, by index, and seeds of all runs.
+/// The index of the discipline, and the seed, of each run.
 pub(crate) fn pairs(scenario: &Scenario) -> Vec<(usize, u64)> {
     let spec = scenario.spec();
     let of = |discipline| spec.seeds.as_slice().iter().map(move |&seed| (discipline, seed));
@@ -47,7 +49,6 @@ pub(crate) fn whole(
         .map_err(|error| PlayError(error.to_string()))
 }
 
-/// A judgement; a missing mean is `null`.
 fn judgement(judgement: &Judgement) -> Value {
     let against = |Comparison { discipline, measure, side, margin, .. }: &Comparison| {
         json!({

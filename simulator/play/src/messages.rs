@@ -12,14 +12,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The state of a page between messages: at most one player, and its disciplines and links.
+/// The state of a page between messages: at most one player, and the page's disciplines and links.
 #[derive(Default)]
 pub struct Players {
     player: Option<Player>,
     objects: Objects,
 }
 
-/// How far to advance.
+/// The time to which runs should advance.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advance {
@@ -31,15 +31,15 @@ struct Advance {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Set {
-    /// `PATH=VALUE` each, as for `--set`.
+    /// The changes, each `PATH=VALUE`, as for `--set`.
     set: Vec<String>,
 }
 
 /// Answers the message `call` with the JSON text `input`.
 ///
-/// - `catalogue`: every part that a scenario may name, JSON.
-/// - `start` with a [`Wanted`]: starts these runs instead of the current ones, and describes them,
-///   JSON. After an error, the current ones continue.
+/// - `catalogue`: every component that a scenario may name, JSON.
+/// - `start` with a [`Wanted`]: replaces the current runs by new ones, and describes these, JSON.
+///   After an error, the current runs continue.
 /// - `advance` with `{"to_s": SECONDS}`: a [`Frame`](crate::Frame) as bytes.
 /// - `set` with `{"set": [PATH=VALUE, …]}`: the changed runs, JSON. Refused if the change needs a
 ///   new run.
@@ -48,8 +48,8 @@ struct Set {
 ///   has one. Returns how many are `done` `of` all and, with the last, the `judgements`, one per
 ///   `[[expect]]` and discipline, JSON.
 /// - `run` with a [`Wanted`]: the records of complete runs under every discipline and seed, JSON.
-/// - `discipline` and `link`: creates one, to be driven packet by packet with `send`, `take`,
-///   `look` and `free`, all JSON.
+/// - `discipline` and `link`: create a discipline or a link. The page then drives it packet by
+///   packet with `send`, `take`, `look` and `free`, all JSON.
 ///
 /// # Errors
 /// A message for people.
@@ -99,7 +99,7 @@ fn text(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
 }
 
-/// The records of `fairwire run`.
+/// The records that `fairwire run` would produce.
 fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
     let scenario = wanted.checked()?;
     let mut records = Vec::new();
@@ -109,7 +109,7 @@ fn run(wanted: &Wanted) -> Result<Vec<RunRecord>, PlayError> {
     Ok(records)
 }
 
-/// The measures of every summary, and those that the scenario names.
+/// The measures of every summary, and the further measures that the scenario names.
 fn measures(scenario: &Scenario, records: &[RunRecord]) -> Value {
     let mut further = scenario.further_measures();
     further.extend(scenario.spec().lesson.iter().map(|lesson| lesson.measure.clone()));

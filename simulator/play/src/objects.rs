@@ -1,7 +1,7 @@
 //! Disciplines and links that a page's program drives packet by packet.
 //!
 //! Each is an object with a number, until `free`. Packets are passed in lists, so one message
-//! carries many. Times are in nanoseconds and never decrease: an earlier one counts as the latest.
+//! carries many. Times are in nanoseconds. A time before the latest one counts as the latest.
 
 use crate::player::PlayError;
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
@@ -14,12 +14,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The maximum number of objects at a time.
 const MAX_OBJECTS: usize = 1024;
-/// The maximum number of packets in one answer.
 const MAX_PACKETS: usize = 4096;
 
-/// The objects of a page.
 #[derive(Default)]
 pub(crate) struct Objects {
     objects: BTreeMap<u32, Object>,
@@ -35,7 +32,7 @@ enum Object {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DisciplineWanted {
-    /// Its name, or a TOML table in braces with its name and parameters.
+    /// The discipline's name, or a TOML table in braces with its name and parameters.
     discipline: String,
     rate: String,
     buffer: String,
@@ -79,7 +76,7 @@ fn hundred() -> String {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PacketGiven {
-    /// The page's own number for it.
+    /// The number that the page gives the packet.
     id: u32,
     flow: u64,
     bytes: u32,
@@ -101,7 +98,7 @@ struct Call {
     now_ns: u64,
     #[serde(default)]
     packets: Vec<PacketGiven>,
-    /// The maximum to return.
+    /// The maximum number of packets to return.
     #[serde(default)]
     most: usize,
 }
@@ -165,7 +162,7 @@ impl Objects {
         }
     }
 
-    /// Packets that leave a discipline, or have arrived at the far end of a link.
+    /// Takes packets that leave a discipline, or that have arrived at the far end of a link.
     fn take(&mut self, call: &Call) -> Result<Value, PlayError> {
         let most = call.most.clamp(1, MAX_PACKETS);
         match self.object(call.object)? {
@@ -228,7 +225,7 @@ fn discipline(wanted: &DisciplineWanted) -> Result<Object, PlayError> {
     Ok(Object::Discipline { discipline: built(wanted)?, now: Time::ZERO })
 }
 
-/// The discipline, parsed as in scenarios.
+/// Builds the discipline, parsed as in scenarios.
 fn built(wanted: &DisciplineWanted) -> Result<Box<dyn Discipline>, PlayError> {
     #[derive(Deserialize)]
     struct Typed {
@@ -278,7 +275,6 @@ fn next_ns(link: &Link<u32, std::time::Duration>) -> Option<u64> {
     link.next_timeout().map(|next| next.as_nanos() as u64)
 }
 
-/// The signals of a discipline during a message.
 #[derive(Default)]
 struct Signalled {
     dropped: Vec<Value>,

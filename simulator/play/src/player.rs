@@ -14,9 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The time between two samples.
 pub const SAMPLE: Duration = Duration::from_ms(10);
-/// The maximum number of flows; each is a line in a picture.
+/// The maximum number of flows, because each is a line in a picture.
 pub const MAX_FLOWS: usize = 300;
-/// The maximum number of disciplines side by side.
 const MAX_SIDES: usize = 2;
 
 /// The requested runs.
@@ -25,13 +24,13 @@ const MAX_SIDES: usize = 2;
 pub struct Wanted {
     /// The scenario, as TOML.
     pub scenario: String,
-    /// `PATH=VALUE` each, as for `--set`.
+    /// Changes, each `PATH=VALUE`, as for `--set`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// Disciplines instead of the scenario's, as for `--discipline`.
+    /// Disciplines to use instead of the scenario's, as for `--discipline`.
     #[serde(default)]
     pub disciplines: Vec<String>,
-    /// The seed; by default the scenario's first.
+    /// The seed; by default the first seed of the scenario.
     #[serde(default)]
     pub seed: Option<u64>,
 }
@@ -45,7 +44,7 @@ impl Wanted {
     /// Parses and checks the scenario.
     ///
     /// # Errors
-    /// The mistake, and its location.
+    /// The mistake and its location.
     pub fn checked(&self) -> Result<Scenario, PlayError> {
         let overrides = Overrides {
             set: self.set.clone(),
@@ -57,7 +56,7 @@ impl Wanted {
     }
 }
 
-/// Why there is no player, or why it cannot do something: a text for people.
+/// A text for people: why there is no player, or why the player cannot do something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayError(pub String);
 
@@ -116,7 +115,7 @@ impl Player {
     /// Starts the runs of this scenario.
     ///
     /// # Errors
-    /// As [`new`](Player::new).
+    /// The same as of [`new`](Player::new).
     pub fn of(scenario: Scenario) -> Result<Self, PlayError> {
         let spec = scenario.spec();
         let flows: usize = spec.flow.iter().map(|flow| flow.count() as usize).sum();
@@ -130,7 +129,7 @@ impl Player {
         let sides = (0..compared).map(|discipline| Contestant::new(&scenario, discipline, seed));
         let sides = sides.collect::<Result<_, _>>()?;
         let mut player = Player { scenario, sides, judging: Judging::default() };
-        // The participants are known only once a run has begun, so this makes one step.
+        // The flows are known only once a run has begun, so each run makes one step here.
         player.sides.iter_mut().for_each(|side| side.is_over = !side.live.advance());
         Ok(player)
     }
@@ -140,7 +139,7 @@ impl Player {
         &self.scenario
     }
 
-    /// Advances to this time, or until the samples are full. Does nothing if the time is past.
+    /// Advances to this time, or until the samples are full. Does nothing if `to` is past.
     pub fn advance(&mut self, to: Time) -> Frame {
         let sides: Vec<SideFrame> = self.sides.iter_mut().map(|side| side.advance(to)).collect();
         let now = self.sides.iter().map(|side| side.seen().now).max().unwrap_or(Time::ZERO);
@@ -148,14 +147,14 @@ impl Player {
         Frame { now_s: now.since(Time::ZERO).secs(), is_over, sides }
     }
 
-    /// Changes values during the runs, `PATH=VALUE` each, as for `--set`: disciplines and their
-    /// parameters, and rates and buffers of links.
+    /// Changes values during the runs: disciplines and their parameters, and rates and buffers of
+    /// links. Each change is `PATH=VALUE`, as for `--set`.
     ///
     /// # Errors
-    /// A mistake in a value, or a change that needs a new run. Nothing has changed then.
+    /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
-        // All sides share one scenario. Only the last side also needs its discipline to stay in the
-        // list, so the others accept every change that it accepts.
+        // All sides share one scenario, but only the last side requires that its discipline stays
+        // in the list. So the other sides accept every change that the last accepts.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }
@@ -166,8 +165,8 @@ impl Player {
         Ok(())
     }
 
-    /// Makes one more complete run to check the current scenario's expectations. In such runs, an
-    /// earlier change applies from the start. See [`answer`](crate::answer).
+    /// Makes one more complete run to check the current scenario's expectations. In such a run,
+    /// earlier changes apply from the start. See [`answer`](crate::answer).
     ///
     /// # Errors
     /// If the run fails.
@@ -191,7 +190,7 @@ impl Player {
         }
     }
 
-    /// The records of the runs after their end: those of `fairwire run`, bit for bit.
+    /// The records of the runs after their end, equal to those of `fairwire run` bit for bit.
     pub fn records(&self) -> Option<Vec<RunRecord>> {
         self.sides.iter().map(|side| side.live.record()).collect()
     }

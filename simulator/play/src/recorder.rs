@@ -1,4 +1,4 @@
-//! The observer of a run: counts per interval, kept until fetched.
+//! The observer of a run, which keeps counts per interval until they are fetched.
 
 use crate::frame::{FlowSample, Level, Sample};
 use crate::player::SAMPLE;
@@ -19,7 +19,7 @@ pub(crate) struct FlowAbout {
     pub(crate) is_tcp: bool,
 }
 
-/// The observations not fetched yet, and the state for further ones.
+/// The observations that were not fetched yet, and the state for further observations.
 #[derive(Default)]
 pub(crate) struct Recorded {
     pub(crate) now: Time,
@@ -36,16 +36,14 @@ pub(crate) struct Recorded {
     recent: VecDeque<Moment>,
 }
 
-/// Rates of one sample, bit/s.
+/// The rates in one sample, bit/s.
 struct Moment {
     link_bps: f64,
-    /// The rate that each flow offered.
     offered: Vec<f64>,
     /// The rate of each flow that left.
     left: Vec<f64>,
 }
 
-/// Stores observations for the player.
 pub(crate) struct Recorder(pub(crate) Arc<Mutex<Recorded>>);
 
 impl Recorder {
@@ -70,7 +68,7 @@ impl Observer for Recorder {
     fn packet(&mut self, event: &PacketEvent) {
         self.seen().packet(event);
     }
-    /// The last interval is shorter if the run is not a multiple of the interval.
+    /// The last interval is shorter, unless the run's length is a multiple of the interval.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen();
         if seen.now < view.now() {
@@ -93,7 +91,7 @@ impl Recorded {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        // Drops and offered bytes are those of the first link, which acknowledgements may share.
+        // Drops and offered bytes are counted at the first link, which acknowledgements may share.
         if event.link != Some(0) {
             return;
         }
@@ -185,7 +183,7 @@ fn waits(view: &View<'_>) -> [f64; 3] {
         return [f64::NAN; 3];
     }
     waits.sort_unstable();
-    // The smallest wait that this share of the waits does not exceed.
+    // The smallest wait that the fraction `part` of the waits does not exceed.
     let at = |part: f64| waits[((waits.len() as f64 * part).ceil() as usize).clamp(1, waits.len()) - 1];
     let sum: f64 = waits.iter().map(|wait| wait.secs()).sum();
     [sum / waits.len() as f64, at(0.5).secs(), at(0.99).secs()]

@@ -1,6 +1,6 @@
 //! The checked-in WebAssembly simulator, compared with the native one.
 //!
-//! If results differ in a bit, the checked-in file is stale: run `make wasm`.
+//! If a result differs in any bit, the checked-in file is stale: run `make wasm`.
 
 use fairwire_play::{Players, answer};
 use serde_json::json;
@@ -16,13 +16,13 @@ fn packed() -> PathBuf {
     root().join("web/public/player.wasm.gz")
 }
 
-/// The module's answers to the messages; `None` without Node to run it.
+/// The module's answers to the messages; `None` if Node is missing.
 fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wasm.mjs");
     let mut command = Command::new("node");
     command.arg(script).arg(packed()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(mut node) = command.spawn() else {
-        // Directly to stderr, which cargo does not capture.
+        // This goes directly to stderr, because cargo captures other output.
         let _ =
             writeln!(std::io::stderr(), "SKIPPED: WebAssembly beside the native simulator: node is missing");
         return None;
@@ -75,10 +75,10 @@ fn the_module_has_every_part_of_the_native_catalogue() {
 #[test]
 fn the_module_names_no_folder_of_a_machine_and_no_registry() {
     let packed = std::fs::read(packed()).expect("it is checked in");
-    // gzip adds a header of ten bytes without a name, and eight bytes at the end.
+    // A gzip file has ten bytes of header, if the header has no name, and eight bytes at the end.
     let module = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).expect("gzip -n");
     assert!(module.starts_with(b"\0asm"));
-    // Each in two pieces, so this file does not violate the rule on names of machines.
+    // Each text is split in two, so this file does not violate the rule on names of machines.
     let never = [
         concat!("/wo", "rk/"),
         concat!("/ro", "ot/"),

@@ -1,5 +1,5 @@
-//! Measures the preparation of a run: reading a scenario, building its network, and setting the
-//! simulator up.
+//! Measures the preparation of a run: reading a scenario, building its network, and setting up the
+//! simulator.
 //!
 //! `cargo bench -p fairwire-scenario --bench set_up -- proof/suite/large/fat-tree.toml`; see
 //! proof/bench/README.md.
@@ -16,7 +16,7 @@ const ROUNDS: usize = 7;
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for path in std::env::args().skip(1).filter(|argument| argument != "--bench") {
-        // The folder of a bench is that of its crate.
+        // A benchmark runs in the folder of its crate.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
         let mut times: Vec<[f64; 3]> = Vec::new();
         for _ in 0..ROUNDS {

@@ -1,4 +1,4 @@
-//! Writes the built-in traces into a folder, `traces` unless another is given.
+//! Writes the built-in traces into the given folder, or into `traces`.
 
 use fairwire_scenario::traces;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Aggregates: groups of flows with one contract at the edge, as entered, checked, built, and
-//! measured.
+//! Aggregates, which are groups of flows with one contract at the edge: entered, checked, built,
+//! and measured.
 
 use crate::aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
 use crate::fault::{Fault, refused, unknown};
@@ -14,8 +14,8 @@ use fairwire_metrics::record::{AggregateRecord, FlowRecord};
 use fairwire_sim::{AggregateCount, AggregatePlan, Cadence, EstimatorPlan};
 use std::collections::BTreeSet;
 
-/// The maximum window of an estimate, in packets. Park and Choi 2003 have 10; at 1 Mbit/s this
-/// number of packets takes minutes. `docs/scenario/senders.md` states it too.
+/// The maximum window of an estimate, in packets. Park and Choi 2003 use 10; at 1 Mbit/s, 65 536
+/// packets take minutes. `docs/scenario/senders.md` states this maximum too.
 const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {
@@ -55,19 +55,18 @@ impl AggregateSpec {
         with_contract(&self.marker.clone().filled(&spec.marker), self.target.0)
     }
 
-    /// Are all its packets out of profile?
+    /// Are all packets of the aggregate out of profile?
     pub fn is_all_out(&self, spec: &Spec) -> bool {
         self.marker(spec).is_empty()
     }
 
-    /// The indexes in `spec.flow` of its groups.
     fn groups<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = usize> + 'a {
         let flows = spec.flow.iter().enumerate();
         flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
     }
 
-    /// The site of its marker: an edge with the rate of the fastest access link of its flows, and
-    /// the mean size of their packets.
+    /// The site of the aggregate's marker: an edge with the rate of the fastest access link of its
+    /// flows, and the mean size of their packets.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();
@@ -77,7 +76,8 @@ impl AggregateSpec {
         Site { rate: fastest.unwrap_or(self.target.0), buffer, packet_bytes, seed, stream }
     }
 
-    /// Checks that it makes sense. Any seed serves, since no random number is drawn.
+    /// Checks that the aggregate makes sense. Any seed may be used, because no random number is
+    /// drawn.
     fn check(&self, path: &str, spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         if self.groups(spec).next().is_none() {
             let allowed = format!("`aggregate = \"{}\"` in at least one `[[flow]]`", self.name);
@@ -90,12 +90,12 @@ impl AggregateSpec {
         check_marker(&self.marker(spec), &format!("{path}.marker"), &site)
     }
 
-    /// Its name, as errors quote it.
+    /// The aggregate's name, as errors quote it.
     fn given(&self) -> String {
         format!("`{}`", self.name)
     }
 
-    /// The name of its random stream.
+    /// The name of the aggregate's random stream.
     fn stream(&self) -> String {
         format!("aggregate/{}", self.name)
     }
@@ -128,7 +128,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
             let allowed = spec.aggregate.iter().map(|aggregate| aggregate.name.clone()).collect();
             return Err(unknown(format!("flow.{at}.aggregate"), "aggregate", name, allowed));
         }
-        // No edge would colour its packets, and no link would bound its share.
+        // No edge would colour the group's packets, and no link would limit its share.
         if topology.routes[at].iter().any(|route| route.queues().next().is_none()) {
             let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
             let allowed = "a group that passes a link with a queue";
@@ -159,13 +159,14 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
     }
 }
 
-/// The plan of each aggregate. Its random stream has its name.
+/// The plan of each aggregate. Its random stream is named after the aggregate.
 pub(crate) fn plans(
     spec: &Spec,
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
-    // The indexes of a group's plans among those of all groups, one for each of its routes.
+    // Each of a group's routes has a plan; these are the indexes of the plans among those of all
+    // groups.
     let group_plans = |group: usize| {
         let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
         first..first + topology.routes[group].len()
@@ -220,8 +221,8 @@ fn queues(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> BTreeS
 
 /// The fair share of the aggregate at index `at`, bit/s: R_f of Park and Choi 2003, equation (1).
 ///
-/// The aggregates that pass a link share its mean rate in proportion to their contracts. Over
-/// several links, the smallest of these shares counts.
+/// The aggregates that pass a link share its mean rate in proportion to their contracts. If there
+/// are several links, the smallest of these shares counts.
 fn fair_share(at: usize, queues: &[BTreeSet<usize>], spec: &Spec, topology: &Topology) -> f64 {
     let part = |queue: &usize| {
         let sharing = spec.aggregate.iter().zip(queues).filter(|(_, queues)| queues.contains(queue));

@@ -6,35 +6,36 @@ use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Groups of flows with one contract: coloured together at the edge of the network, before the
+/// Groups of flows with one contract, coloured together at the edge of the network, before the
 /// first queue.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
-    /// Its name: letters, digits, `-` and `_`. Groups join it with their `aggregate` key.
+    /// The aggregate's name: letters, digits, `-` and `_`. Groups join the aggregate with their key
+    /// `aggregate`.
     pub name: String,
-    /// The contract: the rate up to which its packets are in profile. Fair shares of a link are in
-    /// proportion to it.
+    /// The contract: the rate up to which packets are in profile. Fair shares of a link are in
+    /// proportion to the contracts.
     pub target: Quantity<Rate>,
     /// The marker: a name, or a table with the name and its parameters. Its `rate` is `target`
     /// unless it has one. Default: "token-bucket".
     #[serde(default)]
     pub marker: MarkerChoice,
-    /// How the marks of its departing packets are estimated, for markers that use this.
+    /// How the marks of departing packets are estimated, for markers that use this.
     #[serde(default)]
     pub estimator: EstimatorSpec,
 }
 
-/// The estimation of an aggregate's marks where it leaves, and the requests to its marker.
+/// The estimation of an aggregate's marks where its packets leave, and the requests to its marker.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EstimatorSpec {
-    /// Does the estimate move with each packet in profile, or once per window of them? Default:
-    /// "sliding".
+    /// Does the estimate change with each packet in profile, or once per window of such packets?
+    /// Default: "sliding".
     pub cadence: Option<CadenceSpec>,
-    /// The latest packets in profile whose marks are counted. Default: 10.
+    /// The number of latest packets in profile whose marks are counted. Default: 10.
     pub window: Option<u32>,
-    /// The weight of their mean in the estimate, above 0 and at most 1. Default: 0.1.
+    /// The weight of the window's mean in the estimate, above 0 and at most 1. Default: 0.1.
     pub weight: Option<f64>,
     /// Below this estimate a higher target is requested, 0 to 1. Default: 0.005.
     pub low: Option<f64>,
@@ -42,7 +43,7 @@ pub struct EstimatorSpec {
     pub high: Option<f64>,
 }
 
-/// When an estimate moves.
+/// When an estimate changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CadenceSpec {

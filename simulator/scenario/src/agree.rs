@@ -1,4 +1,4 @@
-//! How close the stages of an experiment must be, according to a scenario.
+//! The distance between the stages of an experiment that a scenario allows.
 
 use crate::spec::Spec;
 use fairwire_metrics::agreement::{Distance, Tolerance};
@@ -6,30 +6,32 @@ use fairwire_metrics::judge::Rule;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The maximum distance of a stage from the first one, with `--on` and several stages. For entries
-/// about the same measure, the last one counts.
+/// The maximum distance of a stage from the first one, with `--on` and several stages. If several
+/// entries are about the same measure, the last one counts.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreeSpec {
-    /// The measure, such as "jain" or "fraction.tcp"; or the common beginning of several, such as
+    /// The measure, such as "jain" or "fraction.tcp"; or the beginning of several measures, such as
     /// "fraction".
     pub measure: String,
-    /// The maximum distance of its mean from that on the first stage, in the unit of the measure.
+    /// The maximum distance between the means on this stage and on the first stage, in the
+    /// measure's unit.
     pub tolerance: Option<f64>,
     /// The maximum distance, relative to the mean on the first stage.
     pub relative: Option<f64>,
-    /// The number of standard errors of the difference allowed in addition; the mean then decides,
-    /// not an interval. Default: none.
+    /// The number of standard errors of the difference that are allowed in addition. The mean alone
+    /// then decides, without an interval. Default: none.
     pub deviations: Option<f64>,
     /// How intervals count. Default: "reach"; with `deviations`, "ignored".
     pub intervals: Option<IntervalsSpec>,
-    /// On which stage. Default: on each except the first.
+    /// The stage. Default: each stage except the first.
     pub stage: Option<String>,
-    /// Under which discipline, by its label or its name. Default: under each one compared.
+    /// The discipline, by its label or its name. Default: each discipline compared.
     pub discipline: Option<String>,
     /// The reason for this bound, for people.
     pub because: String,
-    /// The reason for a larger difference, if known. It is then reported, but is not a miss.
+    /// The reason for a larger difference, if known. Such a difference is reported, but is not a
+    /// miss.
     pub known: Option<String>,
 }
 
@@ -39,14 +41,14 @@ pub struct AgreeSpec {
 pub enum IntervalsSpec {
     /// The mean decides.
     Ignored,
-    /// A mean too far away is unclear if its interval reaches the allowed range.
+    /// A mean outside the allowed range is unclear if its interval reaches the range.
     Reach,
     /// Stages also agree if the intervals of both means meet.
     Meet,
 }
 
 impl AgreeSpec {
-    /// Its tolerance, under the discipline that results call `label`.
+    /// The tolerance of this entry, under the discipline that results call `label`.
     fn tolerance<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Tolerance<'a> {
         let intervals = self.intervals.unwrap_or(match self.deviations {
             Some(_) => IntervalsSpec::Ignored,
@@ -73,8 +75,8 @@ impl AgreeSpec {
 }
 
 impl Spec {
-    /// The tolerances of its `[[agree]]`, in their order. `label` gives a discipline's name in
-    /// results.
+    /// The tolerances of the `[[agree]]` tables, in their order. `label` returns a discipline's
+    /// name in results.
     pub(crate) fn tolerances<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Vec<Tolerance<'a>> {
         self.agree.iter().map(|agree| agree.tolerance(&label)).collect()
     }

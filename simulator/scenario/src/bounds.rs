@@ -2,7 +2,8 @@
 
 use fairwire_core::Duration;
 
-/// The light-time across the inner solar system is shorter.
+/// The maximum delay, longer than light takes across the inner solar system.
 pub(crate) const MAX_DELAY: Duration = Duration::from_secs(3600);
-/// The fastest link, bit/s: above it, nanoseconds cannot resolve the time of a packet of 512 bytes.
+/// The fastest link, bit/s. At a higher rate, nanoseconds cannot resolve the time of a 512-byte
+/// packet.
 pub(crate) const FASTEST: u64 = 1_000_000_000_000;

@@ -12,7 +12,7 @@ use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run; `None` if its set-up was stopped. Starts and delays draw from streams named
+/// The plan of one run; `None` if the set-up was stopped. Starts and delays draw from streams named
 /// after the flow, and a discipline from a stream named after its link. So every discipline meets
 /// the same traffic under the same seed, and an additional flow does not affect others.
 pub(crate) fn network(
@@ -44,13 +44,13 @@ pub(crate) fn network(
     Ok(Some(Network { links, groups: plans, aggregates: aggregate::plans(spec, topology, seed)? }))
 }
 
-/// The wire of a link, if it has faults. It draws from separate streams.
+/// The wire of a link, if it has faults. It has separate random streams.
 fn wire(queue: &QueuePlan, seed: Seed) -> Option<Wire> {
     let law = (!queue.wire.is_plain()).then(|| queue.wire.clone())?;
     Some(Wire::new(law, seed, &format!("wire/{}", queue.name)))
 }
 
-/// The discipline at queue number `at`: its own, or `compared`.
+/// The discipline of the queue with index `at`: the one set for this queue, or else `compared`.
 pub(crate) fn discipline(
     spec: &Spec,
     topology: &Topology,
@@ -96,8 +96,8 @@ pub(crate) fn settings(spec: &Spec, seed: Seed) -> Settings {
     }
 }
 
-/// Checks that `compared` could be built with its parameters at queue number `at`. Nothing is
-/// built, so no memory is taken.
+/// Checks that `compared` could be built with its parameters at the queue with index `at`. Nothing
+/// is built, so no memory is taken.
 pub(crate) fn check_discipline(
     spec: &Spec,
     topology: &Topology,

@@ -4,10 +4,10 @@ use crate::spec::Spec;
 use crate::topology::Topology;
 use fairwire_metrics::record::{LinkRecord, RunRecord};
 
-/// Smaller differences in utilization do not count in results.
+/// The difference in utilization below which two links are equally busy.
 const SAME: f64 = 0.005;
 
-/// Moves the busiest link to the front: its measures are those of a generated network.
+/// Moves the busiest link to the front. Its measures are those of a generated network.
 pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     let busiest =
         (0..links.len()).rev().max_by(|a, b| links[*a].utilization.total_cmp(&links[*b].utilization));
@@ -17,7 +17,7 @@ pub(crate) fn first(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// A note if an explicit network has a busier link than the one that supplies its measures.
+/// A note, if another link of an explicit network is busier than the one whose measures are shown.
 pub(crate) fn note(spec: &Spec, topology: &Topology, runs: &[RunRecord]) -> Option<String> {
     spec.network.is_none().then_some(())?;
     let mean = |at: usize| {

@@ -1,5 +1,4 @@
-//! One of the disciplines that a scenario compares, as entered: a discipline, and its label in
-//! results.
+//! A discipline that a scenario compares, as entered, with its label in results.
 
 use fairwire_catalogue::choice::{read_table, table_schema};
 use fairwire_catalogue::{self as catalogue, Choice, Parameters};
@@ -14,23 +13,23 @@ use std::fmt;
 pub struct Compared {
     /// The discipline. The scenario's `[discipline.<name>]` supplies omitted values.
     pub choice: Choice,
-    /// Its label in results, if not its name in the catalogue.
+    /// The label in results, if it is not the discipline's name in the catalogue.
     pub label: Option<String>,
 }
 
 impl Compared {
-    /// Its name in results: its label, or else its name in the catalogue.
+    /// The name in results: the label, or else the discipline's name in the catalogue.
     pub fn label(&self) -> &str {
         let name = || catalogue::find(self.name()).map_or(self.name(), |entry| entry.name);
         self.label.as_deref().unwrap_or_else(name)
     }
 
-    /// Its name as entered.
+    /// The discipline's name as entered.
     pub fn name(&self) -> &str {
         self.choice.name()
     }
 
-    /// Its parameters in a scenario whose `[discipline.<name>]` are `common`.
+    /// The discipline's parameters in a scenario whose `[discipline.<name>]` are `common`.
     pub(crate) fn parameters<'a>(&self, common: &'a Parameters) -> Cow<'a, Parameters> {
         match self.choice.parameters() {
             Some(given) => Cow::Owned(given.filled(common)),
@@ -43,8 +42,8 @@ impl Compared {
     }
 }
 
-/// Splits a command line's disciplines into entries of `disciplines` in TOML. Each is a name, or a
-/// table such as `{ red = { gentle = true }, label = "mine" }`; commas separate several.
+/// Splits a command line's disciplines into entries of `disciplines` in TOML. Commas separate
+/// disciplines. Each is a name, or a table such as `{ red = { gentle = true }, label = "mine" }`.
 pub fn entries(given: &[String]) -> Vec<String> {
     let entry = |text: &str| {
         let text = text.trim();
@@ -53,7 +52,7 @@ pub fn entries(given: &[String]) -> Vec<String> {
     given.iter().flat_map(|text| split(text)).map(entry).collect()
 }
 
-/// The parts of `text` between the commas outside of brackets and quotes.
+/// Splits `text` at the commas outside of brackets and quotes.
 fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quote) = (Vec::new(), 0, 0_i32, None);
     for (at, letter) in text.char_indices() {
@@ -73,7 +72,8 @@ fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// The label of `name`: a label stays, and an alias becomes its name in the catalogue.
+/// The label of `name`. A label is returned unchanged, and an alias becomes its name in the
+/// catalogue.
 pub(crate) fn resolved<'a>(name: &'a str, mut labels: impl Iterator<Item = &'a str>) -> &'a str {
     if labels.any(|label| label == name) {
         return name;

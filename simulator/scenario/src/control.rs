@@ -4,7 +4,7 @@ use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered,
 use fairwire_tcp::congestion::{About, ControllerSpec};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// The kind of parts that are controllers.
+/// The kind of component that is a controller.
 pub struct Controllers;
 
 /// A registered controller.
@@ -13,9 +13,9 @@ pub type Controller = Entry<Controllers>;
 /// A controller: `"cubic"`, or `{ cubic = { beta = 0.8 } }`.
 pub type ControlSpec = Named<Controllers>;
 
-/// Adds an external controller, which then has its name in scenarios and on the command line, its
-/// table of parameters, its page and its schema. Call it before anything else, since the list is
-/// fixed once it was read.
+/// Adds an external controller. It then has a name in scenarios and on the command line, a table of
+/// parameters, a page and a schema. Must be called before anything else, because the list is fixed
+/// once it was read.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ impl Kind for Controllers {
         about.source
     }
 
-    /// For the table only; see [`control_schema`].
+    /// The schema of the table form only; see [`control_schema`].
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = tables_schema_of::<Controllers>(generator);
         let what = "A controller: `\"cubic\"`, or `{ cubic = { beta = 0.8 } }`.";
@@ -71,7 +71,7 @@ macro_rules! listed {
 
 fairwire_tcp::controllers!(listed);
 
-/// The schema, which also accepts the short form.
+/// The schema of a controller, which may also be only its name.
 pub(crate) fn control_schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<ControlSpec>();
     json_schema!({

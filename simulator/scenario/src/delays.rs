@@ -13,14 +13,15 @@ use std::fmt;
 pub enum Delays {
     /// All equal.
     Fixed(Duration),
-    /// Each flow draws its own from this range.
+    /// Each flow draws its delay from this range.
     Drawn(Duration, Duration),
     /// The first flow has the first delay, and so on; after the last delay they start again.
     InTurn(Vec<Duration>),
 }
 
 impl Delays {
-    /// The delay of flow `number` of its group, counted from 1; `rng` is called only if it draws.
+    /// The delay of flow `number` of its group, counted from 1. `rng` is called only if the delay
+    /// is drawn.
     pub(crate) fn of(&self, number: u32, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Delays::Fixed(delay) => *delay,
@@ -152,7 +153,8 @@ mod tests {
         let draws: Vec<f64> =
             (1..=1000).map(|n| delays.of(n, || Seed(rng.next_u64()).stream("one")).secs()).collect();
         assert!(draws.iter().all(|s| (0.001..0.003).contains(s)));
-        // The mean of 1000 uniform draws over 2 ms has standard error 0.018 ms: five of them.
+        // The mean of 1000 uniform draws from a range of 2 ms has a standard error of 0.018 ms; the
+        // bound is five of these.
         assert!((draws.iter().sum::<f64>() / 1000.0 - 0.002).abs() < 0.00009);
     }
 

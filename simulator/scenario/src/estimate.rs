@@ -13,40 +13,42 @@ use fairwire_sim::app::{Arrivals, Load, Transfers};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Rows of samples of all runs: each takes some 70 bytes, so these are 2 GB.
+/// The maximum number of rows of samples in all runs. Each takes some 70 bytes, together 2 GB.
 const MAX_ROWS: f64 = 3e7;
-/// Lines of traces of all runs: each takes some 110 bytes, so these are 11 GB.
+/// The maximum number of trace lines in all runs. Each takes some 110 bytes, together 11 GB.
 const MAX_EVENTS: f64 = 1e8;
-/// Events in memory take about 200 bytes each.
+/// The maximum number of events in memory. Each takes about 200 bytes.
 const MAX_EVENTS_IN_MEMORY: f64 = 1e7;
-/// Transfers requested in a run: each takes some 100 bytes until it is complete.
+/// The maximum number of transfers requested in a run. Each takes some 100 bytes until it is
+/// complete.
 const MAX_TRANSFERS: f64 = 2e7;
-/// Records of transfers of all runs: each takes some 200 bytes of memory, so these are 2 GB.
+/// The maximum number of recorded transfers in all runs. Each takes some 200 bytes of memory,
+/// together 2 GB.
 const MAX_RECORDS: f64 = 1e7;
-/// TCP timers that expire in a run, each at its longest.
+/// The maximum number of TCP timers that expire in a run, if each takes its maximum time.
 const MAX_TIMEOUTS: f64 = 1e8;
-/// The maximum for flows whose packets may wait at their host's own link without a bound; each
+/// The same maximum for flows whose packets may wait without a bound at their host's own link. Each
 /// packet takes about 100 bytes there.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
-/// Memory of all concurrent runs, bytes: a reasonable share of a machine with 16 GB.
+/// The maximum memory of all concurrent runs, bytes, for a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
-/// Runs of a sweep: a day on two cores at 20 ms each.
+/// The maximum number of runs of a sweep, which take a day on two cores at 20 ms each.
 const MAX_RUNS: f64 = 1e7;
-/// A sweep's data on disk, bytes, without compression.
+/// The maximum size of a sweep's data on disk, bytes, without compression.
 const MAX_DISK: f64 = 2e10;
-/// Bytes of a queued link without its buffer, of each slot of its buffer, of each connection, and
-/// of each packet in flight, from runs with a million of each.
+/// The bytes of a queued link without its buffer, of each slot of its buffer, of each connection,
+/// and of each packet in flight. Measured in runs with a million of each.
 const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
 const OF_PACKET: f64 = 100.0;
-/// Bytes of a flow or a link in the record of a run, which is kept until all runs end; also
-/// measured.
+/// The bytes of a flow or a link in the record of a run, which is kept until all runs end. Measured
+/// like the others.
 const OF_RECORD: f64 = 300.0;
-/// Rows of a sample for each queued link, including some gauges; for each group or aggregate; for
-/// each flow.
+/// The number of rows in a sample: for each queued link, including some gauges; for each group or
+/// aggregate; for each flow.
 const ROWS: [usize; 3] = [11, 7, 7];
-/// Trace lines of a packet at a link, and at its receiver.
+/// The number of trace lines for a packet at each link, and at its receiver.
 const EVENTS_AT_LINK: f64 = 2.0;
 const EVENTS_AT_END: f64 = 1.0;
 
@@ -67,7 +69,7 @@ pub struct Recorded {
     pub at_once: usize,
 }
 
-/// The names of two keys: the time between samples, and the number of concurrent runs.
+/// The names of two settings in messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'a> {
     /// The time between samples.
@@ -76,10 +78,10 @@ pub struct Keys<'a> {
     pub jobs: &'a str,
 }
 
-/// A run would record more than is allowed.
+/// The error if runs would record more than is allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TooMuch {
-    /// The approximate amount, and its reason.
+    /// The approximate amount, and what causes it.
     pub what: String,
     /// The maximum allowed.
     pub most: String,
@@ -96,9 +98,9 @@ impl fmt::Display for TooMuch {
 /// The approximate maximum memory of a run without records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
-    /// During the run, bytes.
+    /// The memory during the run, bytes.
     run: f64,
-    /// For its record, bytes.
+    /// The memory for the run's record, bytes.
     record: f64,
     /// The key that reduces the memory during the run most.
     by: String,
@@ -117,10 +119,10 @@ impl Memory {
     }
 
     /// Refuses `at_once` concurrent runs of this size, with the records of `kept` runs, if they
-    /// need too much memory; `jobs` names the first number.
+    /// need too much memory. `jobs` is the name of the setting of `at_once`.
     ///
     /// # Errors
-    /// When it is too much.
+    /// If the memory is too much.
     pub fn check(&self, at_once: usize, kept: usize, jobs: &str) -> Result<(), TooMuch> {
         let (at_once, kept) = (at_once.max(1) as f64, self.record * kept as f64);
         let all = self.run * at_once + kept;
@@ -143,11 +145,10 @@ impl Memory {
     }
 }
 
-/// Refuses runs of `scenario` that would need too much because of its own keys, whatever is
-/// recorded.
+/// Refuses runs of `scenario` that would need too much even without any recording.
 ///
 /// # Errors
-/// When an amount is too large; reports the first.
+/// If an amount is too large; reports the first.
 pub fn check_one(scenario: &Scenario) -> Result<(), TooMuch> {
     Estimate::of(scenario).flows(false)
 }
@@ -187,8 +188,8 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// For each queue: the offered and the carried load, bit/s, and the excess of packets over its
-/// delay, s.
+/// For each queue: the offered and the carried load, bit/s, and the time by which packets may
+/// exceed the queue's delay, s.
 struct Wires {
     loads: Vec<[f64; 2]>,
     longer_by: Vec<f64>,
@@ -235,7 +236,7 @@ impl<'a> Estimate<'a> {
         within(rows, MAX_ROWS, what, "rows", &by)
     }
 
-    /// The maximum load offered to each queue, and the part that it carries, bit/s.
+    /// The maximum load offered to each queue, and the load that the queue carries, bit/s.
     fn loads(&self) -> Vec<[f64; 2]> {
         let topology = self.topology();
         let mut offered = vec![0.0; topology.queues.len()];
@@ -279,7 +280,8 @@ impl<'a> Estimate<'a> {
             let less = format!("less of `flow.{}` under way: shorter delays, or slower links", flow.group);
             parts.push((OF_PACKET * under_way, less));
         }
-        // Links of a generated network have one path.
+        // All links of a generated network have the same path in the file, so their bytes are added
+        // up.
         let mut all = 0.0;
         let mut of: BTreeMap<String, f64> = BTreeMap::new();
         for (bytes, by) in parts {
@@ -291,8 +293,8 @@ impl<'a> Estimate<'a> {
         Memory { run: all, record, by: most.map_or(String::new(), |(by, _)| by) }
     }
 
-    /// The approximate number of packets of a route's flows in flight, outside of queues. It is a
-    /// source's output during the time to the first queue, plus the links' throughput during the
+    /// The approximate number of packets of a route's flows in flight, outside of queues. It is the
+    /// source's output during the trip to the first queue, plus the links' throughput during the
     /// rest of a round trip.
     fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {
         let topology = self.topology();
@@ -311,7 +313,7 @@ impl<'a> Estimate<'a> {
         let packets = |bps: f64, seconds: f64| bps * seconds.min(self.seconds) / bits;
         let of_flow = match &sends.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
-                // Without losses or a bound, the queue at the own link grows until the end.
+                // Without losses or a bound, the queue at the host's own link grows until the end.
                 let is_bounded = tcp.host_queue.is_some() || passed < sent;
                 let seconds = if is_bounded { own + way } else { self.seconds };
                 let under_way = packets(passed, seconds).max(f64::from(tcp.initial_window));
@@ -352,7 +354,6 @@ impl<'a> Estimate<'a> {
     }
 }
 
-/// The maximum rate of a flow, bit/s.
 fn most_bps(flow: &FlowSpec, sends: &Sends) -> f64 {
     let access = flow.access.rate.0;
     match &sends.source {
@@ -368,7 +369,7 @@ fn within(number: f64, most: f64, what: String, of: &str, by: &str) -> Result<()
     Err(TooMuch { what, most: format!("{} {of}", about(most)), by: by.to_owned() })
 }
 
-/// `number` in words: two digits suffice for an estimate.
+/// `number` in words, with two digits, which suffice for an estimate.
 fn about(number: f64) -> String {
     let (scale, word) = match number {
         ..1e6 => (1.0, ""),
@@ -388,7 +389,7 @@ fn about_bytes(number: f64) -> String {
     }
 }
 
-/// The next larger of 1, 2 and 5 times a power of ten.
+/// The next 1, 2 or 5 times a power of ten that is not less than `least`.
 fn rounded_up(least: Duration) -> Duration {
     let steps = (0..).map(|power| 10u64.pow(power)).flat_map(|ten| [ten, 2 * ten, 5 * ten]);
     let ns = steps.take(54).find(|ns| *ns >= least.ns());

@@ -7,14 +7,14 @@ use fairwire_metrics::record::{Estimate, Report, Summary};
 use fairwire_metrics::summary::{Under, difference_of};
 use std::fmt;
 
-/// One expectation, compared with the result of one discipline.
+/// An expectation, compared with the result of a discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The discipline.
     pub discipline: String,
     /// The measure.
     pub measure: String,
-    /// Its mean over the runs.
+    /// The mean of the measure over the runs.
     pub mean: f64,
     /// The expected minimum.
     pub min: Option<f64>,
@@ -26,22 +26,22 @@ pub struct Judgement {
     pub because: String,
 }
 
-/// A measure under one discipline, compared with one under another.
+/// A measure under one discipline, compared with a measure under another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The other discipline.
     pub discipline: String,
     /// Its measure.
     pub measure: String,
-    /// The side expected to be larger.
+    /// The side on which the first is expected: above or below the other.
     pub side: Relation,
     /// The margin required.
     pub margin: f64,
-    /// The first minus the other, over the seeds of both; `None` if no seed has both.
+    /// The first measure minus the other, over the seeds that both have; `None` if there are none.
     pub difference: Option<Estimate>,
 }
 
-/// The expected side of a measure relative to another.
+/// The expected relation of a measure to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Below.
@@ -51,22 +51,22 @@ pub enum Relation {
 }
 
 impl Judgement {
-    /// The verdict on the expectation: by the mean within bounds, or by the complete interval
-    /// relative to another discipline.
+    /// The verdict on the expectation. For bounds, the mean decides; relative to another
+    /// discipline, the complete interval.
     pub fn verdict(&self) -> Verdict {
         let own = judge::judge(Value::exact(self.mean), Allowed::between(self.min, self.max), Rule::Mean);
         own.max(self.against.as_ref().map_or(Verdict::Holds, Comparison::verdict))
     }
 
-    /// Was the expectation met? It was not if its interval leaves that open.
+    /// Was the expectation met? An unclear verdict counts as no.
     pub fn is_met(&self) -> bool {
         self.verdict() == Verdict::Holds
     }
 }
 
 impl Comparison {
-    /// The complete 95 % interval of the difference must lie beyond the margin. With one seed there
-    /// is no interval, so the difference itself must.
+    /// The verdict: the complete 95 % interval of the difference must lie beyond the margin. With
+    /// one seed there is no interval, so the difference alone decides.
     pub fn verdict(&self) -> Verdict {
         let Some(Estimate { mean, half_width_95, .. }) = self.difference else { return Verdict::Fails };
         let allowed = match self.side {
@@ -151,7 +151,8 @@ impl Judging<'_> {
         expect.discipline.as_ref().is_none_or(is_it)
     }
 
-    /// `None` if the other discipline was not run, or is the same.
+    /// The comparison with another discipline. `None` if the other discipline was not run, or is
+    /// the same.
     fn comparison(&self, first: &Judgement, side: Relation, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
         let measure = other.measure.as_ref().unwrap_or(&first.measure);
@@ -168,16 +169,15 @@ impl Judging<'_> {
         })
     }
 
-    /// The name of the discipline `name` in results.
     fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
     }
 }
 
-/// The measure of `expect`, before any comparison.
+/// The judgement of the measure of `expect`, without a comparison.
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // A cause without drops in any run is absent. Any other absent measure is not a number, so the
-    // expectation is not met.
+    // A cause without drops in any run is absent, and counts as 0. Any other absent measure becomes
+    // NaN, so the expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

@@ -1,4 +1,4 @@
-//! A problem in a scenario, with its key.
+//! A problem in a scenario, with the key concerned.
 
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
 
@@ -9,7 +9,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Adds its location in the file.
+    /// Adds the location of the fault in the file.
     pub(crate) fn located(self, locations: &Locations) -> DocumentError {
         locations.refuse(&self.path, self.problem)
     }

@@ -15,11 +15,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two million lines of a trace: hours of a fast link.
+/// The maximum bytes of a trace, which are two million lines: hours of a fast link.
 const MAX_TRACE: u64 = 16 << 20;
-/// Twice the half a million round trips that irtt writes in this size.
+/// The maximum bytes of a file of delays: twice those in which irtt writes half a million round
+/// trips.
 const MAX_DELAYS: u64 = 256 << 20;
-/// Packets of a capture are held in memory, about 16 bytes for each.
+/// The maximum bytes of a capture. Its packets are held in memory, about 16 bytes for each.
 const MAX_CAPTURE: u64 = 256 << 20;
 
 /// The contents of the files named in a scenario, by name as entered.
@@ -32,10 +33,10 @@ pub(crate) struct Files {
     notes: Vec<String>,
 }
 
-/// A file named in a scenario, which cannot be run again without it.
+/// A file named in a scenario; the scenario cannot be run again without it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFile {
-    /// The key that names it, such as `link.trace`.
+    /// The key that names the file, such as `link.trace`.
     pub key: String,
     /// The name as entered: a path from the scenario's folder.
     pub name: String,
@@ -43,7 +44,6 @@ pub struct NamedFile {
 }
 
 impl NamedFile {
-    /// SHA-256 of its content when the scenario was read.
     pub(crate) fn sha256(&self) -> &[u8; 32] {
         &self.sha256
     }
@@ -55,8 +55,8 @@ impl NamedFile {
 }
 
 impl Files {
-    /// Reads all files named in `spec`, relative to its `folder`; a scenario without a file can
-    /// name none.
+    /// Reads all files named in `spec`, relative to its `folder`. A scenario that was not read from
+    /// a file may name no files.
     pub(crate) fn read(
         spec: &Spec,
         folder: Option<&Path>,
@@ -106,7 +106,6 @@ impl Files {
         Ok(files)
     }
 
-    /// The files named in `spec`, each with the location of its name.
     pub(crate) fn named(&self, spec: &Spec) -> Vec<NamedFile> {
         let captures = captures(spec).map(|(path, name, _)| (path, name));
         let named = traces_of(spec).chain(delays_of(spec)).chain(captures);
@@ -130,8 +129,8 @@ impl Files {
         Arc::clone(&self.delays[name])
     }
 
-    /// The hash of a scenario whose own text has `sha256`: with other files, it is another
-    /// scenario.
+    /// The hash of a scenario whose own text has `sha256`. It includes the named files, so a
+    /// scenario with other files has another hash.
     pub(crate) fn hashed(&self, sha256: String) -> String {
         if self.hashes.is_empty() {
             return sha256;
@@ -184,17 +183,17 @@ fn allowed_traces(given: &str) -> String {
 const ALLOWED_DELAYS: &str =
     "the JSON of irtt, or a file of seconds and round trips in ms, such as `0.01,48.5`, with -1 in an outage";
 
-/// The traces named, each with its location.
+/// The named traces, each with the key that names it.
 fn traces_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.trace"), of.trace?.as_str())))
 }
 
-/// The files of delays named, each with its location.
+/// The named files of delays, each with the key that names it.
 fn delays_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.delays"), of.delays?.as_str())))
 }
 
-/// How links change, each with the location of its table.
+/// The settings of links that change, each with the path of its table.
 fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     let mut tables = Vec::new();
     match &spec.link {
@@ -211,7 +210,8 @@ fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     tables
 }
 
-/// The captures named, each with its location, and the header bytes of its packets here.
+/// The named captures, each with the key that names it, and the header bytes of its packets in this
+/// scenario.
 fn captures(spec: &Spec) -> impl Iterator<Item = (String, &str, u32)> {
     spec.flow.iter().enumerate().filter_map(|(at, flow)| {
         let file = flow.source.given::<ReplaySpec>()?.file.as_deref()?;

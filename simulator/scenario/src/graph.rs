@@ -13,21 +13,21 @@ pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) delay: Duration,
-    /// Its index in the file; each direction has its own.
+    /// The edge's index in the file; each direction has a separate one.
     pub(crate) place: usize,
     pub(crate) hop: Hop,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
-    /// No links lead there.
+    /// No links lead from one to the other.
     Unreachable { from: usize, to: usize },
-    /// It would pass a node twice.
+    /// The route would pass a node twice.
     Loop { node: usize },
 }
 
-/// The distance of a node: by delay, then by links; among equal routes by the file order of their
-/// last links.
+/// The distance of a node: by delay, then by the number of links, then by the file order of the
+/// last link.
 type Far = (Duration, usize, usize);
 
 impl<'a> Graph<'a> {
@@ -51,7 +51,7 @@ impl<'a> Graph<'a> {
         self.nodes.to_vec()
     }
 
-    /// The route that passes `stops` in order, by the shortest route between each two.
+    /// The route that passes `stops` in order, with the shortest route between consecutive stops.
     pub(crate) fn route(&self, stops: &[usize]) -> Result<Vec<Hop>, NoRoute> {
         let mut edges = Vec::new();
         for pair in stops.windows(2) {

@@ -7,18 +7,18 @@ use crate::topology::plan::{NOT_SIZED, QueuePlan, Route};
 use fairwire_core::{RateLaw, Seed, WireLaw};
 use fairwire_sim::Hop;
 
-/// The hosts of a network, and its links laid so far.
+/// The hosts of a network, and the paths added so far.
 pub(crate) struct Hosts<'a> {
     layout: &'a dyn Layout,
     /// The path of the network in the file.
     path: String,
-    /// By link: does a flow pass it?
+    /// For each link: does a flow pass it?
     is_passed: Vec<bool>,
-    /// The paths over all possible links, until it is known which links exist.
+    /// The paths over all possible links. Which links exist is known only after all paths were
+    /// added.
     routes: Vec<Vec<Numbered>>,
 }
 
-/// A route over numbered links, and its return, for `flows` flows.
 struct Numbered {
     forward: Vec<u32>,
     back: Vec<u32>,
@@ -26,7 +26,6 @@ struct Numbered {
 }
 
 impl<'a> Hosts<'a> {
-    /// The hosts of `layout`, which is at `path`.
     pub(crate) fn new(layout: &'a dyn Layout, path: String) -> Self {
         Hosts { layout, path, is_passed: vec![false; layout.links() as usize], routes: Vec::new() }
     }
@@ -61,7 +60,7 @@ impl<'a> Hosts<'a> {
         Ok(())
     }
 
-    /// The pairs of hosts, at most one per flow.
+    /// The pairs of hosts between which the flows run, at most one pair per flow.
     fn pairs(&self, path: &str, flow: &FlowSpec) -> Result<Vec<(u32, u32)>, Fault> {
         if !flow.via.is_empty() {
             let why = "routes on a generated network follow from its ends";
@@ -103,7 +102,7 @@ impl<'a> Hosts<'a> {
     }
 
     /// The queues of the links that flows pass, in the order of the network, and the paths of each
-    /// group over them. `wire` gives the faults of the wire behind each.
+    /// group over them. `wire` has the faults of the wire behind each link.
     pub(crate) fn laid(self, wire: &WireLaw) -> (Vec<QueuePlan>, Vec<Vec<Route>>) {
         let mut places = vec![0; self.is_passed.len()];
         let mut queues = Vec::new();

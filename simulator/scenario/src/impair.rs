@@ -19,14 +19,14 @@ pub(crate) const EXAMPLE: &str =
 #[parameters(name = "impair", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpairSpec {
-    /// The probability that a packet is lost; with `to_bad`, while the wire is good.
+    /// The probability that a packet is lost; if `to_bad` is given, while the wire is good.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub loss: Option<f64>,
     /// The probability, per packet, that a good wire becomes bad.
     ///
-    /// With it, losses come in bursts. The wire begins good; a packet is lost with the probability
-    /// of the state, and then the state changes. It is bad for 1/`to_good` packets at a time, and
-    /// `to_bad`/(`to_bad` + `to_good`) of all packets find it bad.
+    /// With this key, losses come in bursts. The wire begins good. A packet is lost with the
+    /// probability of the state, and then the state may change. The wire is bad for 1/`to_good`
+    /// packets at a time, and `to_bad`/(`to_bad` + `to_good`) of all packets find it bad.
     #[parameter(
         unset = "it stays good",
         above = 0.0,
@@ -44,21 +44,22 @@ pub struct ImpairSpec {
     /// The time that each packet takes in addition to the delay, drawn independently.
     #[parameter(unset = "nothing", unit = "law of times")]
     pub jitter: Option<LawSpec<Duration>>,
-    /// The correlation of a packet's additional time with that of the previous one, for `normal`
+    /// The correlation of a packet's additional time with that of the previous packet, for `normal`
     /// jitter.
     ///
     /// The law is an autoregressive process of first order: mean and deviation stay as given, and
-    /// the correlation of packets k apart is its k-th power. (The law of netem makes the deviation
+    /// the correlation of packets k apart is its k-th power. (netem's law makes the deviation
     /// smaller.)
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub jitter_correlation: Option<f64>,
     /// Whether a packet that takes less time may arrive before one sent earlier.
     ///
-    /// Otherwise the order is kept: the packet arrives together with the earlier one, so packets
+    /// If not, the order is kept: such a packet arrives together with the earlier one, so packets
     /// take longer than the law specifies.
     #[parameter(default = false)]
     pub overtakes: Option<bool>,
-    /// The probability that a packet is held back for `reorder_by`; packets behind it overtake it.
+    /// The probability that a packet is held back for `reorder_by`, so that packets behind it
+    /// overtake it.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub reorder: Option<f64>,
     /// How long a packet is held back.

@@ -31,9 +31,10 @@ pub struct LawSpec<Q> {
     pub min: Option<Quantity<Q>>,
     /// A value above this is drawn again. Default: no bound.
     pub max: Option<Quantity<Q>>,
-    /// A value above this is cut to it. Default: no bound.
+    /// A value above this is replaced by this bound. Default: no bound.
     pub cut: Option<Quantity<Q>>,
-    /// Subtracted from each value, after all bounds; never below 0. Default: nothing.
+    /// The amount subtracted from each value, after all bounds; results below 0 become 0. Default:
+    /// nothing.
     pub less: Option<Quantity<Q>>,
 }
 
@@ -42,9 +43,9 @@ pub struct LawSpec<Q> {
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct ParetoSpec<Q> {
-    /// Its mean, before bounds.
+    /// The mean before bounds.
     pub mean: Quantity<Q>,
-    /// Above 1; up to 2 the variance is infinite.
+    /// The shape, above 1; up to 2 the variance is infinite.
     pub shape: f64,
 }
 
@@ -53,9 +54,9 @@ pub struct ParetoSpec<Q> {
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]
 pub struct LogNormalSpec<Q> {
-    /// Its mean, before bounds.
+    /// The mean before bounds.
     pub mean: Quantity<Q>,
-    /// Its standard deviation, before bounds.
+    /// The standard deviation before bounds.
     pub deviation: Quantity<Q>,
 }
 
@@ -77,7 +78,7 @@ impl Random for Size {
     }
 }
 
-/// A number of things that need not be an integer, since it may be a mean.
+/// A number of things. It need not be an integer, because it may be a mean.
 macro_rules! number_of {
     ($name:ident, $one:literal, $many:literal, $doc:literal) => {
         #[doc = $doc]
@@ -121,7 +122,7 @@ macro_rules! number_of {
 number_of!(Packets, "packet", "packets", "A number of packets, such as \"15 packets\".");
 number_of!(Objects, "object", "objects", "A number of objects of a page, such as \"5 objects\".");
 
-/// A number of things that could not be read.
+/// The error for a number of things that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no number of {wanted}; allowed: such as \"15 {wanted}\"")]
 pub struct NumberError {
@@ -171,7 +172,7 @@ impl<Q: Random> LawSpec<Q> {
         law.problem().map_or(Ok(law), Err)
     }
 
-    /// The approximate mean: the mean before the bounds, clamped to them.
+    /// The approximate mean: the mean without bounds, moved into the bounds.
     pub(crate) fn about(&self) -> f64 {
         let value =
             |quantity: Option<Quantity<Q>>, default| quantity.map_or(default, |quantity| quantity.0.value());

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A lesson: a question, and the measure of the runs that answers it. `fairwire play` shows it with
-/// the pictures; runs do not depend on it.
+/// A lesson: a question, and the measure of the runs that answers it. `fairwire play` shows the
+/// lesson with the pictures; runs do not depend on it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LessonSpec {
     /// The question.
     pub question: String,
-    /// Where to look, and what to change while it runs.
+    /// Where to look, and what to change during the run.
     #[serde(default)]
     pub look: String,
     /// The measure whose values answer the question, such as "share.tcp" or "jain".
@@ -19,8 +19,8 @@ pub struct LessonSpec {
     pub reads: String,
     /// The answer.
     pub answer: String,
-    /// The figure or table of a paper that shows the same, by its name in `fairwire reproduce`,
-    /// such as "faba.table1". Default: none.
+    /// The figure or table of a paper that shows the same effect, by its name in `fairwire
+    /// reproduce`, such as "faba.table1". Default: none.
     #[serde(default)]
     pub figure: String,
 }

@@ -26,16 +26,16 @@ pub enum Links {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
-    /// Its rate, which disciplines use. Required unless it has a `trace` or `pattern`, whose mean
+    /// The rate, which disciplines use. Required unless there is a `trace` or `pattern`, whose mean
     /// is then the default.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way. Required unless it has `delays`, whose mean is then the
+    /// The propagation delay, one way. Required unless there are `delays`, whose mean is then the
     /// default.
     pub delay: Option<Quantity<Duration>>,
-    /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
+    /// The capacity of the queue: packets, bytes, time at the link's rate, or bandwidth-delay
+    /// products.
     pub buffer: Quantity<Room>,
-    /// Its later changes: another rate or delay, or a time for which it is down. Default: it does
-    /// not change.
+    /// Later changes: another rate or delay, or a time for which the link is down. Default: none.
     pub changes: Option<Vec<ChangeSpec>>,
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`. Default: none.
@@ -43,16 +43,16 @@ pub struct LinkSpec {
     /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
     /// scenario's folder; or the name of a built-in trace. Default: none.
     pub trace: Option<String>,
-    /// The mean to which its trace is scaled; the times stay. Default: unscaled.
+    /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
     /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent then. Default: none.
+    /// of packets sent at its time. Default: none.
     pub delays: Option<String>,
-    /// What its wire does to packets after it has sent them. Default: nothing.
+    /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline: a FIFO, as in a network
-    /// interface without byte queue limits. It polls the discipline when it has room. Default:
-    /// none.
+    /// The capacity in packets of the device behind the discipline. The device is a FIFO, as in a
+    /// network interface without byte queue limits, and polls the discipline when it has room.
+    /// Default: none.
     pub device: Option<Quantity<Amount>>,
 }
 
@@ -61,13 +61,13 @@ pub struct LinkSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReturnSpec {
-    /// Its rate. Default: the mean of its own `trace`, or else the link's.
+    /// The rate. Default: the mean of the `trace` given here, or else the rate of the link.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way. Default: the link's.
+    /// The propagation delay, one way. Default: that of the link.
     pub delay: Option<Quantity<Duration>>,
-    /// How much may wait. Default: as much as at the link.
+    /// The capacity of the queue. Default: that of the link.
     pub buffer: Option<Quantity<Room>>,
-    /// Its later changes. Default: as the link's; none if `rate` is given here.
+    /// Later changes. Default: those of the link; none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`. Default: as for `changes`.
@@ -75,20 +75,21 @@ pub struct ReturnSpec {
     /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
     /// scenario's folder; or the name of a built-in trace. Default: as for `changes`.
     pub trace: Option<String>,
-    /// The mean to which its trace is scaled; the times stay. Default: unscaled.
+    /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
     /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent then. Default: the link's; none with a `delay` or `changes` here.
+    /// of packets sent at its time. Default: that of the link; none with a `delay` or `changes`
+    /// here.
     pub delays: Option<String>,
-    /// What its wire does to packets. Default: as the link's.
+    /// The faults of the wire. Default: those of the link.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline: a FIFO, as in a network
-    /// interface without byte queue limits. It polls the discipline when it has room. Default:
-    /// none.
+    /// The capacity in packets of the device behind the discipline. The device is a FIFO, as in a
+    /// network interface without byte queue limits, and polls the discipline when it has room.
+    /// Default: none.
     pub device: Option<Quantity<Amount>>,
-    /// The discipline there. Default: "tail-drop".
+    /// The discipline of the return direction. Default: "tail-drop".
     pub discipline: Option<Compared>,
-    /// Do the compared disciplines work there too? Default: no.
+    /// Do the compared disciplines work in the return direction too? Default: no.
     #[serde(default)]
     pub bottleneck: bool,
 }
@@ -97,24 +98,23 @@ pub struct ReturnSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLinkSpec {
-    /// Its name in results, with the characters of group names. Its return direction appends
-    /// `-back`. Default: "FROM-TO", and "TO-FROM".
+    /// The link's name in results, with the characters of group names. The return direction's name
+    /// appends `-back`. Default: "FROM-TO", and "TO-FROM".
     pub name: Option<String>,
-    /// The node where it begins.
+    /// The node where the link begins.
     pub from: String,
-    /// The node where it ends.
+    /// The node where the link ends.
     pub to: String,
-    /// Its rate, which disciplines use. Required unless it has a `trace` or `pattern`, whose mean
+    /// The rate, which disciplines use. Required unless there is a `trace` or `pattern`, whose mean
     /// is then the default.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way. Required unless it has `delays`, whose mean is then the
+    /// The propagation delay, one way. Required unless there are `delays`, whose mean is then the
     /// default.
     pub delay: Option<Quantity<Duration>>,
-    /// How much may wait: packets, bytes, time at the link's rate, or bandwidth-delay products.
-    /// Required except for a wire.
+    /// The capacity of the queue: packets, bytes, time at the link's rate, or bandwidth-delay
+    /// products. Required except for a wire.
     pub buffer: Option<Quantity<Room>>,
-    /// Its later changes: another rate or delay, or a time for which it is down. Default: it does
-    /// not change.
+    /// Later changes: another rate or delay, or a time for which the link is down. Default: none.
     pub changes: Option<Vec<ChangeSpec>>,
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`. Default: none.
@@ -122,42 +122,42 @@ pub struct NetworkLinkSpec {
     /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
     /// scenario's folder; or the name of a built-in trace. Default: none.
     pub trace: Option<String>,
-    /// The mean to which its trace is scaled; the times stay. Default: unscaled.
+    /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
     /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent then. Default: none.
+    /// of packets sent at its time. Default: none.
     pub delays: Option<String>,
-    /// What its wire does to packets after it has sent them. Default: nothing.
+    /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The capacity in packets of the device behind the discipline: a FIFO, as in a network
-    /// interface without byte queue limits. It polls the discipline when it has room. Default:
-    /// none.
+    /// The capacity in packets of the device behind the discipline. The device is a FIFO, as in a
+    /// network interface without byte queue limits, and polls the discipline when it has room.
+    /// Default: none.
     pub device: Option<Quantity<Amount>>,
-    /// Is it never congested? Then packets take their time, but never wait for each other. Default:
-    /// no.
+    /// Is the link never congested? Then packets take their time, but never wait for each other.
+    /// Default: no.
     #[serde(default)]
     pub wire: bool,
-    /// The discipline there, whichever disciplines are compared.
+    /// The discipline of the link, whichever disciplines are compared.
     pub discipline: Option<Compared>,
-    /// Do the compared disciplines work here, and at no unmarked link? Default: no.
+    /// Do the compared disciplines work here, and at no link without this key? Default: no.
     #[serde(default)]
     pub bottleneck: bool,
-    /// Is it unidirectional? Default: no, there is a similar link in the return direction.
+    /// Is the link unidirectional? Default: no, there is a similar link in the return direction.
     #[serde(default)]
     pub one_way: bool,
-    /// The return direction's own settings.
+    /// The settings in which the return direction differs.
     pub back: Option<BackSpec>,
 }
 
-/// The return direction's own settings. Default: as in the forward direction.
+/// The settings in which the return direction differs. Default: as in the forward direction.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackSpec {
-    /// Its rate. Default: the mean of its own `trace`, or else as in the forward direction.
+    /// The rate. Default: the mean of the `trace` given here, or else as in the forward direction.
     pub rate: Option<Quantity<Rate>>,
-    /// Its propagation delay, one way.
+    /// The propagation delay, one way.
     pub delay: Option<Quantity<Duration>>,
-    /// How much may wait.
+    /// The capacity of the queue.
     pub buffer: Option<Quantity<Room>>,
     /// Its later changes.
     pub changes: Option<Vec<ChangeSpec>>,
@@ -167,14 +167,14 @@ pub struct BackSpec {
     /// A file in mahimahi's format or with columns of seconds and Mbit/s, as a path from the
     /// scenario's folder; or the name of a built-in trace.
     pub trace: Option<String>,
-    /// The mean to which its trace is scaled; the times stay.
+    /// The mean rate to which the trace is scaled, without changing its times.
     pub scale_to: Option<Quantity<Rate>>,
     /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent then.
+    /// of packets sent at its time.
     pub delays: Option<String>,
-    /// What its wire does to packets.
+    /// The faults of the wire.
     pub impair: Option<Box<ImpairSpec>>,
-    /// The discipline there, whichever disciplines are compared.
+    /// The discipline of the return direction, whichever disciplines are compared.
     pub discipline: Option<Compared>,
 }
 

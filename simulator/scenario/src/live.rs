@@ -57,21 +57,19 @@ pub struct Live {
     steps: Steps,
 }
 
-/// A discipline, and the index of its link.
 type Placed = (usize, Box<dyn Discipline>);
 
-/// The parts of a scenario that may be changed during a run.
+/// The changeable settings of a running scenario, for a message.
 const CHANGEABLE: &str = "while a run goes on, disciplines and their parameters, and of links the \
     `buffer` and, without a `trace`, the `rate`; all else needs a new run";
 
-/// The key of the compared disciplines.
 const CHOICE: &str = "disciplines";
 
 impl Live {
-    /// A run at its start, of one discipline of `scenario`, by its index in the list.
+    /// A run at its start, of the discipline at index `discipline` in the scenario's list.
     ///
     /// # Errors
-    /// When the discipline cannot be built.
+    /// If the discipline cannot be built.
     pub fn new(
         scenario: &Scenario,
         discipline: usize,
@@ -93,7 +91,7 @@ impl Live {
         self.steps.now()
     }
 
-    /// The record of the run at its end; `None` before. Without a change it is that of
+    /// The record of the run after its end; `None` before. Without changes it equals that of
     /// [`run_single`](crate::run_single), bit for bit.
     pub fn record(&self) -> Option<RunRecord> {
         run::record_of(&self.scenario, self.discipline, self.seed.0, &self.steps)
@@ -107,8 +105,8 @@ impl Live {
     /// Changes a value of the scenario from now on, as `--set PATH=VALUE` does for an entire run.
     ///
     /// If a discipline can take over its new parameters, its state and its waiting packets stay,
-    /// even above a smaller buffer. Otherwise it is replaced, and waiting packets are offered to
-    /// the new one. When the rate changes, the packet in transmission ends as scheduled. An
+    /// even above a smaller buffer. Otherwise another discipline replaces it, and is offered the
+    /// waiting packets. When the rate changes, the packet in transmission ends as scheduled. An
     /// uncongested return direction keeps its initial rate.
     ///
     /// # Errors
@@ -120,7 +118,7 @@ impl Live {
     /// Makes several changes at once, each `PATH=VALUE`, as [`set`](Live::set) does.
     ///
     /// # Errors
-    /// As [`set`](Live::set).
+    /// The same as of [`set`](Live::set).
     pub fn set_all(&mut self, set: &[String]) -> Result<(), ScenarioError> {
         let next = self.changed(set)?;
         if next.spec().disciplines.len() <= self.discipline || fixed(&next) != fixed(&self.scenario) {
@@ -154,7 +152,7 @@ impl Live {
         })
     }
 
-    /// The disciplines that differ in `next`, by the indices of their links.
+    /// The disciplines that differ in `next`, each with the index of its link.
     fn fresh(&self, next: &Scenario) -> Result<Vec<Placed>, BuildError> {
         let compared = &next.spec().disciplines[self.discipline];
         let is_other = |at: &usize| {
@@ -169,7 +167,7 @@ impl Live {
     }
 }
 
-/// A discipline of a checked scenario could not be built.
+/// The error if a discipline of a checked scenario could not be built.
 fn unbuilt(error: &BuildError) -> ScenarioError {
     let problem = Problem::BadValue { key: "disciplines".into(), message: error.to_string() };
     ScenarioError { problem, location: None, more: Box::default() }
@@ -187,8 +185,8 @@ fn refused(set: &[String]) -> ScenarioError {
     ScenarioError { problem, location: None, more: Box::default() }
 }
 
-/// The discipline at queue number `at` in the run of one discipline, and its site, as text with all
-/// settings.
+/// The discipline at queue number `at` and its site, as text with all settings. `discipline` is the
+/// index of the compared discipline.
 fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     let spec = scenario.spec();
     let queue = &scenario.topology().queues[at];
@@ -197,8 +195,8 @@ fn works(scenario: &Scenario, discipline: usize, at: usize) -> String {
     format!("{} {parameters:?} {:?} {:?}", works.name(), queue.rate, queue.buffer)
 }
 
-/// The parts of a scenario that stay fixed during a run, as text. Judgements on finished runs are
-/// excluded: they belong to the disciplines that they name.
+/// The settings of a scenario that stay fixed during a run, as text. Expectations are excluded,
+/// because they apply only to finished runs of the disciplines that they name.
 fn fixed(scenario: &Scenario) -> String {
     let spec = Spec {
         disciplines: Vec::new(),

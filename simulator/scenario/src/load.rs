@@ -25,22 +25,22 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Larger than any scenario: 1 MiB is some ten thousand groups of flows.
+/// The maximum size of a scenario: 1 MiB holds some ten thousand groups of flows.
 const MAX_BYTES: u64 = 1 << 20;
 const WANTED: &str = "a scenario file in TOML, such as scenarios/selfish-flow.toml";
 
-/// Keys on which no single run depends: comparisons and descriptions.
+/// The keys that do not affect a single run: comparisons and descriptions.
 const FOR_PEOPLE: [&str; 7] = ["agree", "disciplines", "expect", "lesson", "name", "seeds", "title"];
 
 /// The command line's changes to a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// `PATH=VALUE` each: changes to the document, made in this order before it is read.
+    /// Changes to the document, each `PATH=VALUE`, made in this order before the document is read.
     pub set: Vec<String>,
-    /// Disciplines to compare instead of the scenario's, each a name or a table, or several
-    /// separated by commas; empty for the scenario's own.
+    /// Disciplines to compare instead of the scenario's. Each entry is a name, a table, or several
+    /// separated by commas. If empty, the scenario's disciplines are compared.
     pub disciplines: Vec<String>,
-    /// Seeds instead of the scenario's, such as `1..=10`.
+    /// Seeds to use instead of the scenario's, such as `1..=10`.
     pub seeds: Option<String>,
 }
 
@@ -56,22 +56,22 @@ pub struct Scenario {
     files: Vec<NamedFile>,
     notes: Vec<String>,
     locations: Locations,
-    /// Its name in errors, and the folder of other files.
+    /// The scenario's name in errors, and the folder of its other files.
     source: (String, Option<PathBuf>),
 }
 
 /// A short description of a link with a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueView<'a> {
-    /// Its name in results.
+    /// The link's name in results.
     pub name: &'a str,
     /// The rate that disciplines use.
     pub rate: Rate,
-    /// Its propagation delay, one way.
+    /// The link's propagation delay, one way.
     pub delay: Duration,
-    /// The mean rate of its trace or pattern, if it has one.
+    /// The mean rate of the link's trace or pattern, if any.
     pub trace_mean: Option<Rate>,
-    /// How much may wait.
+    /// The capacity of the queue.
     pub buffer: Amount,
 }
 
@@ -81,17 +81,16 @@ impl Scenario {
         &self.spec
     }
 
-    /// Its queues, and the routes of its flows.
     pub(crate) fn topology(&self) -> &Topology {
         &self.topology
     }
 
-    /// The names of its queued links, in the order of results.
+    /// The names of the scenario's queued links, in the order of results.
     pub fn links(&self) -> impl Iterator<Item = &str> {
         self.topology.queues.iter().map(|queue| queue.name.as_str())
     }
 
-    /// Its queued links, in the order of results.
+    /// The scenario's queued links, in the order of results.
     pub fn queues(&self) -> impl Iterator<Item = QueueView<'_>> {
         self.topology.queues.iter().map(|queue| QueueView {
             name: &queue.name,
@@ -102,23 +101,23 @@ impl Scenario {
         })
     }
 
-    /// The name of the discipline `name` in results: a label is kept, and an alias becomes its name
+    /// The name of the discipline `name` in results. A label is kept, and an alias becomes its name
     /// in the catalogue.
     pub fn label<'a>(&'a self, name: &'a str) -> &'a str {
         resolved(name, self.spec.disciplines.iter().map(Compared::label))
     }
 
-    /// The tolerances of its `[[agree]]`, in their order; empty without any.
+    /// The tolerances of the scenario's `[[agree]]` tables, in their order.
     pub fn tolerances(&self) -> Vec<Tolerance<'_>> {
         self.spec.tolerances(|name| self.label(name))
     }
 
-    /// The measures that it names, in addition to those of every summary.
+    /// The measures that the scenario names, in addition to those of every summary.
     pub fn further_measures(&self) -> Vec<String> {
         self.spec.further_measures()
     }
 
-    /// The problem if it names a stage that is not in `known`.
+    /// The error if the scenario names a stage that is not in `known`.
     pub fn unknown_stage(&self, known: &[&str]) -> Option<ScenarioError> {
         let named = self.spec.agree.iter().enumerate();
         let mut named = named.filter_map(|(at, agree)| Some((at, agree.stage.as_deref()?)));
@@ -128,15 +127,15 @@ impl Scenario {
         Some(self.locations.refuse(&format!("agree.{at}.stage"), problem))
     }
 
-    /// SHA-256 of the scenario after `--set`, hexadecimal. It covers the contents of the files that
-    /// it names, and ignores the choice of disciplines and seeds, `[output]`, comments, layout and
-    /// the order of keys.
+    /// The SHA-256 of the scenario after `--set`, hexadecimal. It covers the contents of the named
+    /// files. It ignores the choice of disciplines and seeds, `[output]`, comments, layout and the
+    /// order of keys.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
 
     /// The effective scenario in TOML: after `--set`, with the chosen disciplines and seeds and
-    /// their expectations. From the same folder, it gives the same runs. If nothing was changed, it
+    /// their expectations. In the same folder, it gives the same runs. If nothing was changed, it
     /// is the original text with its comments.
     pub fn toml(&self) -> &str {
         &self.toml
@@ -147,10 +146,11 @@ impl Scenario {
         &self.set
     }
 
-    /// The same scenario after further changes, `PATH=VALUE` each as for `--set`, made together.
+    /// The same scenario after further changes, made together. Each is `PATH=VALUE`, as for
+    /// `--set`.
     ///
     /// # Errors
-    /// As [`load`].
+    /// The same as of [`load`].
     pub fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
         let (name, folder) = &self.source;
         let overrides = Overrides { set: set.to_vec(), ..Overrides::default() };
@@ -158,17 +158,17 @@ impl Scenario {
         Ok(Scenario { set: self.set.iter().chain(set).cloned().collect(), ..changed })
     }
 
-    /// The files that it names: captures and traces of links.
+    /// The files that the scenario names: captures, traces and delays of links.
     pub fn files(&self) -> &[NamedFile] {
         &self.files
     }
 
-    /// Notes, one per line: default values on which results depend, and likely mistakes.
+    /// Notes, each a line: default values on which results depend, and likely mistakes.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Every measure that a summary of its runs may hold, by name.
+    /// The names of all measures that a summary of the scenario's runs may contain.
     pub fn measures(&self) -> Vec<String> {
         measure::names(&self.spec, &self.topology)
     }
@@ -179,19 +179,19 @@ impl Scenario {
         groups.map(|(flow, routes)| topology::flows(flow, routes)).sum()
     }
 
-    /// The approximate duration of a run, without a unit: proportional to the bits that its links
-    /// can carry.
+    /// The approximate duration of a run, without a unit. It is proportional to the bits that the
+    /// links can carry.
     pub fn weight(&self) -> f64 {
         let bps: f64 = self.queues().map(|queue| queue.rate.bps() as f64).sum();
         (self.spec.duration.0.secs() * bps).max(1.0)
     }
 
-    /// SHA-256, hexadecimal, of everything on which a run of its discipline number `at` depends in
-    /// addition to the engine and the seed. Omitted values are filled in, so neither an explicit
-    /// default nor the parameters of other disciplines change it.
+    /// The SHA-256, hexadecimal, of everything on which a run of the discipline at index `at`
+    /// depends in addition to the engine and the seed. Omitted values are filled in, so neither an
+    /// explicit default nor the parameters of other disciplines change it.
     pub fn run_sha256(&self, at: usize) -> String {
-        // With one link and an uncongested return, only the compared discipline works: `choice` has
-        // its parameters.
+        // With one link and an uncongested return direction, only the compared discipline works.
+        // Its parameters are in `choice`.
         let is_alone = self.spec.shared_link().is_some() && self.spec.return_link.is_none();
         let spec = Spec {
             name: String::new(),
@@ -206,13 +206,13 @@ impl Scenario {
             ..self.spec.clone()
         };
         let mut all = Sha256::new();
-        // The debugging text of a value has every field, and each float with all its digits.
+        // The debug format of a value has every field, and each float with all its digits.
         all.update(format!("{spec:?}{:?}", crate::discipline(self, at)));
         self.files.iter().for_each(|file| all.update(file.sha256()));
         all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// [`sha256`](Self::sha256) without the parts on which no single run depends: the lists of
+    /// [`sha256`](Self::sha256) without the keys that do not affect a single run: the lists of
     /// disciplines and expectations, name and title. Together with a discipline and a seed it
     /// identifies one run.
     pub fn traffic_sha256(&self) -> &str {
@@ -227,14 +227,13 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioErro
     read(&path.display().to_string(), &text, overrides, Some(folder))
 }
 
-/// Reads and checks the scenario in `text`; `name` is its name in errors. It can name no other
-/// files.
+/// Reads and checks the scenario in `text`, which errors call `name`. It may name no other files.
 pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
     read(name, text, overrides, None)
 }
 
-/// Reads and checks the scenario in `text`, which was read from a file in `folder`, where other
-/// files that it names are found. `name` is its name in errors.
+/// Reads and checks the scenario in `text`, which errors call `name`. The text was read from a file
+/// in `folder`, to which other file names in it are relative.
 pub fn parse_in(
     folder: &Path,
     name: &str,
@@ -244,7 +243,7 @@ pub fn parse_in(
     read(name, text, overrides, Some(folder))
 }
 
-/// Looks for named files from `folder` on.
+/// Reads and checks a scenario. The files that it names are relative to `folder`.
 fn read(
     name: &str,
     text: &str,
@@ -294,8 +293,7 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
     Ok(spec)
 }
 
-/// The tables and parts of any type that have a key called `name`; only the tables if there are
-/// many.
+/// The tables and components that have a key called `name`. Only the tables, if there are many.
 fn owners(name: &str) -> Vec<&'static str> {
     let mut tables = tables(name);
     tables.truncate(document::MAX_OWNERS); // outer tables come first
@@ -306,7 +304,6 @@ fn owners(name: &str) -> Vec<&'static str> {
     tables
 }
 
-/// The tables that have a key called `name`.
 fn tables(name: &str) -> Vec<&'static str> {
     static ALL: LazyLock<Vec<Table>> = LazyLock::new(schema::tables);
     ALL.iter().filter(|table| table.keys.contains(name)).map(|table| table.path.as_str()).collect()
@@ -321,7 +318,6 @@ fn parts(name: &str) -> Vec<&'static str> {
     owners
 }
 
-/// A scenario's source, and its changes.
 struct Source<'a> {
     name: &'a str,
     text: &'a str,
@@ -329,8 +325,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The self-contained scenario: `own` is the scenario of the file after `--set`, and `chosen`
-    /// the one to run.
+    /// The self-contained scenario. `own` is the file's scenario after `--set`, and `chosen` is the
+    /// scenario to run.
     fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
         let Source { name, text, overrides } = *self;
         let mut changes = set_changes(overrides);
@@ -341,8 +337,8 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // A label given by `overrides` refers to the file's list, which is replaced: take the
-            // entry there.
+            // A label in `overrides` refers to the file's list, which is replaced, so the entry is
+            // copied from there.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {
@@ -379,7 +375,7 @@ fn change(text: String) -> Change {
     Change { source: "--set", in_place_of: rival(&text), text }
 }
 
-/// The alternative path for the distance of a group's flows, if `change` sets one.
+/// The other key for the distance of a group's flows, if `change` sets one of the two.
 fn rival(change: &str) -> Option<String> {
     let path: Vec<&str> = change.split_once('=')?.0.split('.').map(str::trim).collect();
     match path[..] {
@@ -399,7 +395,6 @@ fn choose(chosen: &mut [Compared], own: &[Compared]) {
     }
 }
 
-/// The choice of disciplines and seeds, as changes.
 fn choices(overrides: &Overrides) -> Vec<Change> {
     let mut changes = Vec::new();
     if !overrides.disciplines.is_empty() {

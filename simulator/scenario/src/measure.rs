@@ -9,7 +9,6 @@ use fairwire_metrics::summary::{
     AGGREGATE_MEASURES, FURTHER, FURTHER_OF_GROUPS, LINK_MEASURES, REACHED, WIRE_MEASURES, is_further,
 };
 
-/// Measures of every scenario.
 const PLAIN: &[&str] = &[
     "jain",
     "jain_throughput",
@@ -23,13 +22,13 @@ const PLAIN: &[&str] = &[
 ];
 
 impl Spec {
-    /// The measures that this scenario names, of those that a summary has only if named.
+    /// The measures that this scenario names and that a summary contains only if named.
     pub(crate) fn further_measures(&self) -> Vec<String> {
         let named = || {
             let agreed = self.agree.iter().map(|agree| agree.measure.as_str());
             self.expect.iter().flat_map(ExpectSpec::measures).chain(agreed)
         };
-        // Naming a measure of transfers does not also name those of its size classes.
+        // A scenario that names a measure of transfers does not thereby name those of size classes.
         let calls = |name: &str, measure: &str| {
             name == measure || is_called(measure, name) && OfTransfers::parse(name).is_none()
         };
@@ -38,7 +37,7 @@ impl Spec {
     }
 }
 
-/// Every measure that a summary of `spec` has only if it is named.
+/// Every measure that a summary of `spec` contains only if named.
 fn further(spec: &Spec) -> impl Iterator<Item = String> {
     let of_groups = FURTHER_OF_GROUPS
         .into_iter()
@@ -47,7 +46,6 @@ fn further(spec: &Spec) -> impl Iterator<Item = String> {
     FURTHER.into_iter().map(String::from).chain(of_groups).chain(of_transfers)
 }
 
-/// Every measure of the transfers and pages of `spec`.
 fn of_transfers(spec: &Spec) -> impl Iterator<Item = String> {
     let of_flow = |flow: &FlowSpec| {
         let timed = flow.source.about().timed.iter();

@@ -15,7 +15,6 @@ use fairwire_tcp::Processing;
 /// The maximum number of groups named in a note; more are only counted.
 const MAX_NAMED: usize = 6;
 
-/// The notes on `spec`, whose topology has been resolved.
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
     let notes = profiles(spec).into_iter().chain(phase(spec, topology)).chain(traces(spec, topology));
     notes
@@ -61,8 +60,8 @@ fn early(spec: &Spec) -> Option<String> {
     (!early.is_empty()).then(note)
 }
 
-/// Notes on flows that begin late in the measured time, and on stops after the end of the run.
-/// Shares are then over the time in which each flow is on.
+/// Notes on flows that begin late in the measured time, and on stops after the end of the run. With
+/// such flows, shares cover only the time in which each flow is on.
 fn late(spec: &Spec) -> impl Iterator<Item = String> + '_ {
     let is_late = |flow: &&FlowSpec| flow.on_times().is_empty() && !spec.on_times(flow).is_empty();
     let late: Vec<&str> = spec.flow.iter().filter(is_late).map(|flow| &*flow.group).collect();
@@ -107,7 +106,8 @@ fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
     })
 }
 
-/// Notes on links that follow a trace or a pattern, except for the shared link, which the head describes.
+/// Notes on links that follow a trace or a pattern. The shared link is omitted, because the
+/// headline describes it.
 fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
     topology.queues.iter().skip(usize::from(spec.shared_link().is_some())).filter_map(|queue| {
         let (mean, rate) = (queue.law.repeating_mean()?.rounded(), queue.rate.rounded());
@@ -163,8 +163,8 @@ fn profiles(spec: &Spec) -> Option<String> {
     })
 }
 
-/// Links at which the compared disciplines work but which their senders together cannot fill. In a
-/// generated network most links are intended to be like that.
+/// Notes on links at which the compared disciplines work, but which their senders together cannot
+/// fill. A generated network has none, because most of its links are intended to be like that.
 fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     if spec.network.is_some() {
         return Vec::new();
@@ -182,9 +182,9 @@ fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
 /// The maximum rate of flows over a queue.
 #[derive(Clone, Default)]
 struct Most {
-    /// All flows together, bit/s.
+    /// The maximum rate of all flows together, bit/s.
     bps: f64,
-    /// The limits, each with the flows that it limits.
+    /// The limits, each with the groups that it limits.
     by: Vec<(String, Vec<String>)>,
 }
 
@@ -202,8 +202,8 @@ impl Most {
     }
 }
 
-/// The maximum rate of all flows together over each queue, and its limits: their application, the
-/// receiver's window, their access link or an earlier slower link.
+/// The maximum rate of all flows together over each queue, and the limits: the application, the
+/// receiver's window, the access link, or a slower link before the queue.
 fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     let mut most = vec![Most::default(); topology.queues.len()];
     for ((flow, routes), sends) in spec.flow.iter().zip(&topology.routes).zip(&topology.sends) {
@@ -246,8 +246,8 @@ fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     most
 }
 
-/// The maximum rate of a flow with its receiver's window, bit/s: the entire window in each round
-/// trip without a queue. Also returns that window in segments.
+/// The maximum rate of a flow with its receiver's window, bit/s: one window in each round trip
+/// without queueing. Also returns the window in segments.
 fn by_window(flow: &FlowSpec, route: &Route, topology: &Topology, sends: &Sends) -> Option<(f64, u32)> {
     let (Source::Bulk { tcp } | Source::Tcp { tcp, .. }) = &sends.source else { return None };
     let window = tcp.window?;
@@ -277,7 +277,7 @@ fn idle(queue: &QueuePlan, most: &Most, link: f64) -> String {
     )
 }
 
-/// `tcp` and `web`; if there are many, only their number.
+/// A list such as `tcp` and `web`; if there are many groups, only their number.
 fn named(groups: &[&str]) -> String {
     let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();

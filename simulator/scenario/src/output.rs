@@ -1,13 +1,13 @@
 //! A run's outputs in addition to its report, each declared once, and the table `[output]` as
-//! entered. A declaration yields the key of the table, the option of `fairwire run` with its help,
-//! and the allowed extensions.
+//! entered. From a declaration come the key of the table, the option of `fairwire run` with its
+//! help, and the allowed extensions.
 
 use fairwire_core::Duration;
 use fairwire_laws::spec::Quantity;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Declares the outputs that are files: for each its content, its name, its key, and the extensions
+/// Declares the outputs that are files, each by its content, its name, its key, and the extensions
 /// of its formats.
 macro_rules! outputs {
     ($($(#[doc = $about:literal])+ $name:ident $key:ident [$($ending:literal),+],)+) => {
@@ -18,24 +18,24 @@ macro_rules! outputs {
         }
 
         impl Output {
-            /// All, in listing order.
+            /// All outputs, in listing order.
             pub const ALL: &'static [Output] = &[$(Output::$name),+];
 
-            /// Its key in `[output]`, and its option in `fairwire run`.
+            /// The output's key in `[output]`, and its option in `fairwire run`.
             pub fn key(self) -> &'static str {
                 match self {
                     $(Output::$name => stringify!($key),)+
                 }
             }
 
-            /// Its content, in a sentence.
+            /// The output's content, in a sentence.
             pub fn about(self) -> &'static str {
                 match self {
                     $(Output::$name => concat!($($about),+).trim_ascii_start(),)+
                 }
             }
 
-            /// The extensions that its files may have.
+            /// The allowed extensions of the output's files.
             pub fn endings(self) -> &'static [&'static str] {
                 match self {
                     $(Output::$name => &[$($ending),+],)+
@@ -54,7 +54,7 @@ macro_rules! outputs {
             $($(#[doc = $about])+ pub $key: Option<String>,)+
             /// Does the series include each flow? Default: false.
             pub series_flows: bool,
-            /// Do delays include each flow's one-way delay? Default: false.
+            /// Do delays include the one-way delay of each flow? Default: false.
             pub one_way: bool,
             /// The baseline of paired differences, by its label or its name. Default: none.
             pub paired: Option<String>,

@@ -1,7 +1,7 @@
-//! The parts of every type that a scenario may name, and the page of each.
+//! All components that a scenario may name, and the page of each.
 //!
-//! Registered external parts are included. `fairwire describe` and Python's `describe` print the
-//! pages, and `docs/reference` stores them.
+//! Registered external components are included. `fairwire describe` and Python's `describe` print
+//! the pages, and `docs/reference` stores them.
 
 use crate::generated::{self, Networks};
 use crate::{Controller, ImpairSpec, control, impair, source};
@@ -13,22 +13,22 @@ pub use fairwire_parameters::Field;
 use fairwire_parameters::{Declared as _, Entry, Kind, Listed as _};
 use std::collections::BTreeSet;
 
-/// The describable items, in search order.
+/// The types of item that have pages, in search order.
 pub const KINDS: &str = "discipline, marker, controller, source, network, impairment or parameter";
 
 /// The table with the faults of the wire behind a link.
 const IMPAIR: &str = "impair";
 
-/// A part that a scenario may name.
+/// A component that a scenario may name.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     /// `discipline`, `marker`, `controller`, `source`, `network` or `impairment`.
     pub kind: &'static str,
-    /// Its name, as entered.
+    /// The component's name, as entered.
     pub name: &'static str,
-    /// Its other common names.
+    /// Other common names of the component.
     pub aliases: &'static [&'static str],
-    /// What it does, in one line.
+    /// The component's function, in one line.
     pub summary: &'static str,
     /// The paper or RFC, with its section; empty if there is none.
     pub source: &'static str,
@@ -42,13 +42,13 @@ impl Part {
         Part { kind: K::NOUN, name, aliases, summary: entry.summary(), source: entry.source(), fields }
     }
 
-    /// All names under which it can be looked up.
+    /// All names under which the component can be looked up.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         [self.name].into_iter().chain(self.aliases.iter().copied())
     }
 }
 
-/// Every part, by type and in listing order.
+/// Every component, by type and in listing order.
 pub fn all() -> impl Iterator<Item = Part> {
     let impairment = Part {
         kind: "impairment",
@@ -67,8 +67,8 @@ pub fn all() -> impl Iterator<Item = Part> {
         .chain([impairment])
 }
 
-/// The error if a name belongs to parts of two types: a name must have one page. Parts of one type
-/// are compared at registration.
+/// The error if components of two types have the same name, because a name must have one page.
+/// Components of the same type are compared when they are registered.
 pub fn taken_twice() -> Option<String> {
     let names = all().flat_map(|part| part.names().map(move |name| (part.kind, name)));
     twice(&names.collect::<Vec<_>>())
@@ -84,7 +84,7 @@ fn twice(parts: &[(&str, &str)]) -> Option<String> {
     ))
 }
 
-/// A page that does not exist.
+/// The error for a page that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPage {
     /// Nothing has the name given.
@@ -102,9 +102,9 @@ pub enum NoPage {
     Documentation(#[from] BadDocumentation),
 }
 
-/// The page of a part: a discipline such as `faba` or `drr+faba`, a marker, a controller, a source,
-/// a network, or the impairments of a link. If none has the name, the page of a parameter with that
-/// name.
+/// The page of a component: a discipline such as `faba` or `drr+faba`, a marker, a controller, a
+/// source, a network, or the impairments of a link. If no component has the name, the page of a
+/// parameter with that name.
 ///
 /// # Errors
 ///
@@ -185,7 +185,7 @@ fn of_impairments() -> Page {
     page
 }
 
-/// The page of a parameter: its description by each part that has it; equal descriptions appear
+/// The page of a parameter, as described by each component that has it. Equal descriptions appear
 /// once.
 fn of_parameter(name: &str) -> Option<Page> {
     let mut declared: Vec<(&'static Field, Vec<&'static str>)> = Vec::new();
@@ -207,7 +207,6 @@ fn of_parameter(name: &str) -> Option<Page> {
     Some(page)
 }
 
-/// The description of `field` by `parts`.
 fn said(field: &Field, parts: &[&str]) -> ParameterPage {
     let parameter = ParameterPage::of(field);
     let names: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
@@ -215,7 +214,6 @@ fn said(field: &Field, parts: &[&str]) -> ParameterPage {
     ParameterPage { notes, ..parameter }
 }
 
-/// The default of a parameter, as entered.
 fn typed(field: &Field) -> String {
     let fraction = field
         .default

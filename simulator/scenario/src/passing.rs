@@ -5,14 +5,14 @@ use crate::topology::plan::Route;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
-    /// A typical packet on the wire: the mean over the flows whose data passes it. If no data
-    /// passes, the mean over those whose acknowledgements do.
+    /// A typical packet on the wire: the mean over the flows whose data passes the queue. If no
+    /// data passes, the mean over the flows whose acknowledgements do.
     pub(crate) packet_bytes: u32,
     /// The largest packet on the wire, and the index of the group that sends it.
     pub(crate) largest: Option<(u32, usize)>,
 }
 
-/// Sizes, each counted once per flow.
+/// A sum of packet sizes, each counted once per flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sizes {
     flows: u64,
@@ -20,13 +20,11 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Adds the size of `flows` flows.
     pub(crate) fn add(&mut self, flows: u32, bytes: u32) {
         self.flows += u64::from(flows);
         self.total += u64::from(flows) * u64::from(bytes);
     }
 
-    /// The mean size; `None` without any.
     pub(crate) fn mean(self) -> Option<u32> {
         Some(u32::try_from(self.total.checked_div(self.flows)?).unwrap_or(u32::MAX))
     }

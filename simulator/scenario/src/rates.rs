@@ -51,7 +51,7 @@ impl Varying<'_> {
         Ok(Changes { rates, wire: WireLaw { delay_trace, ..changes.wire } })
     }
 
-    /// The trace of the link in the table at `path`, scaled as given.
+    /// The trace of the link in the table at `path`, scaled to the given mean, if any.
     fn scaled(self, path: &str, trace: RateLaw) -> Result<RateLaw, Fault> {
         let Some(Quantity(mean)) = self.scale_to else { return Ok(trace) };
         let why = "a scaled trace has from one to 4 million opportunities";
@@ -74,7 +74,7 @@ impl Varying<'_> {
         typed.or_else(of_trace).or_else(of_pattern)
     }
 
-    /// As [`rate`](Self::rate), or the fault that the table at `path` has no rate.
+    /// Like [`rate`](Self::rate), with the fault that the table at `path` has no rate.
     pub(crate) fn required_rate(
         self,
         path: &str,
@@ -86,12 +86,12 @@ impl Varying<'_> {
         self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace`"))
     }
 
-    /// The delay: as entered, or else the mean of those in the file.
+    /// The delay: as entered, or else the mean of the delays in the file.
     pub(crate) fn delay(self, typed: Option<Quantity<Duration>>, files: &Files) -> Option<Duration> {
         typed.map(|delay| delay.0).or_else(|| Some(files.delays(self.delays?).mean()))
     }
 
-    /// As [`delay`](Self::delay), or the fault that the table at `path` has no delay.
+    /// Like [`delay`](Self::delay), with the fault that the table at `path` has no delay.
     pub(crate) fn required_delay(
         self,
         path: &str,
@@ -120,7 +120,7 @@ fn pattern(path: &str, parts: &[PartSpec]) -> Result<RateLaw, Fault> {
     Ok(RateLaw::Pattern(Arc::new(Pattern::new(parts).map_err(wrong)?)))
 }
 
-/// The duration of the part at `path`, and its rate.
+/// The duration and the rate of the part of a pattern at `path`.
 fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Fault> {
     let (key, length, rate) = match *part {
         PartSpec { rate: Some(rate), length: Some(length), down: None } => ("for", length.0, Some(rate.0)),

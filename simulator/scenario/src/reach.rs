@@ -1,5 +1,5 @@
-//! The distance of flows, by the delays of their own links or by their round-trip times. Buffers in
-//! bandwidth-delay products are computed from it.
+//! The distance of flows, given by the delays of their access links or by their round-trip times.
+//! Buffers in bandwidth-delay products are computed from this distance.
 
 use crate::delays::Delays;
 use crate::fault::{Fault, missing, refused};
@@ -13,14 +13,14 @@ use fairwire_tcp::Processing;
 /// The distance of a group's flows, as entered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach<'a> {
-    /// By the delays of their own links, one way.
+    /// The delays of the access links, one way.
     Access(&'a Delays),
-    /// By their round-trip times.
+    /// The round-trip times.
     RoundTrip(&'a Delays),
 }
 
 impl FlowSpec {
-    /// The distance of its flows. The group is at `path`.
+    /// The distance of the flows of this group, which is at `path`.
     pub(crate) fn reach(&self, path: &str) -> Result<Reach<'_>, Fault> {
         match (&self.access.delay, &self.rtt) {
             (Some(delay), None) => Ok(Reach::Access(delay)),
@@ -35,18 +35,18 @@ impl FlowSpec {
 }
 
 impl Reach<'_> {
-    /// The delay of the own links, one way, of flow `number` of its group. The rest of its path
+    /// The one-way delay of the access links of flow `number` of its group. The rest of the path
     /// takes `way` for a round trip. `rng` is called only if the flow draws.
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Reach::Access(delay) => delay.of(number, rng),
-            // There is an access link at either end, and each is crossed in both directions.
+            // There is an access link at either end, and a round trip crosses each one twice.
             Reach::RoundTrip(rtt) => Duration::from_ns((rtt.of(number, rng).ns() - way.ns()) / 4),
         }
     }
 
-    /// The mean round-trip time of the flows without queueing, if the rest of their path takes
-    /// `way`.
+    /// The mean round-trip time of the flows without queueing, if the path without access links
+    /// takes `way`.
     fn round_trip(self, way: Duration) -> Duration {
         match self {
             Reach::Access(delay) => way + delay.mean() * 4,
@@ -63,22 +63,21 @@ impl Reach<'_> {
     }
 }
 
-/// The shortest round-trip time of `flow` without queueing, on `route`.
 pub(crate) fn shortest_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> Duration {
     let reach = flow.reach("flow").expect("checked when the scenario was read");
     reach.shortest_trip(way(route, queues))
 }
 
-/// The mean round-trip time of a packet of `flow` on `route` without queueing: on its own links,
-/// and on all others.
+/// The mean round-trip time of a packet of `flow` on `route` without queueing: on the access links,
+/// and on all other links.
 pub(crate) fn mean_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> [Duration; 2] {
     let reach = flow.reach("flow").expect("checked when the scenario was read");
     let way = way(route, queues);
     [Duration::from_ns(reach.round_trip(way).ns().saturating_sub(way.ns())), way]
 }
 
-/// The round-trip time on `route` without queueing and without access links: the delays of its
-/// links. Without a return path, twice the forward delay.
+/// The round-trip time on `route` without queueing and without access links: the delays of the
+/// links. Without a return path, it is twice the forward delay.
 pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {
     let delay = |hop: &Hop| match hop {
         Hop::Link(link) => queues[*link as usize].delay,
@@ -89,7 +88,7 @@ pub(crate) fn way(route: &Route, queues: &[QueuePlan]) -> Duration {
     sum(&route.forward) + sum(back)
 }
 
-/// Checks the round-trip times of `flows`, and sets the buffer of each queue to its given size.
+/// Checks the round-trip times of `flows`, and computes the buffer of each queue.
 pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), Fault> {
     let Topology { queues, routes, .. } = topology;
     check(flows, routes, queues)?;
@@ -130,11 +129,11 @@ fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Res
     Ok(())
 }
 
-/// The buffer at queue number `at`.
+/// The buffer of the queue with index `at`.
 ///
 /// A bandwidth-delay product is the rate that disciplines use, times a round-trip time without
 /// queueing. That time is the mean over the flows whose data passes, each counted once. If only
-/// acknowledgements pass, it is the mean over their flows.
+/// acknowledgements pass, the mean is over the flows that they belong to.
 fn buffer(
     at: usize,
     queues: &[QueuePlan],
@@ -155,7 +154,7 @@ fn refuse_room(queue: &QueuePlan, why: &str) -> Fault {
     refused(format!("{}.buffer", queue.path), queue.room, why, allowed)
 }
 
-/// The mean for the flows that pass queue number `at`; `None` if none does.
+/// The mean round-trip time of the flows that pass queue number `at`; `None` if no flow does.
 fn mean_round_trip(
     at: usize,
     queues: &[QueuePlan],

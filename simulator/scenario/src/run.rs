@@ -22,13 +22,14 @@ use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The engine, by a hash of its code: builds of one version may differ.
+/// The engine, identified by a hash of its code, because builds of one version may differ.
 pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
-/// More threads than any machine has cores; the system does not provide unlimited threads.
+/// The maximum number of threads, above the cores of any machine. The system does not provide
+/// unlimited threads.
 const MAX_THREADS: usize = 1024;
 
-/// Freeing the remains of a run with more flows takes milliseconds.
+/// The number of flows above which freeing the remains of a run takes milliseconds.
 const MANY_FLOWS: u64 = 10_000;
 
 /// The results of a set of runs.
@@ -36,7 +37,7 @@ const MANY_FLOWS: u64 = 10_000;
 pub struct Outcome {
     /// The finished runs, by discipline and then by seed, both in the given order.
     pub runs: Vec<RunRecord>,
-    /// Was it stopped before all were done?
+    /// Was the set stopped before all runs were done?
     pub interrupted: bool,
 }
 
@@ -54,8 +55,8 @@ pub enum RunError {
 
 /// Simulates every discipline under every seed, `jobs` at a time (0: one per core, at most 1024).
 ///
-/// The records do not depend on `jobs`. `progress` is invoked from any thread with the completed
-/// fraction. When `stop` becomes true, runs in progress are abandoned; finished ones are kept.
+/// The records do not depend on `jobs`. `progress` is called from any thread with the completed
+/// fraction. When `stop` becomes true, runs in progress are abandoned; finished runs are kept.
 pub fn run_all(
     scenario: &Scenario,
     jobs: usize,
@@ -68,7 +69,7 @@ pub fn run_all(
 /// Identifies one run of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunId<'a> {
-    /// Its index among all runs of the scenario.
+    /// The run's index among all runs of the scenario.
     pub index: usize,
     /// The discipline, by label or else by name.
     pub discipline: &'a str,
@@ -78,26 +79,26 @@ pub struct RunId<'a> {
 
 /// Gives each run its observer, on the thread of that run.
 pub trait Observers: Sync {
-    /// Invoked on the run's thread: calls `go` with the observer of `which`, or with `None`, and
-    /// returns its result, which is whether the run finished.
+    /// Called on the run's thread. Must call `go` with the observer of `which`, or with `None`.
+    /// `go` returns whether the run finished.
     fn observe(&self, which: RunId<'_>, go: &mut dyn FnMut(Option<&mut dyn Observer>) -> bool);
 
-    /// The record of `which`, if it is known. The run is then skipped, and has no observer.
+    /// The record of `which`, if it is known. A known run is skipped, and has no observer.
     fn known(&self, _which: RunId<'_>) -> Option<RunRecord> {
         None
     }
 
-    /// Invoked on the run's thread with its record, after it was run.
+    /// Called on the run's thread with the record of a run that was just made.
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
 
-    /// Invoked with the remains of a stopped run with many flows. Freeing them takes a while, so
-    /// another thread does it; a process about to end need not.
+    /// Called with the remains of a stopped run with many flows. Freeing them takes a while, so the
+    /// default does it in another thread. A process about to end need not free them.
     fn stopped(&self, rest: Rest) {
         rayon::spawn(move || drop(rest));
     }
 }
 
-/// No run has an observer.
+/// The observers of runs without any observer.
 #[derive(Clone, Copy, Debug)]
 pub struct Unobserved;
 
@@ -107,7 +108,7 @@ impl Observers for Unobserved {
     }
 }
 
-/// As [`run_all`], with observers. The records are the same, bit for bit.
+/// Like [`run_all`], with observers. The records are the same, bit for bit.
 pub fn run_all_observed(
     scenario: &Scenario,
     jobs: usize,
@@ -119,7 +120,8 @@ pub fn run_all_observed(
     run_some(scenario, &all, jobs, progress, stop, observers)
 }
 
-/// As [`run_all_observed`], but only under these `disciplines`, indices in the scenario's list.
+/// Like [`run_all_observed`], but only under these `disciplines`, by their indices in the
+/// scenario's list.
 pub fn run_some(
     scenario: &Scenario,
     disciplines: &[usize],
@@ -206,7 +208,8 @@ struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// One run has advanced from `before` to `now`; should it continue?
+    /// Reports that one run has advanced from `before` to `now`. Returns whether the run should
+    /// continue.
     fn advance(&self, before: Time, now: Time) -> ControlFlow<()> {
         let step = now.since(before).ns();
         let done = self.done.fetch_add(step, Ordering::Relaxed) + step;
@@ -215,13 +218,12 @@ impl Meter<'_> {
     }
 }
 
-/// The progress meter and the observers of a run.
 struct RunContext<'a> {
     meter: &'a Meter<'a>,
     observers: &'a dyn Observers,
 }
 
-/// One run; `None` when it was stopped.
+/// Makes one run; `None` if it was stopped.
 fn run_one(
     scenario: &Scenario,
     compared: &Compared,
@@ -257,8 +259,8 @@ fn run_one(
 }
 
 /// Simulates one discipline of `scenario`, by its index in the list, under one seed. `watch` is
-/// invoked with the simulated time, already during the set-up, and decides whether to continue; the
-/// result is `None` if it stopped. An `observer` does not change the record by a bit.
+/// called with the simulated time, also during the set-up, and decides whether to continue. If it
+/// stops the run, the result is `None`. An `observer` does not change the record by a bit.
 pub fn run_single(
     scenario: &Scenario,
     discipline: usize,
@@ -270,11 +272,11 @@ pub fn run_single(
     Ok(simulate(scenario, compared, seed, (watch, &Unobserved), observer)?)
 }
 
-/// A run of one discipline of `scenario`, by its index in the list, under one seed, in steps from
-/// one sample of `observer` to the next.
+/// A run of one discipline of `scenario`, by its index in the list, under one seed. It proceeds in
+/// steps from one sample of `observer` to the next.
 ///
 /// # Errors
-/// When the discipline cannot be built.
+/// If the discipline cannot be built.
 pub fn steps(
     scenario: &Scenario,
     discipline: usize,
@@ -285,11 +287,11 @@ pub fn steps(
     Ok(Steps::new(network(scenario, discipline, seed)?, &settings, observer))
 }
 
-/// The simulated network of one discipline of `scenario` under `seed`, for running it elsewhere:
-/// the links with their disciplines, and the flows.
+/// The simulated network of one discipline of `scenario` under `seed`, to run elsewhere: the links
+/// with their disciplines, and the flows.
 ///
 /// # Errors
-/// When the discipline cannot be built.
+/// If the discipline cannot be built.
 pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Network, BuildError> {
     let compared = &scenario.spec().disciplines[discipline];
     let mut goes_on = |_| ControlFlow::Continue(());
@@ -297,7 +299,7 @@ pub fn network(scenario: &Scenario, discipline: usize, seed: u64) -> Result<Netw
     Ok(network.expect("nothing stops it"))
 }
 
-/// As [`network`], unless `watch` stops the set-up.
+/// Like [`network`], but `watch` may stop the set-up.
 fn set_up(
     scenario: &Scenario,
     compared: &Compared,
@@ -317,8 +319,8 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// The result of `answer` for the discipline at this index of `scenario`'s list, with its
-/// parameters, at its first link.
+/// The result of `answer` for the discipline at this index of `scenario`'s list, with the
+/// discipline's parameters, at the first link.
 pub fn of_part<R>(
     scenario: &Scenario,
     discipline: usize,
@@ -352,8 +354,8 @@ fn simulate(
     })
 }
 
-/// The record of a run of the discipline at this index of `scenario`'s list under `seed`, once its
-/// [`steps`] have ended: that of [`run_single`], bit for bit. `None` before.
+/// The record of a run of the discipline at this index of `scenario`'s list under `seed`. `None`
+/// until the [`steps`] have ended. It equals that of [`run_single`], bit for bit.
 pub(crate) fn record_of(
     scenario: &Scenario,
     discipline: usize,
@@ -387,8 +389,8 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
     }
 }
 
-/// The fairness among the `flows`, over the queues on the route of each, and the changes when some
-/// came and went. Writes each flow's max-min share into its record.
+/// The fairness among the `flows`, over the queues on the route of each flow, and the changes when
+/// flows started or stopped. Writes each flow's max-min share into its record.
 pub fn fairness(
     scenario: &Scenario,
     flows: &mut [FlowRecord],

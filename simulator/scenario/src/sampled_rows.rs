@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct SampledRows {
     series: Vec<Series>,
     samples: Vec<Sample>,
-    /// The series expected next: they usually come in the same order.
+    /// The index of the series expected next, because each sample usually has the same order.
     #[serde(skip)]
     next: usize,
 }
@@ -23,7 +23,7 @@ struct Series {
     unit: String,
 }
 
-/// Its time, in nanoseconds from the start; the index of its series; its value.
+/// The sampling time in nanoseconds from the start, the index of the series, and the value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Sample(u64, u32, f64);
 
@@ -42,8 +42,8 @@ impl SampledRows {
         self.next = if place + 1 < self.series.len() { place + 1 } else { 0 };
     }
 
-    /// The index of the series of `row`. A sample is much like the previous one, so the search
-    /// begins at the expected place and continues from there.
+    /// The index of the series of `row`. Each sample has nearly the same order, so the search
+    /// begins at the expected index.
     fn place(&mut self, row: &SampleRow<'_>) -> usize {
         let is_of = |series: &Series| series.is_of(row);
         let (before, from) = self.series.split_at(self.next.min(self.series.len()));

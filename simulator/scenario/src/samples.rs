@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 pub struct SampleRow<'a> {
     /// `link`, `group`, `aggregate`, `flow`, or `connection` of a flow that has several.
     pub kind: &'a str,
-    /// Its name; a flow's has its group and its number, such as `tcp.3`, and a connection's appends
-    /// its own number: `web.3.1`.
+    /// The object's name. A flow's name has its group and its number, such as `tcp.3`; a
+    /// connection's name appends the connection's number: `web.3.1`.
     pub name: &'a str,
-    /// The measure, such as `throughput`. For a gauge it is `gauge` and its name, after the parts
-    /// that contain it: `gauge class 7/tokens`.
+    /// The measure, such as `throughput`. For a gauge: `gauge`, the components that contain the
+    /// gauge, and its name, such as `gauge class 7/tokens`.
     pub measure: &'a str,
     /// Its unit.
     pub unit: &'a str,
@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
 }
 
 /// Reports every row of `view`, which was taken `interval` after the previous one: links with their
-/// gauges, groups, aggregates, and with `has_flows` each flow. Omits values that are not numbers.
+/// gauges, groups, aggregates, and, if `has_flows`, each flow. Omits values that are not numbers.
 pub fn rows(view: &View<'_>, interval: Duration, has_flows: bool, report: &mut dyn FnMut(SampleRow<'_>)) {
     let interval_s = interval.secs();
     let mut report = |row: SampleRow<'_>| {
@@ -110,7 +110,7 @@ fn groups(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>
     }
 }
 
-/// Queueing delays of packets; no row if none left a queue.
+/// Reports the queueing delays of packets. There is no row if no packet left a queue.
 fn sojourns(of: Subject<'_>, mut waits: Vec<Duration>, report: &mut dyn FnMut(SampleRow<'_>)) {
     waits.sort_unstable();
     let Some(longest) = waits.last() else { return };
@@ -139,8 +139,8 @@ fn aggregates(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow
     }
 }
 
-/// A flow's rows cover all its connections together, under the name in its record; if it has
-/// several, each also has its own rows.
+/// Reports each flow's rows, for all its connections together, under the flow's name. If a flow has
+/// several connections, each also has separate rows.
 fn flows(view: &View<'_>, interval_s: f64, report: &mut dyn FnMut(SampleRow<'_>)) {
     let mut flows = view.flows().peekable();
     let mut sums = Sums::default();
@@ -184,7 +184,8 @@ fn counts(of: Subject<'_>, sums: Sums, interval_s: f64, report: &mut dyn FnMut(S
     row("marks", "packets", sums.marked as f64);
 }
 
-/// Reports the gauges of a discipline or marker; those of a part under its name.
+/// Reports the gauges of a discipline or marker. The name of an inner component precedes its
+/// gauges.
 struct Gauges<'a> {
     report: &'a mut dyn FnMut(SampleRow<'_>),
     of: Subject<'a>,

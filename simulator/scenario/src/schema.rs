@@ -10,16 +10,17 @@ pub fn schema() -> Value {
 }
 
 pub(crate) struct Table {
-    /// Its path: `flow.access`; `[[link]]` for the array that may replace the table `link`.
+    /// The path of the table, such as `flow.access`; `[[link]]` for the array that may replace the
+    /// table `link`.
     pub(crate) path: String,
     pub(crate) keys: BTreeSet<String>,
 }
 
-/// Keys whose tables have a part for each key.
+/// The keys whose tables have a component for each key.
 const OF_PARTS: [&str; 3] = ["discipline", "disciplines", "marker"];
 
-/// The tables that a scenario may have, by their paths, outer ones first. Omits the tables of
-/// parts, in which a single key names a part: parts have their own keys.
+/// The tables that a scenario may have, by their paths, outer ones first. Omits tables in which a
+/// single key names a component, because components have their own keys.
 pub(crate) fn tables() -> Vec<Table> {
     let schema = schema();
     let mut found: Vec<Table> = Vec::new();

@@ -40,7 +40,7 @@ pub struct Spec {
     pub format: u32,
     /// A short name, used in results.
     pub name: String,
-    /// One line for people.
+    /// A title of one line, for people.
     #[serde(default)]
     pub title: String,
     /// Length of each run, warm-up included.
@@ -54,7 +54,7 @@ pub struct Spec {
     /// The order of simultaneous events. Default: "random".
     #[serde(default)]
     pub tie_rule: TieRuleSpec,
-    /// The disciplines compared, by their names in the catalogue; a table for one with its own
+    /// The disciplines compared, each by its name in the catalogue, or as a table if it has its own
     /// label or parameters.
     pub disciplines: Vec<Compared>,
     /// The shared link, `[link]`; or the links of a network, each `[[link]]`. Required, unless
@@ -69,12 +69,12 @@ pub struct Spec {
     /// The names of the nodes that links connect; only with `[[link]]`.
     #[serde(default)]
     pub nodes: Vec<String>,
-    /// Parameters of disciplines, for example `[discipline.red]`. Omitted ones have the default of
-    /// their paper.
+    /// Parameters of disciplines, for example `[discipline.red]`. Omitted parameters have the
+    /// default of the discipline's paper.
     #[serde(default)]
     pub discipline: Parameters,
     /// Parameters of markers, for example `[marker.token-bucket]`, wherever a marker is named.
-    /// Omitted ones have their default.
+    /// Omitted parameters have their default.
     #[serde(default)]
     pub marker: MarkerParameters,
     /// The flows.
@@ -82,18 +82,19 @@ pub struct Spec {
     /// Contracts of groups of flows, enforced at the edge.
     #[serde(default)]
     pub aggregate: Vec<AggregateSpec>,
-    /// Outputs in addition to the report, as by the options of the same names. Default: nothing.
+    /// Outputs in addition to the report. The options of the same names have the same effect.
+    /// Default: none.
     #[serde(default)]
     pub output: OutputSpec,
     /// Expected results; a miss is exit code 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
-    /// How close the stages must be, with `--on` and several of them; a miss is exit code 3.
+    /// The required agreement of the stages, with `--on` and several stages; a miss is exit code 3.
     /// Default: each group's "fraction" within 0.03, "utilization" within 0.05, "goodput_bps"
     /// within 10 %.
     #[serde(default)]
     pub agree: Vec<AgreeSpec>,
-    /// The lesson of the scenario; `fairwire play` shows it. Default: nothing.
+    /// The lesson of the scenario, which `fairwire play` shows. Default: none.
     pub lesson: Option<LessonSpec>,
 }
 
@@ -103,7 +104,8 @@ impl Spec {
         self.link.as_ref().and_then(Links::shared)
     }
 
-    /// Sets one flow per pair in each group that has a pattern but no `count`.
+    /// Sets the `count` of each group that has a pattern but no `count`: one flow per pair of
+    /// hosts.
     pub(crate) fn dealt(mut self) -> Self {
         let Some((hosts, _)) = self.network.as_ref().and_then(|network| network.nodes()) else { return self };
         for FlowSpec { count, pattern, .. } in &mut self.flow {
@@ -135,49 +137,49 @@ pub struct FlowSpec {
     /// The number of flows. Default: 1; with a `pattern` one for each pair of hosts.
     #[serde(default, deserialize_with = "count")]
     pub count: Option<u32>,
-    /// The source: a name, or a table of one name with its parameters.
+    /// The source: a name, or a table with the source's name and its parameters.
     pub source: SourceChoice,
-    /// Over the shared link, or over its return direction, which requires a table `[return]`; only
+    /// Over the shared link, or over its return direction, which requires a table `[return]`. Only
     /// with `[link]`. Default: "forward".
     pub direction: Option<DirectionSpec>,
-    /// The node where it enters the network; only with `[[link]]` or `network`, and required there
-    /// unless there is a `pattern`.
+    /// The node where the flow enters the network. Only with `[[link]]` or `network`, and required
+    /// there unless there is a `pattern`.
     pub from: Option<String>,
-    /// The node where it leaves the network; required as `from` is.
+    /// The node where the flow leaves the network. Required if `from` is.
     pub to: Option<String>,
-    /// The nodes that it passes, in this order; its ACKs pass them in reverse. Between them the
-    /// path is the shortest. Default: none.
+    /// The nodes that the flow passes, in this order; its ACKs pass them in reverse. Between
+    /// consecutive nodes the path is the shortest. Default: none.
     #[serde(default)]
     pub via: Vec<String>,
     /// The sending and receiving hosts of a `network`, instead of `from` and `to`.
     pub pattern: Option<PatternChoice>,
-    /// Each flow's own link into the shared one, and a similar one out of it.
+    /// Each flow's access link into the shared link, and a similar one out of it.
     pub access: AccessSpec,
-    /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range in
-    /// which each flow draws its own, or a list assigned in turn. Its own links take the part that
-    /// the links on its path do not.
+    /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range
+    /// from which each flow draws, or a list assigned in turn. The access links take what remains
+    /// after the delays of the other links.
     pub rtt: Option<Delays>,
-    /// When each flow starts: a time, or a range in which each draws its own. Default: "0 s".
+    /// When each flow starts: a time, or a range from which each flow draws. Default: "0 s".
     pub start: Option<Start>,
-    /// When each flow stops: from then on it sends nothing new, but TCP repairs what was sent. A
-    /// time after the run's end means its end. If any group has this or `on`, the rates of each
-    /// flow, shares and Jain's index are over the time in which the flow is on. Default: at the end
-    /// of the run.
+    /// When each flow stops. From then on it sends nothing new, but TCP repairs what was sent. A
+    /// time after the run's end means the run's end. If any group has this key or `on`, rates,
+    /// shares and Jain's index cover the time in which each flow is on. Default: at the end of the
+    /// run.
     pub stop: Option<Quantity<Duration>>,
     /// The times in which each flow is on, instead of `start` and `stop`, in order: `[["0 s", "10
-    /// s"], ["20 s", "30 s"]]`. Each begins with new connections, as if it were the first.
+    /// s"], ["20 s", "30 s"]]`. Each time begins with new connections, as if it were the first.
     pub on: Option<Vec<Times>>,
-    /// The class of its packets, for disciplines that share between classes, hosts or subscribers.
+    /// The class of the packets, for disciplines that share between classes, hosts or subscribers.
     /// Default: 0.
     pub class: Option<u32>,
-    /// The differentiated-services codepoint of its packets, 0 to 63. Default: 0.
+    /// The differentiated-services codepoint of the packets, 0 to 63. Default: 0.
     pub dscp: Option<u8>,
-    /// Its aggregate, by name. Default: none; its packets are in profile.
+    /// The aggregate that the group joins, by name. Default: none; the packets are in profile.
     pub aggregate: Option<String>,
-    /// Constants of the TCP; only for sources that use it.
+    /// The constants of the TCP; only for sources that use TCP.
     pub tcp: Option<TcpSpec>,
-    /// Header bytes of its packets, which are not goodput; only for datagram sources. Default: "28
-    /// B", IPv4 and UDP; `voip`: "40 B".
+    /// The header bytes of each packet, which are not goodput; only for datagram sources. Default:
+    /// "28 B", IPv4 and UDP; `voip`: "40 B".
     pub header: Option<Quantity<Size>>,
 }
 
@@ -197,13 +199,13 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
     }
 }
 
-/// A flow is late if it misses more than a half of the measured time.
+/// A flow is late if it misses more than half of the measured time.
 const LATE: u64 = 2;
 
 impl Spec {
-    /// When the flows of `flow` are on, for counting shares: as entered, or until the end for flows
-    /// that begin late, whose share would otherwise count the time before. If empty, from their
-    /// start on.
+    /// When the flows of `flow` are on, for counting shares; empty if from their start on. Flows
+    /// that begin late are on until the end, because their shares would otherwise count the time
+    /// before.
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
         let (duration, warm_up) = (self.duration.0, self.warm_up.0);
         let on = flow.on_times();
@@ -216,7 +218,7 @@ impl Spec {
 }
 
 impl FlowSpec {
-    /// When its flows are on; empty: from their start to the end of the run.
+    /// When the flows are on; empty if they are on from their start to the end of the run.
     pub fn on_times(&self) -> Vec<OnTime> {
         let stop = self.stop.map(|stop| OnTime { from: self.starts().earliest, until: stop.0 });
         let listed =
@@ -224,17 +226,17 @@ impl FlowSpec {
         listed.chain(stop).collect()
     }
 
-    /// When each flow starts, without `on`.
+    /// When each flow starts, if there is no `on`.
     pub(crate) fn starts(&self) -> Start {
         self.start.unwrap_or_default()
     }
 
-    /// Its flows in the simulator, with one connection each: one per on-time.
+    /// The number of flows in the simulator, with one connection and one on-time each.
     pub(crate) fn each(&self) -> u64 {
         u64::from(self.count()) * self.on.as_ref().map_or(1, |on| on.len().max(1) as u64)
     }
 
-    /// Its number of flows.
+    /// The number of flows.
     pub fn count(&self) -> u32 {
         self.count.unwrap_or(1)
     }
@@ -246,7 +248,7 @@ impl<'de> Deserialize<'de> for FlowSpec {
     }
 }
 
-/// Reads a group of flows as declared, and reports where parameters of its source belong.
+/// Reads a group of flows as declared. An error shows where parameters of its source belong.
 struct Group;
 
 impl<'de> Visitor<'de> for Group {
@@ -268,28 +270,29 @@ pub enum DirectionSpec {
     /// Over the link.
     #[default]
     Forward,
-    /// Over its return direction.
+    /// Over the return direction.
     Reverse,
 }
 
-/// A flow's own link, never congested by others.
+/// A flow's access link, which other flows never congest.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccessSpec {
     /// Its rate.
     pub rate: Quantity<Rate>,
-    /// Its propagation delay, one way: a time, a range in which each flow draws its own, or a list
+    /// The propagation delay, one way: a time, a range from which each flow draws, or a list
     /// assigned in turn. Required, unless there is an `rtt`.
     pub delay: Option<Delays>,
-    /// What the wire of the links out of the network does to data; shared by the flows of a group.
+    /// The faults for data on the wires of the links out of the network. The flows of a group share
+    /// a wire.
     pub impair: Option<Box<ImpairSpec>>,
 }
 
-/// An expected result, for the mean over the seeds.
+/// An expected result, which applies to the mean over the seeds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectSpec {
-    /// Under which discipline, by its label or its name. Default: under each compared one.
+    /// The discipline, by its label or its name. Default: each compared discipline.
     pub discipline: Option<String>,
     /// The measure, such as "share.tcp" or "jain".
     pub measure: String,
@@ -307,14 +310,14 @@ pub struct ExpectSpec {
 }
 
 impl ExpectSpec {
-    /// The measures that it names.
+    /// The measures that this expectation names.
     pub fn measures(&self) -> impl Iterator<Item = &str> {
         let others = [&self.less_than, &self.more_than].into_iter().flatten();
         let others = others.filter_map(|other| other.measure.as_deref());
         std::iter::once(self.measure.as_str()).chain(others)
     }
 
-    /// The disciplines that it names.
+    /// The disciplines that this expectation names.
     pub fn disciplines(&self) -> impl Iterator<Item = &String> {
         let others = [&self.less_than, &self.more_than].into_iter().flatten();
         self.discipline.iter().chain(others.map(|other| &other.discipline))
@@ -327,9 +330,9 @@ impl ExpectSpec {
 pub struct OtherSpec {
     /// The other discipline, by its label or its name.
     pub discipline: String,
-    /// Its measure. Default: the same.
+    /// The measure under the other discipline. Default: the same measure.
     pub measure: Option<String>,
-    /// The margin to be exceeded, in the unit of the measure. Default: 0.
+    /// The margin by which the measures must differ, in the unit of the measure. Default: 0.
     pub margin: Option<f64>,
 }
 

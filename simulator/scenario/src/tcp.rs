@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// Constants of a TCP. The profile supplies omitted ones.
+/// Constants of a TCP. The profile supplies omitted constants.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpSpec {
-    /// The bundle of constants to start from, whatever `control` is. Default: "modern".
+    /// The profile that supplies omitted constants, whatever `control` is. Default: "modern".
     pub profile: Option<ProfileSpec>,
     /// Payload of a full segment. Default: "1448 B"; with a profile of ns-1 or ns-2 "512 B".
     pub segment: Option<Quantity<Size>>,
@@ -43,7 +43,8 @@ pub struct TcpSpec {
     pub limited_transmit: Option<bool>,
     /// How losses are repaired.
     pub recovery: Option<RecoverySpec>,
-    /// How the window grows and shrinks: a name, or a table of one with its parameters.
+    /// How the window grows and shrinks: a name, or a table with the controller's name and its
+    /// parameters.
     #[serde(default)]
     #[schemars(schema_with = "crate::control::control_schema")]
     pub control: Option<ControlSpec>,
@@ -58,26 +59,26 @@ pub struct TcpSpec {
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
     /// recovery = "sack" or "rack", and not in `bbr` and `bbr3`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
-    /// Is the gap after a late paced segment shortened by the delay, by up to half, as in Linux?
-    /// Default: false.
+    /// If a paced segment is late, is the next gap shortened by the delay, by up to half, as in
+    /// Linux? Default: false.
     pub makes_up_for_late: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and
     /// "ect1" for `prague`.
     pub ecn: Option<EcnSpec>,
-    /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)? Must not be off
-    /// with recovery = "rack".
+    /// Does every ACK measure the round-trip time, as with timestamps (RFC 7323)? Must be on with
+    /// recovery = "rack".
     pub exact_rtt: Option<bool>,
     /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
     pub restart_window: Option<u32>,
-    /// How long the host processes what it releases at one instant: uniform from zero to this;
-    /// segments stay in order. "packet" is the time for two segments at the slowest link, at most
-    /// an eighth of a round trip; "0 s" is no time. Default: "packet" with "modern", otherwise "0
-    /// s".
+    /// The maximum time for which the host processes segments released at one instant. The time is
+    /// uniform from zero to this, and segments stay in order. "packet" is the time for two segments
+    /// at the slowest link, at most an eighth of a round trip; "0 s" is no time. Default: "packet"
+    /// with "modern", otherwise "0 s".
     pub processing: Option<ProcessingSpec>,
-    /// How much of a flow's output may wait at the access link of its host, at that link's rate.
-    /// The rest waits with the sender, whose window does not grow meanwhile. Two segments may
-    /// always wait there. Source: Linux's TCP small queues, which let 1 ms wait at a pacing rate of
-    /// up to twice the flow's. Default: "2 ms" with "modern", otherwise no bound.
+    /// How much of a flow's output may wait at the access link of its host, as a time at that
+    /// link's rate. The rest waits at the sender, whose window does not grow meanwhile. Two
+    /// segments may always wait there. Source: Linux's TCP small queues, which let 1 ms wait at a
+    /// pacing rate of up to twice the flow's. Default: "2 ms" with "modern", otherwise no bound.
     pub host_queue: Option<Quantity<Duration>>,
     /// Peculiarities of simulators.
     pub quirks: Option<QuirksSpec>,
@@ -112,7 +113,7 @@ pub enum RecoverySpec {
     Tahoe,
     /// Fast recovery until the first ACK of new data (RFC 5681).
     Reno,
-    /// Fast recovery until the whole window is acknowledged (RFC 6582).
+    /// Fast recovery until the entire window is acknowledged (RFC 6582).
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
@@ -121,7 +122,7 @@ pub enum RecoverySpec {
     Rack,
 }
 
-/// The longest time for which a host processes what it sends.
+/// The maximum time for which a host processes segments that it sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(untagged)]
 pub enum ProcessingSpec {
@@ -139,16 +140,17 @@ pub enum ProcessingWord {
     Packet,
 }
 
-/// When acknowledgements wait (RFC 5681, section 4.2).
+/// The delay of acknowledgements (RFC 5681, section 4.2).
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DelayedAckSpec {
-    /// The maximum number of segments per ACK; 1 acknowledges each at once. Default: 2.
+    /// The maximum number of segments per ACK; with 1, each segment is acknowledged at once.
+    /// Default: 2.
     pub segments: Option<u32>,
     /// The maximum delay of an ACK after the first segment. Default: "40 ms".
     pub timeout: Option<Quantity<Duration>>,
-    /// The number of ACKs that leave at once at the beginning, after a pause and after a repeated
-    /// segment, at most 255; Linux has 16. Default: 0.
+    /// The number of ACKs that are sent at once at the beginning, after a pause and after a
+    /// repeated segment, at most 255; Linux has 16. Default: 0.
     pub quick_acks: Option<u32>,
 }
 
@@ -164,13 +166,13 @@ pub enum EcnSpec {
     Ect1,
 }
 
-/// Peculiarities of simulators. The profile supplies omitted ones.
+/// Peculiarities of simulators. The profile supplies omitted values.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QuirksSpec {
     /// The maximum number of new segments for a duplicate ACK in NewReno's recovery; 0: no limit.
     pub max_per_duplicate: Option<u32>,
-    /// The maximum number of segments for one ACK; 0: no limit.
+    /// The maximum number of new segments for one ACK; 0: no limit.
     pub max_per_ack: Option<u32>,
     /// Does SACK count the segments in flight by ACKs, as ns-2's Sack1 does?
     pub sack_counts_acks: Option<bool>,
@@ -184,17 +186,18 @@ pub struct QuirksSpec {
     pub forgets_rtt: Option<bool>,
     /// Are the smoothed round-trip time, its variation and the timeout rounded down to ticks?
     pub counts_ticks: Option<bool>,
-    /// Does a lost SYN set the threshold as any timeout does?
+    /// Does a lost SYN reduce the slow-start threshold, as any timeout does?
     pub lost_syn_counts: Option<bool>,
 }
 
 impl TcpSpec {
-    /// The profile: as entered, or else "modern", so a change of `control` changes nothing more.
+    /// The profile as entered, or else "modern", so a change of `control` does not change the
+    /// profile.
     pub fn effective_profile(&self) -> ProfileSpec {
         self.profile.unwrap_or_default()
     }
 
-    /// The word of the ECN codepoint: as entered, or else the controller's.
+    /// The name of the ECN codepoint: as entered, or else the controller's.
     pub fn effective_ecn(&self) -> &'static str {
         match self.config().ecn {
             EcnMode::Off => "off",
@@ -203,8 +206,8 @@ impl TcpSpec {
         }
     }
 
-    /// The constants: the profile's, unless given. The check refuses values out of bounds, so here
-    /// a size may be clamped, and a controller may be the profile's.
+    /// The constants: as entered, or else the profile's. The check refuses values out of bounds, so
+    /// a size out of bounds may be clamped here, and a controller may be replaced by the profile's.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))
@@ -247,7 +250,6 @@ impl TcpSpec {
         }
     }
 
-    /// The controller's codepoint, or else the profile's.
     fn usual_ecn(&self, base: EcnMode) -> EcnMode {
         match self.control.as_ref().map(|control| control.about().ecn) {
             Some(Ecn::Ect0) => EcnMode::Ect0,
@@ -258,7 +260,7 @@ impl TcpSpec {
 }
 
 impl ProfileSpec {
-    /// The word in a scenario.
+    /// The profile's name in a scenario.
     pub fn word(self) -> &'static str {
         match self {
             ProfileSpec::Ns1In1998 => "ns1-1998",
@@ -269,7 +271,7 @@ impl ProfileSpec {
         }
     }
 
-    /// The word under which it is compared: "linux" is "modern".
+    /// The name under which the profile is compared: "linux" counts as "modern".
     pub(crate) fn family(self) -> &'static str {
         if self == ProfileSpec::Linux { ProfileSpec::Modern.word() } else { self.word() }
     }
@@ -333,7 +335,7 @@ impl ProcessingSpec {
 }
 
 impl DelayedAckSpec {
-    /// One segment per ACK is not a delay.
+    /// The delay of acknowledgements; `None` if each segment is acknowledged at once.
     fn delayed_ack(self) -> Option<DelayedAck> {
         let segments = self.segments.unwrap_or(2); // RFC 5681, section 4.2
         let timeout = self.timeout.map_or(Duration::from_ms(40), |timeout| timeout.0); // Linux's minimum

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// The maximum number of seeds: no interval needs more, as its width shrinks with the root of their
-/// number.
+/// The maximum number of seeds. No interval needs more, because its width shrinks with the square
+/// root of their number.
 const MAX_SEEDS: u64 = 10_000;
 
 const SEEDS_WANTED: &str = "one seed such as 7, a list such as [1, 2, 3], or a range such as \"1..=10\", all different, at most 10000";
@@ -21,7 +21,7 @@ const SEEDS_WANTED: &str = "one seed such as 7, a list such as [1, 2, 3], or a r
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(Vec<u64>);
 
-/// Seeds that could not be read.
+/// The error for seeds that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` {why}; allowed: {SEEDS_WANTED}{}", meant(given))]
 pub struct SeedsError {
@@ -80,7 +80,7 @@ impl FromStr for Seeds {
                 return Seeds::checked(text.split(',').map(number).collect::<Result<_, _>>()?, &text);
             }
         };
-        // Checked before the list is built: a range may be astronomically long.
+        // This is checked before the list is built, because a range may be extremely long.
         if end.saturating_sub(first) > MAX_SEEDS {
             return Err(refuse("names too many seeds"));
         }
@@ -150,7 +150,7 @@ impl JsonSchema for Seeds {
     }
 }
 
-/// When a flow starts: at a fixed time, or uniformly at random between two.
+/// When a flow starts: at a fixed time, or uniformly at random between two times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Start {
     /// At the earliest.
@@ -159,7 +159,7 @@ pub struct Start {
     pub latest: Duration,
 }
 
-/// A start that could not be read.
+/// The error for a start that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -172,8 +172,8 @@ pub enum StartError {
 }
 
 impl Start {
-    /// Draws the start of one flow. A fixed start draws too, so a stream's later values do not
-    /// depend on the file.
+    /// Draws the start of one flow. A fixed start draws too, so later values of the random stream
+    /// do not depend on the file.
     pub fn draw(self, rng: &mut Rng) -> Duration {
         let width = (self.latest - self.earliest).ns() as f64;
         self.earliest + Duration::from_ns((width * rng.uniform()) as u64)
@@ -258,7 +258,8 @@ mod tests {
         let mut rng = Seed(1).stream("starts");
         let draws: Vec<f64> = (0..1000).map(|_| start.draw(&mut rng).secs()).collect();
         assert!(draws.iter().all(|s| (1.0..3.0).contains(s)));
-        // The mean of 1000 uniform draws over 2 s has standard error 0.018 s: five of them.
+        // The mean of 1000 uniform draws over 2 s has a standard error of 0.018 s; the bound is
+        // five of these.
         assert!((draws.iter().sum::<f64>() / 1000.0 - 2.0).abs() < 0.09);
     }
 }

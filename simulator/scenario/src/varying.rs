@@ -8,18 +8,18 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// A change of a link at some time: at least one of another rate, another delay and a time for
-/// which it is down.
+/// A change of a link at a given time. It has at least another rate, another delay, or a time for
+/// which the link is down.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeSpec {
-    /// When it applies, counted from the start of the run.
+    /// The time of the change, from the start of the run.
     pub at: Quantity<Duration>,
-    /// The rate from then on. Default: unchanged.
+    /// The rate from this time on. Default: unchanged.
     pub rate: Option<Quantity<Rate>>,
-    /// The propagation delay of packets sent from then on, one way. Default: unchanged.
+    /// The propagation delay of packets sent from this time on, one way. Default: unchanged.
     pub delay: Option<Quantity<Duration>>,
-    /// How long it carries nothing, as a time or as a table with the time and the fate of packets.
+    /// How long the link carries nothing: a time, or a table with the time and the fate of packets.
     /// Default: it is not down.
     pub down: Option<DownSpec>,
 }
@@ -40,7 +40,7 @@ pub enum DownSpec {
 pub struct OutageSpec {
     /// The duration.
     pub r#for: Quantity<Duration>,
-    /// The fate of its packets. Default: "held".
+    /// The fate of the packets. Default: "held".
     #[serde(default)]
     pub packets: DownPackets,
 }
@@ -49,11 +49,11 @@ pub struct OutageSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DownPackets {
-    /// It sends nothing. Waiting packets stay, and also the rest of a packet being sent; packets
-    /// already sent arrive.
+    /// The link sends nothing. Waiting packets stay, and so does the rest of a packet being sent.
+    /// Packets already sent arrive.
     #[default]
     Held,
-    /// It sends at its rate, and its wire loses what is sent. Packets sent earlier arrive.
+    /// The link sends at its rate, and its wire loses what is sent. Packets sent earlier arrive.
     Lost,
 }
 
@@ -110,11 +110,11 @@ impl<'de> Visitor<'de> for Reader {
 pub struct PartSpec {
     /// The rate.
     pub rate: Option<Quantity<Rate>>,
-    /// The duration; above 0.
+    /// The duration of the rate; above 0.
     #[serde(rename = "for")]
     pub length: Option<Quantity<Duration>>,
-    /// How long it sends nothing, instead of a rate and its duration; above 0. Waiting packets
-    /// stay.
+    /// How long the link sends nothing, instead of a rate and its duration; above 0. Waiting
+    /// packets stay.
     pub down: Option<Quantity<Duration>>,
 }
 

@@ -1,8 +1,8 @@
 //! The same scenario and seed give the same bits: with any number of concurrent runs, optimised or
 //! not, on any machine.
 //!
-//! The marks in [`GOLDEN`] are asserted by every build, so a debug and a release build that both
-//! pass agree to the last bit.
+//! Every build asserts the hashes in [`GOLDEN`], so a debug and a release build that both pass
+//! agree to the last bit.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site};
 use fairwire_core::units::Amount;
@@ -26,7 +26,7 @@ delay = "10 ms"
 buffer = "60 packets"
 "#;
 
-/// Name, settings and flows.
+/// The name, the settings and the flows of each scenario.
 const SCENARIOS: [(&str, &str, &str); 7] = [
     (
         "newreno-against-cbr",
@@ -181,7 +181,7 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     ),
 ];
 
-/// The mark of each of [`SCENARIOS`], and of the applications. Recorded on x86-64 Linux.
+/// The hash of each of [`SCENARIOS`], and of the applications. Recorded on x86-64 Linux.
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
@@ -201,7 +201,7 @@ fn scenario(at: usize) -> Scenario {
     parse("determinism.toml", &text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A hash of every bit of `records`: JSON writes each real number so that reading it returns the
+/// A hash of every bit of `records`. JSON writes each real number so that reading it returns the
 /// same bits.
 fn mark(records: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(records).expect("records have a JSON form");
@@ -215,7 +215,8 @@ fn mark_of(at: usize, jobs: usize) -> String {
     mark_of_runs(&outcome.runs)
 }
 
-/// A hash of the runs' measurements. The parts are named, so a new field does not change it.
+/// A hash of the runs' measurements. The hashed fields are listed, so a new field does not change
+/// the hash.
 fn mark_of_runs(runs: &[RunRecord]) -> String {
     let part = |run: &RunRecord| {
         let RunRecord { discipline, seed, flows, links, transfers, fairness, .. } = run.clone();
@@ -233,7 +234,7 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
     mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
-/// The fairness of a run at the time when the hashes were recorded: Jain's index then used
+/// The fairness of a run in the form in which the hashes were recorded, when Jain's index used
 /// throughputs.
 #[derive(serde::Serialize)]
 struct Recorded {
@@ -243,8 +244,8 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Seconds at the time when the hashes were recorded: integer nanoseconds times 1e-9, not the
-/// nearest number to them.
+/// Seconds in the form in which the hashes were recorded: integer nanoseconds times 1e-9, instead
+/// of the nearest number.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }
@@ -296,7 +297,7 @@ fn group(name: &str, source: Source, members: usize) -> GroupPlan {
     }
 }
 
-/// All sources that draw from a law.
+/// A group for each source that draws from a law.
 fn applications() -> Vec<GroupPlan> {
     let user = |name, load| group(name, Source::Tcp { tcp: Config::new(Profile::Modern, 960), load }, 2);
     let datagrams = |name, traffic| group(name, Source::Datagrams { traffic, header_bytes: 28 }, 2);

@@ -2,13 +2,13 @@
 //!
 //! An [`Endpoint`] has no clock, no socket and no thread. It receives packets and the time, and
 //! returns packets and the time of its next call. [`Endpoints`] creates both ends of each flow of a
-//! group. Between them are the flow's own links, the queued links and the competing traffic, as for
-//! the simulator's TCP.
+//! group. Between the ends are the flow's own links, the queued links and the competing traffic, as
+//! for the simulator's TCP.
 //!
 //! The engine calls [`poll_transmit`](Endpoint::poll_transmit) on an end when its flow starts,
-//! after each packet that arrives there, and when its timeout is due. It repeats the call until it
-//! returns `None`. Then it reads [`next_timeout`](Endpoint::next_timeout). The same plan and seed
-//! give the same bits, if the endpoint draws only from [`Start::rng`] and reads no clock.
+//! after each packet that arrives there, and when its timeout is due. The engine repeats the call
+//! until it returns `None`, and then calls [`next_timeout`](Endpoint::next_timeout). Runs are
+//! reproducible if the endpoint draws only from [`Start::rng`] and reads no clock.
 
 use core::any::Any;
 use core::fmt::{self, Debug};
@@ -25,23 +25,22 @@ pub trait Endpoint: Send {
     /// returns the next packet to send; `None` when there is no more. Packets leave in this order
     /// over the flow's own link, which holds any number of them.
     ///
-    /// The run ends with a panic at a packet of no bytes or of more than 65 535. More than 65 536
-    /// packets at one instant end it too.
+    /// The run ends with a panic at a packet of no bytes or of more than 65 535, and at more than
+    /// 65 536 packets at one instant.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
-    /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has
-    /// returned `None`. The time returned must be later than that call; otherwise the run ends
-    /// with a panic.
+    /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has returned
+    /// `None`. If the time returned is not later than that call, the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// Has it finished? If so, it is not called again. The time until a flow's first end has
+    /// Has this end finished? If so, it is not called again. The time until a flow's first end has
     /// finished is recorded as a transfer of its group.
     fn finished(&self) -> bool {
         false
     }
 
-    /// All events that it has timed, of the types in [`Endpoints::timing`]; unfinished ones count
-    /// as if they ended at `end`. Invoked when the run is over.
+    /// All events that this end has timed, of the types in [`Endpoints::timing`]. Unfinished events
+    /// count as if they ended at `end`. Invoked when the run is over.
     fn lasted(&self, _end: Time) -> Vec<Lasted> {
         Vec::new()
     }
@@ -52,7 +51,7 @@ pub trait Endpoint: Send {
 pub struct Packet {
     /// Bytes on the wire, all headers included: 1 to 65 535.
     pub bytes: u32,
-    /// The ECN codepoint: as it is sent, or as it arrives.
+    /// The ECN codepoint with which the packet is sent, or has arrived.
     pub ecn: Ecn,
     pub(crate) payload: Option<Box<dyn Any + Send>>,
 }
@@ -70,25 +69,25 @@ impl Packet {
         Packet { ecn, ..self }
     }
 
-    /// Adds a payload, such as its bytes or the headers that the other end reads. Only `bytes`
-    /// determines its size on the wire.
+    /// Adds a payload, such as the packet's bytes or the headers that the other end reads. Only
+    /// `bytes` determines the packet's size on the wire.
     #[must_use]
     pub fn carrying<P: Any + Send>(self, payload: P) -> Self {
         Packet { payload: Some(Box::new(payload)), ..self }
     }
 
-    /// Its payload, if it has one of this type.
+    /// The payload, if the packet has one of this type.
     pub fn payload<P: Any>(self) -> Option<P> {
         self.payload?.downcast().ok().map(|payload| *payload)
     }
 }
 
-/// The flow for which endpoints are created.
+/// The flow whose endpoints are created.
 #[derive(Debug)]
 pub struct Start {
-    /// Its number in its group, from 1.
+    /// The flow's number in its group, from 1.
     pub number: u32,
-    /// Its own stream of random numbers, shared with no other flow.
+    /// The flow's own stream of random numbers, shared with no other flow.
     pub rng: Rng,
 }
 
@@ -107,8 +106,8 @@ type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 impl Endpoints {
     /// Endpoints named `name` in records. `packet_bytes` is the size on the wire of most packets of
     /// the first end, whose transit time is computed once; 0 if sizes differ. `starting` creates
-    /// both ends of each flow. Only the first end's packets are counted; the second's take the path
-    /// of acknowledgements.
+    /// both ends of each flow. Only the first end's packets are counted. The second end's packets
+    /// take the path of acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,
         packet_bytes: u32,
@@ -121,21 +120,20 @@ impl Endpoints {
         Endpoints { name, packet_bytes, kinds: &[], most: None, starting }
     }
 
-    /// Declares the `kinds` of events that the ends time. Results have a record of each kind even
-    /// if it never occurred.
+    /// Declares the `kinds` of events that the ends time. Results have a record of each, even of a
+    /// kind that never occurred.
     #[must_use]
     pub fn timing(self, kinds: &'static [Kind]) -> Self {
         Endpoints { kinds, ..self }
     }
 
-    /// Declares the highest rate of the first end, bits on the wire. Records take it as the offered
-    /// load, and the max-min share is limited to it.
+    /// Declares the highest rate of the first end, bit/s on the wire. Records take it as the
+    /// offered load, and the max-min share is limited to it.
     #[must_use]
     pub fn at_most(self, most: Rate) -> Self {
         Endpoints { most: Some(most), ..self }
     }
 
-    /// The highest rate of its first end, if declared.
     pub(crate) fn most(&self) -> Option<Rate> {
         self.most
     }
@@ -144,7 +142,6 @@ impl Endpoints {
         self.kinds
     }
 
-    /// Its name in records.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
@@ -165,7 +162,7 @@ impl Debug for Endpoints {
     }
 }
 
-/// External code cannot be compared, so a value equals only itself.
+/// External code cannot be compared, so endpoints equal only their clones.
 impl PartialEq for Endpoints {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)

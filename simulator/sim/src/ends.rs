@@ -1,5 +1,5 @@
-//! Both ends of a flow with external endpoints at run time: calls them as promised, and checks the
-//! values that they return.
+//! Runs the two ends of a flow with external endpoints: calls them as promised, and checks their
+//! answers.
 
 use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
 use core::fmt::{self, Display};
@@ -18,8 +18,8 @@ pub(crate) enum FlowEnd {
 /// Sizes that an IP packet can have (RFC 791, RFC 8200), bytes.
 const SIZES: RangeInclusive<u32> = 1..=65_535;
 
-/// An end that returns more packets at one instant is assumed never to stop. This is twice a window
-/// of 10 Gbit/s over 40 ms.
+/// An end that returns more packets at one instant is assumed never to stop. The limit is twice a
+/// window of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
 /// An end with more consecutive timeouts than this within [`IDLE`], without a packet, is assumed to
@@ -36,7 +36,7 @@ pub(crate) struct Ends {
     stopped: Time, // MAX until it is stopped
 }
 
-/// How long the first end took to finish, and when it did.
+/// The first end's time to finish, and when it finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Took {
     pub(crate) at: Time,
@@ -47,13 +47,12 @@ struct End {
     endpoint: Box<dyn Endpoint>,
     due: Time, // MAX when there is no timeout
     is_finished: bool,
-    /// Timeouts since the last packet in either direction, and the start of their count.
+    /// Timeouts since the last packet in either direction, and when their count began.
     idle: u32,
     idle_since: Time,
 }
 
 impl Ends {
-    /// Both ends, due at once.
     pub(crate) fn new(endpoints: &Endpoints, start: Start) -> Self {
         let (name, number) = (endpoints.name(), start.number);
         let end =
@@ -72,18 +71,16 @@ impl Ends {
         self.ends[side as usize].due <= now
     }
 
-    /// When the first timeout is due; [`Time::MAX`] when there is none.
     pub(crate) fn next_timeout(&self) -> Time {
         let [first, second] = &self.ends;
         first.due.min(second.due)
     }
 
-    /// How long the first end took, once it has finished.
     pub(crate) fn took(&self) -> Option<Took> {
         self.took
     }
 
-    /// The events that either end timed up to `end`, including those in progress.
+    /// The events that the two ends timed up to `end`, including those in progress.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
         self.ends.iter().flat_map(|one| one.endpoint.lasted(end.min(self.stopped))).collect()
     }
@@ -93,7 +90,6 @@ impl Ends {
         self.ends.iter_mut().for_each(|end| (end.is_finished, end.due) = (true, Time::MAX));
     }
 
-    /// A packet from the other end arrives at `now`.
     pub(crate) fn take(&mut self, side: FlowEnd, packet: Packet, now: Time) {
         let end = &mut self.ends[side as usize];
         if !end.is_finished {
@@ -104,7 +100,7 @@ impl Ends {
 
     /// Lets an end act at `now`, and sends the packets that it returns.
     /// # Panics
-    /// When it violates the contract of [`Endpoint`]: the simulation would never end.
+    /// When the end violates the contract of [`Endpoint`]: the simulation would never end.
     pub(crate) fn poll(&mut self, side: FlowEnd, now: Time, mut send: impl FnMut(Packet)) {
         let started = *self.started.get_or_insert(now);
         let who = Who { name: self.name, number: self.number, side };
@@ -136,7 +132,6 @@ impl Ends {
 }
 
 impl End {
-    /// All packets due at `now` have been sent.
     fn settle(&mut self, who: Who, sent: u32, now: Time) {
         self.is_finished = self.endpoint.finished();
         let timeout = if self.is_finished { None } else { self.endpoint.next_timeout() };
@@ -157,7 +152,7 @@ impl End {
     }
 }
 
-/// An end, as named in errors.
+/// An end's name, for errors.
 #[derive(Clone, Copy)]
 struct Who {
     name: &'static str,

@@ -1,5 +1,5 @@
-//! Events, and the interface of the event queue: the first of the model's two interfaces. The other
-//! one is [`Memory`], the store of flows and frames as the event queue uses it.
+//! Events, and the interface of the event queue, which is the first of the model's two interfaces.
+//! Also [`Memory`]: the store of flows and frames, as the event queue uses it.
 
 use fairwire_core::{Ecn, Time};
 
@@ -23,7 +23,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The number of its type, below 8, and of its subject.
+    /// The numbers of the event's type, below 8, and of its subject.
     #[inline(always)]
     pub(crate) fn parts(self) -> (u8, u32) {
         match self {
@@ -52,15 +52,15 @@ impl Event {
         })
     }
 
-    /// Its type, as the upper bits of an identity.
+    /// The event's type, as the upper bits of an identity.
     #[inline(always)]
     pub(crate) fn mark(self) -> u32 {
         u32::from(self.parts().0) << 29
     }
 }
 
-/// The next event, or none. It is two numbers, so it is returned in registers. Through memory it
-/// would be written in pieces, and reading it in one piece would stall.
+/// The next event, or none. It consists of two numbers, so it is returned in registers. Through
+/// memory it would be written in pieces, and reading it in one piece would stall.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Next {
     time: Time,
@@ -70,7 +70,6 @@ pub(crate) struct Next {
 impl Next {
     pub(crate) const NOTHING: Next = Next { time: Time::MAX, parts: u64::MAX };
 
-    /// An event with these [`parts`](Event::parts).
     #[inline(always)]
     pub(crate) fn new(time: Time, (kind, what): (u8, u32)) -> Self {
         Next { time, parts: u64::from(what) << 8 | u64::from(kind) }
@@ -91,19 +90,18 @@ impl Lane {
     pub(crate) const NONE: Lane = Lane(u8::MAX);
 }
 
-/// A packet that has begun to leave a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
     pub(crate) slot: u32,
-    /// The codepoint with which it leaves.
+    /// The ECN codepoint with which the packet leaves.
     pub(crate) ecn: Ecn,
-    /// When its last bit reaches the other end.
+    /// When the packet's last bit reaches the other end.
     pub(crate) reaches: Time,
 }
 
-/// Future events, as the model of the network schedules them. Every implementation gives the same
-/// results as one total order: by time, then by [`Ties`](crate::ties::Ties), then by when they were
-/// scheduled.
+/// Future events, as the model of the network schedules them. Every implementation gives the
+/// results of one total order: by time, then by [`Ties`](crate::ties::Ties), then by scheduling
+/// order.
 pub(crate) trait Events: Send + 'static {
     /// A new lane for events at hosts; [`Lane::NONE`] if there are too many.
     fn lane_at_hosts(&mut self) -> Lane;
@@ -111,33 +109,32 @@ pub(crate) trait Events: Send + 'static {
     /// A new lane for events at links; [`Lane::NONE`] if there are too many.
     fn lane_at_links(&mut self) -> Lane;
 
-    /// Hosts take processing time, so their packets arrive at links slightly out of order.
+    /// Declares that hosts take processing time, so packets arrive at links slightly out of order.
     fn mix_at_links(&mut self);
 
     fn add_link(&mut self);
 
-    /// Schedules an event at a host, about a frame of this identity or without one.
+    /// Schedules an event at a host; `identity` is its frame's, if it has one.
     fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules an event at a link, about a frame of this identity or without one.
+    /// Schedules an event at a link; `identity` is its frame's, if it has one.
     fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules when `link` next becomes free. An earlier schedule for it is void; its event may
-    /// still come up.
+    /// Schedules when `link` next becomes free. The earlier schedule is void, but its event may
+    /// come up.
     fn push_link_free(&mut self, time: Time, link: u32);
 
-    /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), if it can
-    /// change nothing before that. Returns false if it is not kept: the model then handles it at
-    /// once.
+    /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), if the
+    /// packet can change nothing before. Returns false if the packet is not kept; the model then
+    /// handles it at once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
-    /// Begins a turn of due events, none of them after `end`; returns false if there are no more.
-    /// In a turn hosts may run ahead of links. With a single order of all events, all come up at
-    /// links.
+    /// Begins a turn of due events up to `end`; returns false if there are no more. In a turn hosts
+    /// may run ahead of links. If all events have a single order, all come up at links.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// Takes this turn's next event at hosts, and its time. It may also prefetch from `memory` the
-    /// data of other events.
+    /// Takes this turn's next event at hosts, and its time. May prefetch data of others from
+    /// `memory`.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
     /// Takes this turn's next event at links, after all events at hosts.
@@ -147,7 +144,7 @@ pub(crate) trait Events: Send + 'static {
     fn next_left(&mut self, memory: &impl Memory) -> Option<Leaving>;
 }
 
-/// The memory that events need, for the event queue to prefetch. Prefetching changes no result.
+/// The memory that events need. The event queue prefetches it, which changes no result.
 pub(crate) trait Memory {
     /// Prefetches the frame of `event`, if it has one.
     fn fetch_frame(&self, event: Event);

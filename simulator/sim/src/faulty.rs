@@ -3,7 +3,6 @@
 use fairwire_core::{Duration, Fate, Time, Wire};
 use fairwire_metrics::record::WireRecord;
 
-/// A wire with faults, and its counts since the warm-up.
 #[derive(Debug)]
 pub(crate) struct Faulty {
     wire: Wire,

@@ -1,4 +1,4 @@
-//! The frames in flight: the simulator's knowledge of a packet in addition to its descriptor.
+//! The frames in flight: the simulator's data about a packet in addition to its descriptor.
 
 use crate::edge::Tag;
 use crate::prefetch;
@@ -8,23 +8,23 @@ use fairwire_tcp::{Ack, Sack, Segment};
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// One packet, or the acknowledgement that it turned into. Aligned, so that it never spans two
-/// cache lines.
+/// One packet, or the acknowledgement that replaced it. Aligned, so that it never spans two cache
+/// lines.
 ///
-/// A function that is not inlined takes a slot and reads the frame there, if it handles many
-/// packets. A frame passed as an argument is written to memory first, and reading one field then
-/// waits for all of it. That cost 7 % of the time of nine flows.
+/// A function that handles many packets and is not inlined takes a slot and reads the frame there.
+/// A frame passed as an argument would be written to memory first, and reading one field would wait
+/// for the complete write. That cost 7 % of the time of nine flows.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {
-    /// Segment number on the forward path, next expected segment on the return path; for a
-    /// datagram, its bytes.
+    /// The segment number on the forward path, the next expected segment on the return path, or a
+    /// datagram's bytes.
     seq: u64,
     pub(crate) flow: u32,
     /// Its current leg.
     pub(crate) leg: u32,
     marks: u32, // for an acknowledgement
-    /// The flow's connection or conversation to which it belongs.
+    /// The flow's connection or conversation to which the frame belongs.
     pub(crate) connection: u16,
     is_ack: bool,
     is_syn: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Frame {
     epoch: bool,
     /// The codepoint of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
-    /// The bits that edges wrote on it.
+    /// The bits that edges wrote on the packet.
     pub(crate) tag: Tag,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Left {
     pub(crate) flow: u32,
     pub(crate) link: u32,
     pub(crate) at: Time,
-    /// Its bytes, and those of later packets covered by the same answer.
+    /// The packet's bytes, and those of later packets covered by the same answer.
     pub(crate) bytes: u32,
 }
 
@@ -95,12 +95,12 @@ impl Frame {
         Frame { ecn, ..Frame::carrying(flow, conversation, Segment::data(bytes.into()), leg) }
     }
 
-    /// A packet of an external endpoint; `is_back`: is it from the second end?
+    /// A packet of an external endpoint, which is the second end if `is_back`.
     pub(crate) fn packet(flow: u32, bytes: u32, ecn: Ecn, is_back: bool, leg: u32) -> Self {
         Frame { is_ack: is_back, ..Frame::datagram(flow, 0, bytes, ecn, leg) }
     }
 
-    /// Bytes on the wire, if it is a datagram.
+    /// The bytes on the wire of a datagram.
     pub(crate) fn datagram_bytes(&self) -> u32 {
         self.seq as u32
     }
@@ -119,13 +119,12 @@ impl Frame {
         !self.is_ack && !self.is_syn
     }
 
-    /// Records whether this acknowledgement has blocks.
     #[inline]
     pub(crate) fn set_blocks(&mut self, has_blocks: bool) {
         self.is_special = has_blocks;
     }
 
-    /// Its content, for observers; an acknowledgement has the blocks `sack`.
+    /// The content for observers; an acknowledgement has the blocks `sack`.
     pub(crate) fn content(&self, sack: Sack) -> Content {
         let Frame { seq, is_ack, is_syn, is_special, flag, .. } = *self;
         match (is_ack, is_syn) {
@@ -141,15 +140,15 @@ impl Frame {
     }
 }
 
-/// How many frames ahead a frame's slot is prefetched.
+/// The distance, in frames, at which a frame's slot is prefetched.
 const STORES_AHEAD: usize = 8;
 
 /// A packet's content for external endpoints.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// A pool of frames. It grows to the most frames ever in flight, and no further.
+/// A pool of frames. It grows to the maximum number of frames in flight, and no further.
 ///
-/// The frame released first is reused first, so consecutive packets are adjacent in memory. They
+/// The frame released first is reused first, so consecutive packets are adjacent in memory. Packets
 /// mostly travel in that order too, so the next frame is mostly close to the last.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
@@ -186,7 +185,6 @@ impl Frames {
         Frames { sent: Some(Vec::new()), ..Frames::default() }
     }
 
-    /// The packet in `slot` is sent at `now`.
     #[inline]
     pub(crate) fn stamp(&mut self, slot: u32, now: Time) {
         if let Some(sent) = &mut self.sent {
@@ -197,12 +195,10 @@ impl Frames {
         }
     }
 
-    /// When the packet in `slot` was sent, if that is kept.
     pub(crate) fn sent(&self, slot: u32) -> Time {
         self.sent.as_ref().and_then(|sent| sent.get(slot as usize)).copied().unwrap_or(Time::ZERO)
     }
 
-    /// Turns the frame in `slot` into an acknowledgement without blocks, and returns it.
     #[inline(always)]
     pub(crate) fn answer(&mut self, slot: u32, flow: u32, connection: u16, ack: Ack, leg: u32) -> Frame {
         let frame = Frame::answering(flow, connection, ack, leg);
@@ -210,7 +206,6 @@ impl Frames {
         frame
     }
 
-    /// Adds blocks to the acknowledgement in `slot`, and returns whether there are any.
     #[inline(never)]
     pub(crate) fn add_blocks(&mut self, slot: u32, sack: Sack) -> bool {
         self.slots[slot as usize].is_special = !sack.is_empty();
@@ -218,7 +213,7 @@ impl Frames {
         !sack.is_empty()
     }
 
-    /// Stores an acknowledgement that did not replace a segment's frame.
+    /// Stores an acknowledgement that did not replace a segment's frame. Returns its slot.
     pub(crate) fn store_answer(&mut self, flow: u32, connection: u16, ack: Ack, leg: u32) -> u32 {
         let slot = self.store(Frame::answering(flow, connection, ack, leg));
         self.take_left(slot); // of an earlier frame
@@ -244,7 +239,7 @@ impl Frames {
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, echo: epoch, sack }
     }
 
-    /// The blocks of the acknowledgement in `slot`; empty without blocks, or for any other packet.
+    /// The blocks of the acknowledgement in `slot`; none for any other packet.
     pub(crate) fn blocks(&self, slot: u32) -> Sack {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
     }
@@ -271,7 +266,6 @@ impl Frames {
         Some(copy)
     }
 
-    /// Records that the packet in `slot` left a link that uses round trips.
     pub(crate) fn keep_left(&mut self, slot: u32, left: Option<Left>) {
         if self.left.len() < self.slots.len() {
             self.left.resize(self.slots.len(), None);
@@ -285,7 +279,7 @@ impl Frames {
     }
 
     /// The packet in `slot` has arrived and is answered later. As with a timestamp's echo (RFC
-    /// 7323, section 4.3), that answer belongs to the first packet waiting for one.
+    /// 7323, section 4.3), that answer belongs to the first packet that waits for an answer.
     pub(crate) fn answer_later(&mut self, slot: u32) {
         let Some(left) = self.take_left(slot) else { return };
         let flow = left.flow as usize;
@@ -306,7 +300,6 @@ impl Frames {
         self.keep_left(slot, Some(Left { bytes, ..first }));
     }
 
-    /// Stores the payload of the packet in `slot`.
     pub(crate) fn keep_payload(&mut self, slot: u32, payload: Option<Payload>) {
         if self.payloads.len() < self.slots.len() {
             self.payloads.resize_with(self.slots.len(), || None);
@@ -314,13 +307,11 @@ impl Frames {
         self.payloads[slot as usize] = payload;
     }
 
-    /// Takes out the payload of the packet in `slot`.
     #[inline(never)] // few runs have any
     pub(crate) fn take_payload(&mut self, slot: u32) -> Option<Payload> {
         self.payloads.get_mut(slot as usize)?.take()
     }
 
-    /// Drops the payload of the packet in `slot`, if any.
     #[inline]
     pub(crate) fn drop_payload(&mut self, slot: u32) {
         if !self.payloads.is_empty() {

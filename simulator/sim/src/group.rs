@@ -1,4 +1,4 @@
-//! A group of flows: the common properties of its members.
+//! A group of flows: the properties that its members share.
 
 use crate::event::Events;
 use crate::frames::Frame;
@@ -10,34 +10,31 @@ use fairwire_core::{Duration, FlowHash, Packet, Rate, Time, rng};
 use fairwire_tcp::{Config, Processing};
 use std::sync::Arc;
 
-/// A group: the common part of its flows.
+/// The properties that the flows of one plan share.
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
     pub(crate) tcp: Option<Arc<Config>>,
-    /// The first of the plans that form one group with this one.
+    /// The first of the plans that form this group.
     pub(crate) head: u32,
-    /// Members of the plans before this one.
+    /// The number of members of the earlier plans of this group.
     pub(crate) before: u32,
     members: u32,
     salt: u64,
-    /// Do its packet sizes vary?
     sizes_vary: bool,
-    /// Do its hosts take time to process what they send?
     pub(crate) takes_time: bool,
     has_sessions: bool,
     is_outside: bool,
-    /// Data packets, on the wire; where sizes vary, the most frequent size.
+    /// The size of data packets on the wire; if sizes vary, the most frequent size.
     pub(crate) data_bytes: u32,
-    /// Acknowledgements, and the packet that opens a connection.
+    /// The size of acknowledgements, and of the packet that opens a connection.
     pub(crate) ack_bytes: u32,
     pub(crate) pace: Pace,
     pub(crate) ack_on_access: Duration,
-    /// How much of a host's output may wait at its own link.
+    /// The maximum wait of a host's output at its own link.
     pub(crate) host_queue: Duration,
-    /// Transit times of its empty paths.
     pub(crate) empty: Empty,
     work: Work,
-    /// The first leg forward, and the first one back.
+    /// The first leg of the forward path; `back` is that of the return path.
     pub(crate) forward: u32,
     pub(crate) back: u32,
 }
@@ -46,11 +43,11 @@ pub(crate) struct Group {
 /// `None` if the rate of a link changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Empty {
-    /// A data packet, over all links.
+    /// For a data packet, over all links.
     there: Option<Duration>,
-    /// An acknowledgement, over all links back.
+    /// For an acknowledgement, over all links of the return path.
     back: Option<Duration>,
-    /// A data packet at the slowest forward link.
+    /// For a data packet, at the slowest forward link.
     slowest: Duration,
 }
 
@@ -78,13 +75,13 @@ impl Empty {
     }
 
     /// The least time for these segments to reach the receiver of a flow whose own links have this
-    /// delay. The first crosses all links, and the others follow at the rate of the slowest.
+    /// delay. The first segment crosses all links; the others follow at the rate of the slowest
+    /// link.
     pub(crate) fn alone(&self, access_delay: Duration, segments: u64) -> Option<Duration> {
         let others = self.slowest.ns().saturating_mul(segments.saturating_sub(1));
         Some(self.there? + access_delay + access_delay + Duration::from_ns(others))
     }
 
-    /// The round-trip time of a flow whose own links have this delay.
     fn round_trip(&self, access_delay: Duration) -> Option<Duration> {
         let own = access_delay + access_delay;
         Some(self.there? + own + self.back? + own)
@@ -95,8 +92,8 @@ impl Empty {
 #[derive(Debug)]
 enum Work {
     UpTo(Duration),
-    /// Determined by the links of the path. Each spell applies until the next; the first applies
-    /// from the start.
+    /// Determined by the links of the path: the spells, from the start of the run, each until the
+    /// next.
     Packet(Vec<Spell>),
 }
 
@@ -110,12 +107,12 @@ struct Spell {
     round_trip: Duration,
 }
 
-/// The longest processing time, in packets at the slowest link, if no time is given. With one
+/// The longest processing time, in packets at the slowest link, if the plan states none. With one
 /// packet, shares still depended on the round trips of the more numerous flows: `tests/it/phase.rs`
 /// of the scenarios.
 const PACKETS: u64 = 2;
 
-/// The longest processing time is at most a round trip divided by this, if no time is given. The
+/// If the plan states no processing time, the longest is at most a round trip divided by this. The
 /// divisor is ours. Without this bound, hosts would limit flows with few packets in flight.
 const MAX_PART_OF_ROUND_TRIP: u64 = 8;
 
@@ -154,7 +151,6 @@ impl Spell {
         Spell { since, packets: packet * PACKETS, round_trip: delay + sending }
     }
 
-    /// The longest processing time of a flow whose own links have this delay.
     fn most(&self, access_delay: Duration) -> Duration {
         let own = access_delay + access_delay;
         let round_trip = self.round_trip + own + own;
@@ -218,7 +214,7 @@ impl Group {
         }
     }
 
-    /// The group with these `members`. It continues the preceding plan `last` if both have one
+    /// This group with `members`. It continues the preceding plan `last` if both have the same
     /// name.
     pub(crate) fn with(self, members: u32, last: Option<&Group>) -> Self {
         match last.filter(|last| last.plan.name == self.plan.name) {
@@ -286,18 +282,18 @@ impl Group {
         FlowHash(rng::mix(self.salt ^ (u64::from(index) + 1) ^ (u64::from(connection) << 48)))
     }
 
-    /// The time of a packet on the wires of `leg`; `bytes` is called only if sizes vary.
+    /// The time of a packet on the wires of `leg`. `bytes` matters only if sizes vary.
     #[inline]
     pub(crate) fn takes(&self, leg: &Leg, is_data: bool, bytes: u32) -> Duration {
         if self.sizes_vary { leg.takes_bytes(bytes) } else { leg.takes(is_data) }
     }
 
     /// The queue's descriptor of the packet in `frame`, kept in `slot`. Computed only from the
-    /// frame, because its flow is far away in memory.
+    /// frame, because the packet's flow is far away in memory.
     #[inline]
     pub(crate) fn packet(&self, frame: Frame, slot: u32, now: Time) -> Packet {
         let len = self.wire_bytes(frame);
-        // Acknowledgements are a separate flow, as by their five-tuple.
+        // Acknowledgements are a separate flow, because their five-tuple differs.
         let hash = self.hash(frame.flow, frame.connection);
         let flow = if frame.is_ack() { FlowHash(!hash.0) } else { hash };
         Packet {
@@ -309,7 +305,6 @@ impl Group {
         }
     }
 
-    /// Bytes on the wire of the packet in `frame`.
     #[inline]
     pub(crate) fn wire_bytes(&self, frame: Frame) -> u32 {
         if self.sizes_vary {

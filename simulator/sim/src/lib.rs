@@ -3,9 +3,9 @@
 //! One run is one thread and one seed. The same plan, seed and tie rule give the same bits on every
 //! machine.
 //!
-//! `model.rs` is the simulated network. Its events (`queue/`), and its frames and flows
-//! (`store.rs`, `frames.rs`, `flow/`), are kept behind one interface each; `tuning.rs` chooses the
-//! implementation that suits a network.
+//! `model.rs` is the simulated network. One interface keeps its events (`queue/`), another its
+//! frames and flows (`store.rs`, `frames.rs`, `flow/`). `tuning.rs` chooses the implementation that
+//! suits a network.
 
 pub mod app;
 mod edge;
@@ -67,7 +67,7 @@ use tuning::Tuning;
 /// `watch` is called regularly with the simulated time, even while the network is set up.
 ///
 /// # Errors
-/// When `watch` returns `Break`. The error is the rest of the stopped run, still to be freed.
+/// When `watch` returns `Break`. The error contains what remains of the stopped run, to be freed.
 ///
 /// # Panics
 /// When the plan violates a bound that its fields state: a run no longer than its warm-up, a dither
@@ -81,15 +81,15 @@ pub fn run(
     if model.go(watch) { Ok(measured(model, settings)) } else { Err(model.rest()) }
 }
 
-/// Results of a finished run. Events and frames are freed first: records of a million flows need as
-/// much memory.
+/// Results of a finished run. Events and frames are freed first, because records of a million flows
+/// need as much memory.
 fn measured<T: Tap>(mut model: Model<T, Sides>, settings: &Settings) -> Measured {
     model.events = Sides::new(settings, &Tuning::default());
     model.store.frames = Frames::default();
     model.measured()
 }
 
-/// As [`run`], with an observer. The measurements are the same, bit for bit.
+/// Runs `network` as [`run`] does, with an observer. The measurements are the same, bit for bit.
 ///
 /// # Errors
 /// As [`run`].

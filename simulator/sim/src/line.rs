@@ -2,7 +2,7 @@
 
 use fairwire_core::{Duration, Rate, Time};
 
-/// A flow's own link: when it becomes free, and the fraction of a nanosecond by which its latest
+/// A flow's own link. Holds when it becomes free, and by which fraction of a nanosecond its latest
 /// packet is early.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
@@ -10,8 +10,8 @@ pub(crate) struct Line {
     remainder: u64, // bit-nanoseconds, below the rate
 }
 
-/// Transmission times of a group's packet sizes at its access rate: sizes repeat, and divisions are
-/// slow.
+/// Transmission times of a group's packet sizes at its access rate, computed once: sizes repeat,
+/// and divisions are slow.
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     rate: u64,
@@ -33,7 +33,7 @@ impl Pace {
     }
 }
 
-/// Whole nanoseconds, and the remainder of the division by the rate.
+/// The transmission time in integer nanoseconds, and the remainder of the division by the rate.
 #[inline(never)]
 fn split(rate: u64, bytes: u32) -> (Duration, u64) {
     let (scaled, rate) = (u128::from(bytes) * 8_000_000_000, u128::from(rate));
@@ -41,13 +41,13 @@ fn split(rate: u64, bytes: u32) -> (Duration, u64) {
 }
 
 impl Line {
-    /// When it finishes sending; in the past when it is idle.
+    /// When the link finishes sending; a past time if it is idle.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// The number of packets of the usual size that a packet at `now` waits for: 0 if the link is
+    /// The number of packets of the usual size for which a packet at `now` waits: 0 if the link is
     /// idle, and 2 for two or more.
     #[inline(always)]
     pub(crate) fn queued(&self, now: Time, pace: &Pace) -> usize {
@@ -55,7 +55,7 @@ impl Line {
         usize::from(waits > Duration::ZERO) + usize::from(waits > pace.whole)
     }
 
-    /// Starts to send `bytes` at `now` or after the packets before it, and returns when the last
+    /// Starts to send `bytes` at `now` or after the packets before them, and returns when the last
     /// bit has left. Remainders are carried, so the rate is exact.
     #[inline(always)]
     pub(crate) fn start(&mut self, bytes: u32, now: Time, pace: &Pace) -> Time {

@@ -18,10 +18,10 @@ pub struct Link {
     meter: LinkMeter,
     measured_from: Time,
     law: RateLaw,
-    /// Is its rate changed at some time? Then its mean is recorded.
+    /// Does the rate change at some time? Then the mean rate is recorded.
     changes: bool,
-    /// When its rate was last changed, and the bits it could have sent by then since measuring
-    /// began.
+    /// When the rate was last changed, and the bits that could be sent from the start of measuring
+    /// to then.
     tuned: (Time, f64),
     hears_round_trips: bool,
 }
@@ -31,7 +31,7 @@ pub struct Link {
 pub struct Departure {
     /// The packet.
     pub packet: Packet,
-    /// When its last bit reaches the other end.
+    /// When the packet's last bit reaches the other end.
     pub reaches: Time,
 }
 
@@ -77,7 +77,6 @@ impl Link {
         Departure { packet, reaches: sent + self.delay }
     }
 
-    /// Changes its discipline to `fresh` from `now` on, as [`Server::change`].
     pub(crate) fn change(&mut self, fresh: Box<dyn Discipline>, now: Time, signals: &mut dyn Signals) {
         let mut counted = Counted { inner: signals, meter: &mut self.meter };
         drop(self.server.change(fresh, now, &mut counted));
@@ -85,7 +84,7 @@ impl Link {
         self.meter.waiting(self.server.backlog(), now);
     }
 
-    /// Gives it another rate at `now`. A packet being sent ends as scheduled.
+    /// Changes the rate at `now`. A packet being sent ends as scheduled.
     pub(crate) fn set_rate(&mut self, rate: Rate, now: Time) {
         let (since, bits) = self.tuned;
         self.tuned = (now, bits + self.server.bits(since, now));
@@ -103,8 +102,8 @@ impl Link {
         &self.name
     }
 
-    /// Its rate at `now`, and its propagation delay. While it is down, the rate is the previous
-    /// one. The rate of a pattern or a trace is its mean.
+    /// The rate at `now`, and the propagation delay. While the link is down, the rate is the
+    /// previous one. The rate of a pattern or a trace is its mean.
     pub(crate) fn at(&self, now: Time) -> (Rate, Duration) {
         let rate = match &self.law {
             RateLaw::Fixed => None,
@@ -122,7 +121,7 @@ impl Link {
         steps.iter().map(|step| step.at)
     }
 
-    /// Its rate and its propagation delay; `None` if either changes.
+    /// The rate and the propagation delay; `None` if either changes.
     pub(crate) fn fixed(&self) -> Option<(Rate, Duration)> {
         let delay_changes = self.faulty.as_ref().is_some_and(|wire| wire.has_delays());
         (!self.changes && !delay_changes).then(|| (self.rate(), self.delay))
@@ -133,7 +132,8 @@ impl Link {
         self.faulty.is_some()
     }
 
-    /// The fate of a packet on its wire. Without faults it would reach the other end at `reaches`.
+    /// The fate of a packet on the wire. Without faults the packet would reach the other end at
+    /// `reaches`.
     pub(crate) fn carry(&mut self, reaches: Time) -> Fate {
         let plain = Fate::Arrives { at: reaches, is_late: false, twice: false };
         let (delay, sent) = (self.delay, reaches.saturating_sub(self.delay));
@@ -144,7 +144,6 @@ impl Link {
         self.server.rate()
     }
 
-    /// The bits that it can send from `from` to `to`.
     pub(crate) fn bits(&self, from: Time, to: Time) -> f64 {
         self.server.bits(from, to)
     }
@@ -161,7 +160,6 @@ impl Link {
         self.server.discipline_mut().on_round_trip(trip, now);
     }
 
-    /// Queueing delays since the warm-up.
     pub(crate) fn sojourn(&self) -> &DelayHistogram {
         self.meter.sojourn()
     }
@@ -171,7 +169,7 @@ impl Link {
         self.server.backlog()
     }
 
-    /// Forgets what was measured up to `now`: the warm-up is over.
+    /// Ends the warm-up at `now`: forgets all measurements.
     pub fn start_measuring(&mut self, now: Time) {
         self.meter.restart(now);
         self.measured_from = now;
@@ -179,8 +177,8 @@ impl Link {
         self.faulty.iter_mut().for_each(|wire| wire.start_measuring());
     }
 
-    /// Its measurements since the warm-up, at `now`. The mean of a changing rate is recorded;
-    /// utilization is the share of the bits that could have been sent.
+    /// The measurements since the warm-up, at `now`. The mean of a changing rate is recorded.
+    /// Utilization is relative to the bits that could have been sent.
     pub fn record(&self, now: Time) -> LinkRecord {
         let wire = self.faulty.as_ref().map(|wire| wire.record());
         LinkRecord { wire, ..self.meter.record(&self.name, self.mean_rate(now), now) }
@@ -197,7 +195,6 @@ impl Link {
     }
 }
 
-/// Counts signals by cause, and passes them on.
 struct Counted<'a> {
     inner: &'a mut dyn Signals,
     meter: &'a mut LinkMeter,
@@ -226,7 +223,7 @@ mod tests {
     struct TailDrop;
     impl Dropper for TailDrop {}
 
-    /// Reports whether it uses round trips.
+    /// A queue that reports whether it uses round trips.
     struct Says(bool, Queue<Fcfs, TailDrop>);
 
     impl Discipline for Says {

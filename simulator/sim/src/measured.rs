@@ -17,7 +17,6 @@ use fairwire_tcp::LossCounts;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// The name of a flow's record, its group and its type.
 struct Names {
     name: FlowName,
     group: Arc<str>,
@@ -26,13 +25,14 @@ struct Names {
 
 impl<T: Tap, E: Events> Model<T, E> {
     pub(crate) fn measured(&self) -> Measured {
-        // By plan: the number of its latest flow. Plans of one name are numbered as one group.
+        // By plan: the number of its latest flow. Plans with the same name are numbered as one
+        // group.
         let mut numbers: Vec<u32> = self.groups.iter().map(|group| group.before).collect();
         let names = self
             .groups
             .iter()
             .map(|Group { plan, .. }| (plan.name.as_str().into(), kind(&plan.source).into()));
-        // By group: its name and its type, which its flows share.
+        // By group: the name and the type that its flows share.
         let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
         let has_faults = self.links.iter().any(Link::has_faults);
         let mut rest = &self.store.flows[..];
@@ -82,7 +82,7 @@ impl<T: Tap, E: Events> Model<T, E> {
             let name = &group.plan.name;
             let transfers = timed.transfers.record(name, Kind::Transfer);
             let pages = timed.pages.record(name, Kind::Page);
-            // Plans of one name are one group, counted with the first of them.
+            // Plans with the same name are one group, counted with the first plan.
             let expected = lasting(&group.plan.source).into_iter().filter(|_| group.head == number);
             let kinds: BTreeSet<Kind> = expected.chain(timed.lasting.keys().copied()).collect();
             let lasting = kinds.into_iter().map(|kind| {
@@ -94,7 +94,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         (0..).zip(&self.groups).flat_map(of_group).collect()
     }
 
-    /// The total measured time of all members of the group with this first plan, seconds.
+    /// The measured time of all members of the group with this first plan, in total, seconds.
     fn measured_s(&self, head: u32) -> f64 {
         let members = self.groups.iter().filter(|group| group.head == head).map(|group| &group.plan);
         let members = members.flat_map(|plan| plan.members.iter().map(move |member| (plan, *member)));
@@ -125,7 +125,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         all
     }
 
-    /// The delivered bytes of a member of `plan` by `counts`: on the wire, and of payload.
+    /// The bytes delivered to a member of `plan`, computed from `counts`: on the wire, and of
+    /// payload.
     pub(crate) fn bytes(&self, plan: &GroupPlan, counts: &Counts) -> (u64, u64) {
         match &plan.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
@@ -192,7 +193,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// The lasting kinds among those that a source times.
+/// The types of lasting events that a source times.
 fn lasting(source: &Source) -> Vec<Kind> {
     match source {
         Source::Tcp { load, .. } => load.lasting().collect(),
@@ -201,7 +202,6 @@ fn lasting(source: &Source) -> Vec<Kind> {
     }
 }
 
-/// The type of a source in records.
 fn kind(source: &Source) -> String {
     match source {
         Source::Bulk { tcp } => format!("bulk {}", tcp.name()),

@@ -1,13 +1,13 @@
 //! The model: the events in the network and their order.
 //!
-//! Three events carry a packet over a queue and back. It arrives at the queue ([`Event::Arrival`]);
-//! the link finishes the preceding packet ([`Event::LinkFree`]); its acknowledgement reaches the
-//! sender ([`Event::Ack`]), which sends the packets that it allows.
+//! Three events carry a packet over a queue and back. The packet arrives at the queue
+//! ([`Event::Arrival`]); the link finishes the preceding packet ([`Event::LinkFree`]); the
+//! acknowledgement reaches the sender ([`Event::Ack`]), which sends the packets that it allows.
 //!
-//! Links without contention are arithmetic. A flow's own links at either end, wires, and a return
-//! path without queues delay only packets of that flow, in order. So the time of a packet at the
-//! first queue is known when it is sent. The time of its acknowledgement is known when the packet
-//! begins to leave the last queue.
+//! Links without contention are arithmetic. A flow's own links, wires, and a return path without
+//! queues delay only packets of that flow, in order. So the time of a packet at the first queue is
+//! known when it is sent. The time of its acknowledgement is known when the packet begins to leave
+//! the last queue.
 //!
 //! ```text
 //! Wake, Ack ─► sender ─ own link, wires ─► Arrival ─► queue ─► LinkFree ─ wires, link ─► receiver
@@ -17,10 +17,10 @@
 //!
 //! Events have one total order: by time, then by the tie rule, which draws from the seed and the
 //! events ([`Ties`](crate::ties::Ties)), then by scheduling order. No event is ever cancelled: a
-//! link and a flow know when they are due, and ignore other times.
+//! link and a flow ignore events at times when they are not due.
 //!
-//! Events are kept behind [`Events`], frames and flows behind [`Store`]. Hosts may run ahead of
-//! links if that changes nothing, so the loop runs in turns.
+//! [`Events`] keeps the events, [`Store`] the frames and flows. Hosts may run ahead of links if
+//! that changes nothing, so the loop runs in turns.
 
 use crate::app::load::Step;
 use crate::app::session::{Session, Timed};
@@ -39,7 +39,6 @@ use fairwire_core::{Duration, Ecn, Packet, Time};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// The model: a network being simulated.
 pub(crate) struct Model<T, E> {
     pub(crate) events: E,
     pub(crate) store: Store<T>,
@@ -50,20 +49,19 @@ pub(crate) struct Model<T, E> {
     pub(crate) sessions: Vec<Session>,
     pub(crate) steps: Vec<Step>, // of one session, while they are carried out
     pub(crate) timed: BTreeMap<u32, Timed>,
-    /// When flows stop, if any does.
+    /// When flows stop, if any stops early.
     pub(crate) on_times: Option<Box<OnTimes>>,
     pub(crate) measured_from: Time,
     pub(crate) end: Time,
     pub(crate) is_measuring: bool,
     pub(crate) hears_trips: bool,
-    /// By flow, as far as needed: when its sender was last heard of.
+    /// By flow, as far as needed: when an answer last reached its sender.
     pub(crate) heard: Vec<Time>,
     /// Events handled before the watcher was last called.
     pub(crate) watched: u64,
     /// Events until the watcher is called again.
     pub(crate) left: u64,
-    /// The number of stale timers and ends of transmissions among the handled events; depends on
-    /// `Events`.
+    /// The number of handled events that were stale; depends on `Events`.
     pub(crate) meaningless: u64,
 }
 
@@ -72,7 +70,7 @@ pub(crate) const WATCH_EVERY: u64 = 1 << 14;
 
 impl<T: Tap, E: Events> Model<T, E> {
     /// Handles every event up to the next sample or the end of the warm-up. Breaks with true at the
-    /// end of the run, and with false when the watcher stopped it.
+    /// end of the run, and with false if the watcher stopped it.
     pub(crate) fn go_to_pause(
         &mut self,
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -86,7 +84,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
         if until == sample {
             self.show(T::sample, until);
-            // There may be many samples, with few events between them.
+            // The watcher is called at each sample: samples may have few events between them.
             if watch(until).is_break() {
                 return ControlFlow::Break(false);
             }
@@ -103,7 +101,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         ControlFlow::Continue(())
     }
 
-    /// Handles every event up to `until`; false when the watcher stopped it.
+    /// Handles every event up to `until`; returns false if the watcher stopped the run.
     fn go_until(&mut self, until: Time, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         while self.events.begin_turn(until) {
             if !(self.go_at_hosts(watch) && self.go_at_links(watch)) {
@@ -179,8 +177,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         let (Target::Queue(link), group) = (leg.to, leg.group) else {
             unreachable!("who arrives at a queue was on a leg that leads there")
         };
-        // Written once, to where the discipline reads it: moving it right after it was written in
-        // pieces would stall the processor.
+        // The descriptor is written once, where the discipline reads it. Moving it right after it
+        // was written in pieces would stall the processor.
         let packet = match self.edges {
             None => self.groups[group as usize].packet(frame, slot, now),
             Some(_) => self.enter_domain(slot, now),
@@ -200,7 +198,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.leave(link, departure, now);
     }
 
-    /// A link has sent a packet: polls it for the next.
     #[inline(always)]
     fn on_link_free(&mut self, link: u32, now: Time) {
         let queue = &mut self.links[link as usize];
@@ -216,7 +213,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// Schedules the next poll of the link, if there is one.
     #[inline(always)]
     pub(crate) fn schedule_link(&mut self, link: u32) {
         let at = self.links[link as usize].next_poll_at();
@@ -275,14 +271,13 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet that crosses no queue reaches its sink's access link.
     #[inline(never)]
     fn on_sink(&mut self, slot: u32, now: Time) {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// `frame`, kept in `slot`, reaches the sink's access link at `at`. Computes at once the
-    /// receiver's reaction, and the return of its acknowledgement.
+    /// `frame`, kept in `slot`, reaches the sink's access link at `at`. Computes the receiver's
+    /// reaction and the return of the acknowledgement at once.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
@@ -312,7 +307,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A flow starts, or one of its timers is due.
     fn on_wake(&mut self, flow: u32, now: Time) {
         let group = self.store.flows[flow as usize].group();
         let (flow, mut stage) = self.stage(flow, group, now);
@@ -363,7 +357,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         flow.on_packet(frame, payload, &mut stage);
     }
 
-    /// The packet in `slot`. It enters the differentiated-services domain if this is its first
+    /// The packet in `slot`, which enters the differentiated-services domain if this is its first
     /// queue.
     #[inline(never)]
     fn enter_domain(&mut self, slot: u32, now: Time) -> Packet {
@@ -385,7 +379,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, tag, ecn))
     }
 
-    /// The group whose path a frame is on.
     #[inline]
     fn group_of(&self, frame: Frame) -> u32 {
         self.legs[frame.leg as usize].group

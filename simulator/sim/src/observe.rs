@@ -1,11 +1,11 @@
 //! Observes a run: samples at exact multiples of an interval, and each packet's path.
 //!
 //! An observer reads and changes nothing, so a run gives the same bits with and without one.
-//! Without one, the engine is compiled without the hooks, so they cost nothing.
+//! Without an observer, the engine is compiled without the hooks.
 //!
-//! A sample at `t` knows every event up to and including `t`. It is taken between two events and is
-//! not an event. Deliveries are computed before their time, but reported at their time, so events
-//! are reported in order.
+//! A sample at `t` includes every event up to and including `t`. It is taken between two events and
+//! is not an event. Deliveries are computed before their time, but reported at their time, so
+//! events are reported in order.
 
 use crate::edge::{Aggregate, Edges};
 use crate::ends::Took;
@@ -25,18 +25,18 @@ pub trait Observer: Send {
     fn interval(&self) -> Option<Duration> {
         None
     }
-    /// Invoke [`packet`](Self::packet) for each packet?
+    /// Is [`packet`](Self::packet) to be invoked for each packet?
     fn wants_packets(&self) -> bool {
         false
     }
-    /// Invoked before anything has happened; `view` shows the participants.
+    /// Invoked before any event; `view` shows the participants.
     fn started(&mut self, _view: &View<'_>) {}
     /// Invoked at each multiple of the interval.
     fn sample(&mut self, _view: &View<'_>) {}
-    /// Invoked when something happened to a packet. Times never decrease.
+    /// Invoked for each event of a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
-    /// Invoked when a transfer or a page is complete, or will certainly be: times may lie ahead by
-    /// the transit time of a packet on its receiver's own link.
+    /// Invoked when a transfer or a page is complete, or certain to complete: times may lie ahead
+    /// by the transit time of a packet on its receiver's own link.
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}
@@ -76,16 +76,16 @@ pub struct View<'a> {
     since: &'a Since,
 }
 
-/// How long a packet waited at a queued link.
+/// A packet's wait at a queued link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
     /// The link, by its index in [`View::links`].
     pub link: u32,
     /// The flow of the packet, by its index in [`View::flows`].
     pub flow: u32,
-    /// Is it an acknowledgement?
+    /// Is the packet an acknowledgement?
     pub is_ack: bool,
-    /// The time from its arrival to the beginning of its transmission.
+    /// The time from the packet's arrival to the beginning of its transmission.
     pub wait: Duration,
 }
 
@@ -96,24 +96,24 @@ pub struct FlowView<'a> {
     pub group: &'a str,
     /// The number in the group, from 1, as in its record.
     pub number: u32,
-    /// Which of the flow's connections it is, from 1; `None` if each flow of the group is one.
+    /// The number of this connection in its flow, from 1; `None` if a flow is one connection.
     pub connection: Option<u32>,
-    /// The differentiated-services codepoint of its packets.
+    /// The differentiated-services codepoint of the flow's packets.
     pub dscp: u8,
-    /// Is it TCP? UDP otherwise.
+    /// Is the flow TCP? Otherwise it is UDP.
     pub is_tcp: bool,
-    /// Bytes on the wire of its packets with data.
+    /// The size on the wire of the flow's packets with data.
     pub data_bytes: u32,
-    /// Bytes on the wire that reached its receiver in order and for the first time.
+    /// Bytes on the wire that reached the receiver in order and for the first time.
     pub delivered_bytes: u64,
-    /// Bytes on the wire that left the last queued link of its path: new and retransmitted data,
-    /// without its acknowledgements.
+    /// Bytes on the wire that left the last queued link of the path: new and retransmitted data,
+    /// without acknowledgements.
     pub left_bytes: u64,
     /// Its packets dropped.
     pub dropped: u64,
     /// Its packets marked.
     pub marked: u64,
-    /// Its congestion control, if it has one.
+    /// The congestion control; `None` without one.
     pub window: Option<Window>,
 }
 
@@ -138,14 +138,14 @@ pub struct LinkView<'a> {
 }
 
 impl FlowView<'_> {
-    /// The name in the flow's record, such as `web.3`; the same for all its connections.
+    /// The name in the flow's record, such as `web.3`; all connections of the flow share it.
     pub fn name(&self) -> FlowName {
         FlowName::numbered(self.group, self.number)
     }
 }
 
 impl LinkView<'_> {
-    /// The bits that it can send from `from` to `to`.
+    /// The bits that the link can send from `from` to `to`.
     pub fn bits(&self, from: Time, to: Time) -> f64 {
         self.link.bits(from, to)
     }
@@ -159,10 +159,10 @@ pub struct AggregateView<'a> {
     pub groups: Vec<&'a str>,
     /// Its marker, to be inspected.
     pub marker: &'a dyn Marker,
-    /// Its marker's target rate, bit/s; `None` if the marker receives no requests.
+    /// The marker's target rate, bit/s; `None` if the marker receives no requests.
     pub target_bps: Option<f64>,
-    /// The share of its green packets that are marked, as estimated by the edge where they leave;
-    /// `None` without an estimator.
+    /// The share of the aggregate's green packets that are marked, as estimated by the edge where
+    /// they leave; `None` without an estimator.
     pub mark_estimate: Option<f64>,
 }
 
@@ -172,7 +172,7 @@ impl<'a> View<'a> {
         self.now
     }
 
-    /// The flows, in the order of the plan; the connections of a flow with several follow each
+    /// The flows, in the order of the plan. If a flow has several connections, they follow each
     /// other.
     pub fn flows(&self) -> impl Iterator<Item = FlowView<'a>> + use<'a> {
         let (groups, since) = (self.groups, self.since);
@@ -199,7 +199,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The packets that began to leave a queued link since the last sample, in that order. Empty if
+    /// The packets that began to leave a queued link since the last sample, in this order. Empty if
     /// the observer has no interval.
     pub fn waits(&self) -> &'a [Wait] {
         &self.since.waits
@@ -245,28 +245,25 @@ impl<'a> View<'a> {
 
 /// The engine's callbacks while it runs. The implementation that does nothing is compiled away.
 pub(crate) trait Tap {
-    /// Is there an observer?
     const IS_ON: bool;
     /// The engine is at `link`, or at the ends of a path.
     fn set_place(&mut self, now: Time, link: Option<u32>);
-    /// Something happened to a packet at that place.
+    /// Something happened to a packet where the engine is.
     fn happened(&mut self, what: What, about: About);
     /// A packet of `flow` begins to leave the last link before the receiver.
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
-    /// A packet reaches its receiver at `at`, maybe in the future; `packets` new packets are then
+    /// A packet reaches its receiver at `at`, which may lie ahead, and puts `packets` new packets
     /// in order.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
-    /// A transfer or a page is complete, or will be.
     fn completes(&mut self, event: &TransferEvent);
     /// When the engine must stop between events.
     fn next_sample(&self) -> Time;
     fn start(&mut self, state: State<'_>);
-    /// The time is [`next_sample`](Tap::next_sample).
+    /// Takes a sample; the time is [`next_sample`](Tap::next_sample).
     fn sample(&mut self, state: State<'_>);
     fn finish(&mut self, state: State<'_>);
 }
 
-/// The packet of an event.
 #[derive(Clone, Copy)]
 pub(crate) struct About {
     pub(crate) slot: u32,
@@ -277,7 +274,7 @@ pub(crate) struct About {
     pub(crate) sack: Sack,
 }
 
-/// The parts of the engine that a view shows.
+/// The components of the engine that a view shows.
 #[derive(Clone, Copy)]
 pub(crate) struct State<'a> {
     pub(crate) now: Time,
@@ -305,7 +302,6 @@ impl Tap for Unwatched {
     fn finish(&mut self, _: State<'_>) {}
 }
 
-/// Counts since the last sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     delivered: u64, // bytes
@@ -328,7 +324,6 @@ struct Ahead {
     event: PacketEvent,
 }
 
-/// Passes the engine's callbacks on to an observer.
 pub(crate) struct Watch<'a> {
     observer: Box<dyn Observer + 'a>,
     interval: Option<Duration>,
@@ -337,7 +332,6 @@ pub(crate) struct Watch<'a> {
     now: Time,
     link: Option<u32>,
     since: Since,
-    /// When each packet reached its current queue, by its slot.
     reached: Vec<Time>,
     /// Future deliveries by time, and for equal times in the order of computation.
     ahead: BTreeMap<(Time, u64), Ahead>,
@@ -361,7 +355,6 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Reports the events held back, up to `now`.
     fn release(&mut self, now: Time) {
         while let Some(first) = self.ahead.first_entry().filter(|first| first.key().0 <= now) {
             let ahead = first.remove();
@@ -372,7 +365,6 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Notes when a packet reached a queue, and how long it waited there.
     fn time_the_wait(&mut self, what: What, about: &About) {
         let (slot, Some(link)) = (about.slot as usize, self.link) else { return };
         match what {
@@ -492,7 +484,7 @@ impl Tap for Watch<'_> {
     }
 }
 
-/// A discipline's action on `packet`, the descriptor of one of `frames`.
+/// The observers' data on `packet`, which is the descriptor of one of `frames`.
 pub(crate) fn about(packet: &Packet, frames: &Frames, is_tcp: bool) -> About {
     let (slot, wire_bytes) = (packet.frame, packet.len);
     let mut frame = frames.at(slot);

@@ -5,18 +5,16 @@ use fairwire_core::{Duration, Time};
 use fairwire_metrics::presence;
 use std::ops::Range;
 
-/// Future stops, and the bytes delivered so far.
 pub(crate) struct OnTimes {
-    /// In descending order of time.
+    /// The stops of flows, in descending order of time.
     pub(crate) stops: Vec<(Time, Range<u32>)>,
     pub(crate) slot: Duration,
     pub(crate) slot_ends: Time,
-    /// By slot, and in it by member: bytes on the wire since measuring began.
+    /// By slot, and within a slot by member: bytes on the wire since measuring began.
     pub(crate) delivered: Vec<u64>,
 }
 
 impl OnTimes {
-    /// The on-times of `groups`, if any group has some.
     pub(crate) fn of(groups: &[GroupPlan], settings: &Settings) -> Option<Box<Self>> {
         if groups.iter().all(|group| group.on.is_empty()) {
             return None;

@@ -9,16 +9,16 @@ use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
 /// Links with queues, and the flows that cross them.
 pub struct Network {
-    /// The queued links, each in one direction; a [`Hop::Link`] names one by its index here.
+    /// The queued links, each in one direction, named by their index in [`Hop::Link`].
     pub links: Vec<LinkPlan>,
     /// The flows.
     pub groups: Vec<GroupPlan>,
-    /// The aggregates that edges know; a group belongs to one at most.
+    /// The aggregates that edges know; a group belongs to at most one aggregate.
     pub aggregates: Vec<AggregatePlan>,
 }
 
-/// Groups of flows with one contract. They are coloured together where they enter the first queue
-/// of their path, and observed together where they have left the last.
+/// Groups of flows with one contract. The groups' packets are coloured together where they enter
+/// the first queue of their path, and observed together where they have left the last.
 pub struct AggregatePlan {
     /// Unique name.
     pub name: String,
@@ -26,7 +26,8 @@ pub struct AggregatePlan {
     pub groups: Vec<usize>,
     /// Colours its packets.
     pub marker: Box<dyn Marker>,
-    /// Reports the marks of its packets to the marker; without one the marker receives no requests.
+    /// Reports the packets' marks to the marker; without an estimator the marker receives no
+    /// requests.
     pub estimator: Option<EstimatorPlan>,
 }
 
@@ -40,13 +41,13 @@ pub struct LinkPlan {
     pub law: RateLaw,
     /// Its propagation delay, one way.
     pub delay: Duration,
-    /// Its wire, if that has faults.
+    /// The wire behind the link, if it has faults.
     pub wire: Option<Wire>,
-    /// The discipline that shares it.
+    /// The discipline that shares the link.
     pub discipline: Box<dyn Discipline>,
 }
 
-/// Flows that differ only in when they start and how far away they are.
+/// Flows that differ only in their start and their distance.
 ///
 /// A group whose flows have several paths is a sequence of plans with one name. Their numbers
 /// continue from plan to plan.
@@ -58,31 +59,33 @@ pub struct GroupPlan {
     pub source: Source,
     /// The path from the source's access link to the sink's.
     pub forward: Vec<Hop>,
-    /// The path from the sink's access link to the source's: that of acknowledgements.
+    /// The path from the sink's access link to the source's, which acknowledgements take.
     pub back: Vec<Hop>,
     /// The rate of each flow's own link, at either end.
     pub access_rate: Rate,
-    /// The class of its packets: a subscriber, a host, a leaf of a tree of classes; 0 for none.
+    /// The class of the flows' packets: a subscriber, a host, a leaf of a tree of classes; 0 for
+    /// none.
     pub class: u32,
-    /// The differentiated-services codepoint of its packets, 0 to 63.
+    /// The differentiated-services codepoint of the flows' packets, 0 to 63.
     pub dscp: u8,
-    /// The ECN codepoint of its datagrams, except those that have their own. TCP sets its own.
+    /// The ECN codepoint of datagrams, except those that carry their own. TCP sets its own
+    /// codepoint.
     pub ecn: Ecn,
     /// The flows, numbered from 1, or from the end of the preceding plan with the same name.
     pub members: Vec<Member>,
-    /// When each of them sends; if empty, from its start to the end of the run. The first on-time
+    /// When each member sends; if empty, from its start to the end of the run. The first on-time
     /// always begins with the flow's own start.
     pub on: Vec<OnTime>,
 }
 
 /// A time in which a flow sends, counted from the start of the run. At its end no new data is sent,
-/// but TCP repairs earlier data. The next on-time begins with new connections, as if it were the
-/// first: the window, the position in a capture and a user's pending request are forgotten.
+/// but TCP repairs earlier data. The next on-time begins with new connections and forgets the
+/// window, the position in a capture and a user's pending request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OnTime {
     /// When it begins.
     pub from: Duration,
-    /// When it ends: later than `from`, and no later than the next begins.
+    /// When the on-time ends: later than `from`, and no later than the next begins.
     pub until: Duration,
 }
 
@@ -95,7 +98,7 @@ impl GroupPlan {
         }
     }
 
-    /// Engine flows per member: each on-time has its own.
+    /// Engine flows per member: each on-time has separate flows.
     pub(crate) fn flows_each(&self) -> usize {
         self.connections() * self.on.len().max(1)
     }
@@ -109,16 +112,16 @@ impl GroupPlan {
     }
 }
 
-/// The individual part of one flow of a group.
+/// The properties of one flow that its group does not share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     /// When it starts.
     pub start: Duration,
-    /// The propagation delay of its access link, one way; the same at either end.
+    /// The propagation delay of the flow's access link, one way; the same at either end.
     pub access_delay: Duration,
 }
 
-/// A part of the path between the access links.
+/// A link of the path between the access links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
     /// A queued link, by its index in [`Network::links`].
@@ -155,22 +158,22 @@ pub enum Source {
         packet_bytes: u32,
         /// Header bytes included in `packet_bytes`; they are not goodput.
         header_bytes: u32,
-        /// The maximum relative change of a gap, 0 to 1: each is scaled by a factor uniform in [1 -
-        /// dither, 1 + dither].
+        /// The maximum relative change of a gap, 0 to 1: each gap is scaled by a factor uniform in
+        /// [1 - dither, 1 + dither].
         dither: f64,
     },
     /// Any other datagram source.
     Datagrams {
         /// How the datagrams are generated.
         traffic: Traffic,
-        /// Header bytes of each packet, at most all of it; they are no goodput.
+        /// Header bytes of each packet, at most the complete packet; they are not goodput.
         header_bytes: u32,
     },
-    /// An external protocol, with its own two ends.
+    /// An external protocol, which provides both ends.
     Endpoints {
         /// Creates both ends.
         endpoints: Endpoints,
-        /// Header bytes of each packet; they are no goodput.
+        /// Header bytes of each packet; they are not goodput.
         header_bytes: u32,
     },
 }
@@ -219,17 +222,17 @@ pub enum TieRule {
 /// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Per member of a group, in the order of the plan.
+    /// One record per member of a group, in the order of the plan.
     pub flows: Vec<FlowRecord>,
     /// Per queued link.
     pub links: Vec<LinkRecord>,
-    /// Per group with timed transfers, and type of transfer.
+    /// One record per group with timed transfers and type of transfer.
     pub transfers: Vec<TransferRecord>,
-    /// Per aggregate, in the order of the plan.
+    /// One count per aggregate, in the order of the plan.
     pub aggregates: Vec<AggregateCount>,
     /// When each member was on, if a group has on-times.
     pub presence: Option<Presence>,
-    /// Events handled, without timers and polls of links that were stale when they came up.
+    /// The number of events handled, without stale timers and stale polls of links.
     pub events: u64,
 }
 
@@ -238,15 +241,15 @@ pub struct Measured {
 pub struct AggregateCount {
     /// Its name.
     pub name: String,
-    /// Its marker's target rate, averaged over time, bit/s; `None` if the marker receives no
+    /// The marker's target rate, averaged over time, bit/s; `None` if the marker receives no
     /// requests.
     pub target_bps: Option<f64>,
     /// Packets that entered.
     pub entered: u64,
-    /// Green packets among them.
+    /// Green packets among those that entered.
     pub green: u64,
     /// Green packets that left.
     pub green_left: u64,
-    /// Packets with a mark among the green ones that left.
+    /// Marked packets among the green ones that left.
     pub green_marked: u64,
 }

@@ -1,12 +1,11 @@
 //! Prefetching of memory before it is needed.
 //!
-//! Not an ordinary load: the processor completes its instructions in order, so a load that misses
-//! sooner or later delays everything behind it. A prefetch is complete at once.
+//! An ordinary load would not serve: the processor completes its instructions in order, so a load
+//! that misses sooner or later delays everything behind it. A prefetch is complete at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::ops::Range;
 
-/// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
 /// Prefetches the cache lines `which` of `of`, counted from its start, which is aligned to a line.

@@ -1,4 +1,4 @@
-//! Flows that stop, and the bytes delivered to each meanwhile.
+//! Flows that stop, and the bytes delivered to each before its stop.
 //!
 //! Stops and deliveries are handled between events, like samples, so they add no work per packet.
 //! All actions of a flow at the instant of its stop precede the stop.
@@ -13,7 +13,6 @@ use fairwire_metrics::presence::Presence;
 use std::ops::Range;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// `flows` stop at `until`, unless the run is over by then.
     pub(crate) fn stop_at(&mut self, until: Duration, flows: Range<u32>) {
         let end = self.end.since(Time::ZERO);
         if let Some(on_times) = &mut self.on_times
@@ -51,7 +50,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         flows.for_each(|flow| self.store.flows[flow as usize].stop(now));
     }
 
-    /// Each member, with its plan, its number there and the counts of all its flows.
     fn by_member(&self) -> impl Iterator<Item = (&GroupPlan, Member, Counts)> {
         let mut rest = &self.store.flows[..];
         self.groups
@@ -64,7 +62,6 @@ impl<T: Tap, E: Events> Model<T, E> {
             })
     }
 
-    /// The measured time for which a member of `plan` is on.
     pub(crate) fn active(&self, plan: &GroupPlan, member: Member) -> Duration {
         self.measured_on(plan, member).fold(Duration::ZERO, |sum, on| sum + (on.until - on.from))
     }

@@ -15,25 +15,25 @@ pub struct PacketEvent {
     /// The flow, or one connection of a flow with several, by its index in
     /// [`View::flows`](crate::View::flows).
     pub flow: u32,
-    /// The packet's number while it is in flight; reused afterwards.
+    /// The packet's number, reused once the packet is no longer in flight.
     pub frame: u32,
     /// Bytes on the wire.
     pub wire_bytes: u32,
     /// Its content.
     pub content: Content,
-    /// Its ECN codepoint, after the event.
+    /// The packet's ECN codepoint, after the event.
     pub ecn: Ecn,
-    /// When its source handed it to its own link; meaningless for an acknowledgement.
+    /// When the source handed the packet to its own link; meaningless for an acknowledgement.
     pub sent: Time,
 }
 
-/// A completed request: a transfer, or a page of several.
+/// A completed request: a transfer, or a page of several transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferEvent {
-    /// When it was complete: a transfer when its receiver had all of it, a page when its senders
-    /// knew that all data had arrived.
+    /// The time of completion. A transfer is complete when its receiver has all of it, a page when
+    /// its senders know that all data has arrived.
     pub at: Time,
-    /// When it was requested.
+    /// When the transfer or page was requested.
     pub since: Time,
     /// The flow, or one connection of a flow with several, by its index in
     /// [`View::flows`](crate::View::flows); for a page, the first connection of its user.
@@ -52,17 +52,18 @@ pub struct TransferEvent {
 /// The kind of a [`PacketEvent`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// It reached a queue.
+    /// The packet reached a queue.
     Arrive,
-    /// A discipline dropped it.
+    /// A discipline dropped the packet.
     Drop(Cause),
-    /// A discipline marked it.
+    /// A discipline marked the packet.
     Mark(Cause),
-    /// A link began to send it.
+    /// A link began to send the packet.
     Depart,
-    /// It was lost on the wire behind a link, after it had been sent.
+    /// The packet was lost on the wire behind a link, after it had been sent.
     Lost,
-    /// It reached its receiver completely; for an acknowledgement, the sender of the data.
+    /// The packet has completely reached its receiver; for an acknowledgement, the sender of the
+    /// data.
     Deliver,
 }
 
@@ -97,20 +98,20 @@ pub enum Content {
     Datagram,
     /// Data, in a segment.
     Data {
-        /// Its number, from 0.
+        /// The segment's number, from 0.
         seq: u64,
-        /// Was it sent before?
+        /// Was the segment sent before?
         is_retransmission: bool,
-        /// Does it report that the window was reduced (CWR)?
+        /// Does the segment report that the window was reduced (CWR)?
         cwr: bool,
     },
     /// An acknowledgement.
     Ack {
         /// The next segment expected.
         next: u64,
-        /// Does it answer the opening of the connection?
+        /// Does the acknowledgement answer the opening of the connection?
         is_for_syn: bool,
-        /// Does it echo a mark (ECE)?
+        /// Does the acknowledgement echo a mark (ECE)?
         ece: bool,
         /// The blocks received beyond `next`.
         sack: Sack,
@@ -124,6 +125,6 @@ pub struct Window {
     pub cwnd: f64,
     /// The slow-start threshold, segments.
     pub ssthresh: f64,
-    /// The smoothed round-trip time, once one was measured.
+    /// The smoothed round-trip time; `None` before the first measurement.
     pub srtt: Option<Duration>,
 }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// A set-up that may be stopped; code that sets up a link or a flow [calls it](Self::made).
+/// A set-up that may be stopped. Code that sets up a link or a flow [calls it](Self::made).
 pub struct SetUp<'a> {
     watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
     made: u32,
@@ -57,7 +57,7 @@ impl fmt::Debug for Rest {
 }
 
 impl<T: Tap> Model<T, Sides> {
-    /// The parts of a run that exist when `watch` stops it.
+    /// Sets up `plan`. If `watch` stops the set-up, returns the components that exist.
     pub(crate) fn new(
         mut plan: Network,
         settings: &Settings,
@@ -77,7 +77,6 @@ impl<T: Tap> Model<T, Sides> {
 }
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// A completely set-up model.
     #[cfg(test)]
     pub(crate) fn whole(events: E, store: Store<T>, plan: Network, settings: &Settings) -> Self {
         let mut watch = |_| ControlFlow::Continue(());
@@ -85,7 +84,7 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 
     /// A model of `plan` with its events in `events` and its flows in `store`. If the set-up is
-    /// stopped, returns the parts that exist.
+    /// stopped, returns the components that exist.
     pub(crate) fn over(
         mut events: E,
         store: Store<T>,
@@ -143,7 +142,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         Rest(Box::new((events, flows, frames, links, groups, sessions)))
     }
 
-    /// Adds the flows of a group; `None` if the set-up was stopped.
     fn add(&mut self, mut plan: GroupPlan, seed: Seed, set_up: &mut SetUp<'_>) -> Option<()> {
         let number = self.groups.len() as u32;
         let members = std::mem::take(&mut plan.members);
@@ -204,7 +202,6 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// The lanes for flows of a group with the same access delay.
 fn lanes_of<E: Events>(group: &Group, events: &mut E) -> Lanes {
     let is_two_way = group.is_acknowledged() || group.is_outside();
     let of_two_way =

@@ -9,7 +9,7 @@ use fairwire_core::{Discipline, Rate, Time};
 use std::ops::ControlFlow;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Handles every event up to the end; false when the watcher stopped it.
+    /// Handles every event up to the end; returns false if the watcher stopped the run.
     pub(crate) fn go(&mut self, watch: &mut dyn FnMut(Time) -> ControlFlow<()>) -> bool {
         loop {
             if let ControlFlow::Break(is_whole) = self.go_to_pause(watch) {
@@ -18,7 +18,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// Changes the discipline of `link` to `fresh` from `now` on, between two events.
     fn change_discipline(&mut self, link: u32, fresh: Box<dyn Discipline>, now: Time) {
         self.store.tap.set_place(now, Some(link));
         let queue = &mut self.links[link as usize];
@@ -32,7 +31,7 @@ impl<T: Tap, E: Events> Model<T, E> {
 
 /// A run that proceeds from one sample of its observer to the next. Between two steps, disciplines
 /// and rates of links may be changed, also through a handle that the creator of a discipline kept.
-/// Without changes its results are those of [`run_observed`](crate::run_observed), bit for bit.
+/// Without changes the results are those of [`run_observed`](crate::run_observed), bit for bit.
 pub struct Steps {
     model: Box<Model<Watch<'static>, Sides>>,
     now: Time,
@@ -51,8 +50,8 @@ impl Steps {
         Steps { model, now: Time::ZERO, is_over: false }
     }
 
-    /// Proceeds to the next sample or to the end, which may also be sampled. Returns whether the
-    /// run continues.
+    /// Proceeds to the next sample or to the end, where a sample may also be due. Returns whether
+    /// the run continues.
     ///
     /// # Panics
     /// As [`run`](crate::run).
@@ -76,9 +75,9 @@ impl Steps {
     }
 
     /// Changes the discipline of a link, by its index in the plan, to the newly built `fresh` from
-    /// now on. If it can [take over](Discipline::retune) the parameters of `fresh`, its state
-    /// stays. Otherwise `fresh` replaces it. Waiting packets are offered to `fresh`, which drops
-    /// them like arrivals if it has no room.
+    /// now on. If the present discipline can [take over](Discipline::retune) the parameters of
+    /// `fresh`, its state remains. Otherwise `fresh` replaces it: waiting packets are offered to
+    /// `fresh`, which drops them like arrivals if it has no room.
     ///
     /// # Panics
     /// When there is no such link.
@@ -86,9 +85,9 @@ impl Steps {
         self.model.change_discipline(link as u32, fresh, self.now);
     }
 
-    /// Gives a link, by its index in the plan, another rate from now on. A packet being sent ends
-    /// as scheduled. If a schedule changes the link's rate, this is its rate before the first
-    /// change. A link that follows a trace ignores the rate.
+    /// Changes the rate of a link, by its index in the plan, from now on. A packet being sent ends
+    /// as scheduled. If a schedule changes the link's rate, `rate` applies before the first change.
+    /// A link that follows a trace ignores `rate`.
     ///
     /// # Panics
     /// When there is no such link.

@@ -16,7 +16,6 @@ pub(crate) struct Store<T> {
 }
 
 impl<T: Tap> Store<T> {
-    /// A store without flows, with room for `flows`.
     pub(crate) fn new(tap: T, flows: usize) -> Self {
         let frames = if T::IS_ON { Frames::with_stamps() } else { Frames::default() };
         Store { frames, flows: Vec::with_capacity(flows), tap }

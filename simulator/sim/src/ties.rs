@@ -1,9 +1,9 @@
 //! The order of simultaneous events.
 //!
 //! Under the random rule, each event's draw is a function of the seed, the instant and the event's
-//! identity. An identity is the arrival of one packet, or a timer of one flow. So the draw depends
-//! neither on when the event was scheduled nor on anything else in the run. Draws are made only
-//! when two events meet, and are not kept.
+//! identity. The identity is the arrival of one packet, or a timer of one flow. So the draw depends
+//! neither on the scheduling order nor on anything else in the run. Draws are made only when two
+//! events meet, and are not kept.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;
@@ -12,7 +12,7 @@ use fairwire_core::{Seed, Time};
 /// Distinguishes simultaneous events.
 #[derive(Debug)]
 pub(crate) struct Ties {
-    /// Number of events scheduled so far, modulo 2^32, if the rule needs it.
+    /// The number of events scheduled so far, modulo 2^32, if the rule needs it.
     scheduled: u32,
     salt: Option<u64>, // none: in the order scheduled
 }
@@ -26,7 +26,7 @@ impl Ties {
         Ties { scheduled: 0, salt }
     }
 
-    /// Distinguishes an event of this identity, which is now scheduled, from simultaneous ones.
+    /// The number that distinguishes an event of this identity from simultaneous events.
     #[inline(always)]
     pub(crate) fn number(&mut self, identity: u32) -> u32 {
         if self.salt.is_some() {
@@ -36,14 +36,13 @@ impl Ties {
         self.scheduled
     }
 
-    /// Does the event numbered `one` precede the one numbered `other`, which is due at the same
-    /// `time`?
+    /// Does the event numbered `one` precede the event numbered `other`, if both are due at `time`?
     #[inline]
     pub(crate) fn goes_first(&self, time: Time, one: u32, other: u32) -> bool {
         self.order(time, one) < self.order(time, other)
     }
 
-    /// The sort key of events at `time`: their draws, or their numbers. No two are equal, since
+    /// The sort key of an event at `time`: its draw, or its number. No two keys are equal, since
     /// mixing is invertible.
     #[inline]
     pub(crate) fn order(&self, time: Time, number: u32) -> u64 {

@@ -1,10 +1,10 @@
-//! Round trips of segments, for disciplines that use them: from the departure at their link to the
-//! answer at the sender.
+//! Round trips of segments, for disciplines that use them: from the departure at the discipline's
+//! link to the answer at the sender.
 //!
 //! A gateway observes the answer on its path. Here the round trip ends at the sender, whose own
 //! links add a constant. As with timestamps (RFC 7323, section 4.3), a delayed acknowledgement
-//! answers the first of its segments. Without such disciplines this costs a run only three tests
-//! per packet.
+//! answers the first of its segments. A run without such disciplines pays only three tests per
+//! packet.
 
 use crate::event::Events;
 use crate::frames::Left;
@@ -22,7 +22,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// The packet in `slot` answers the packet whose departure it carries.
+    /// Ends the round trip of the packet whose departure is kept in `slot`.
     #[inline(never)]
     pub(crate) fn hear_trip(&mut self, slot: u32, now: Time) {
         let flow = self.store.frames.at(slot).flow;

@@ -3,19 +3,18 @@
 use crate::plan::{GroupPlan, Hop, Network, Settings, Source, TieRule};
 use fairwire_core::Duration;
 
-/// The tuning of a run. The default handles event after event, in one order.
+/// The tuning of a run. The default handles all events one by one, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
-    /// The time by which hosts are handled ahead of links; `None` if all events come up in one
-    /// order.
+    /// The time by which hosts are handled ahead of links; `None` if all events have one order.
     pub(crate) lookahead: Option<Duration>,
-    /// Indexed by link: do its packets continue only to sinks? Such packets are delivered together,
-    /// at the end of a turn. Empty without a lookahead.
+    /// By link: do its packets continue only to sinks? Such packets are delivered together, at the
+    /// end of a turn. Empty without a lookahead.
     pub(crate) last_links: Vec<bool>,
     /// Is there only one link, and a lookahead? Then the time at which the link becomes free is
     /// kept separately instead of as an event in a lane.
     pub(crate) has_one_link: bool,
-    /// Are there more flows than the caches hold records for? Then the data for later events is
+    /// Are there more flows than records that the caches hold? Then the data for later events is
     /// prefetched.
     pub(crate) has_many_flows: bool,
 }
@@ -24,14 +23,13 @@ pub(crate) struct Tuning {
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {
-    /// The tuning for a network. An observer must receive events in order, so with one there is no
+    /// The tuning for a network. An observer must receive events in order, so it excludes a
     /// lookahead.
     pub(crate) fn of(plan: &mut Network, settings: &Settings, is_watched: bool) -> Self {
         let lookahead = if is_watched { None } else { lookahead(plan, settings) };
         Tuning::ahead(plan, lookahead)
     }
 
-    /// The tuning for a network with this lookahead, if any.
     pub(crate) fn ahead(plan: &Network, lookahead: Option<Duration>) -> Self {
         let last_links = if lookahead.is_some() { last_links(plan) } else { Vec::new() };
         let has_one_link = lookahead.is_some() && plan.links.len() == 1;
@@ -39,8 +37,8 @@ impl Tuning {
     }
 }
 
-/// The maximum number of bytes that leave the slowest link in a window. It fits in a cache, so host
-/// packets are soon at the links.
+/// The maximum number of bytes that leave the slowest link in a window. They fit in a cache, so
+/// host packets are soon at the links.
 const MAX_WINDOW: u64 = 1 << 20;
 
 /// The minimum window: the time of this number of bytes on the slowest link. A shorter turn has too
@@ -61,7 +59,7 @@ fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let is_apart = plan.groups.iter().all(|group| {
         !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
     });
-    // Deliveries of a wire with faults come up in the order in which they arrive.
+    // Packets on a wire with faults are delivered in the order of their arrival.
     let has_faults = plan.links.iter().any(|link| link.wire.is_some());
     let hears_trips = plan.links.iter_mut().any(|link| link.discipline.hears_round_trips());
     if !is_apart
@@ -144,7 +142,8 @@ mod tests {
         let [none, one, ten] = [0, 1, 10].map(Duration::from_ms);
         let at = |mbps, delay, access| found(network(mbps, delay, 1000, access), TieRule::Random);
         assert_eq!(at(100, ten, one), Some(Duration::from_ms(11)));
-        // 1 MiB at 1 Gbit/s is 8.389 ms: no longer. 8 KiB at 10 Mbit/s is 6.554 ms: no shorter.
+        // The window is at most 1 MiB at 1 Gbit/s, or 8.389 ms, and at least 8 KiB at 10 Mbit/s, or
+        // 6.554 ms.
         assert_eq!(at(1000, ten, one), Some(Duration::from_ns(8_388_608)));
         assert_eq!((at(10, one, one), at(100, one, none), at(100, none, none)), (None, Some(one), None));
         assert_eq!(found(network(100, ten, 1000, one), TieRule::Fifo), None, "in the order scheduled");

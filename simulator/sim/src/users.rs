@@ -1,4 +1,4 @@
-//! Users of TCP at run time: their actions on their connections, and the connections' reports.
+//! Users of TCP in operation: their actions on connections, and the connections' reports.
 
 use crate::app::load::{Cause, Step};
 use crate::app::session::{Request, Timed};
@@ -10,14 +10,12 @@ use fairwire_core::Time;
 use fairwire_metrics::Completed;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// A user of TCP may have something to do.
     pub(crate) fn on_session(&mut self, session: u32, now: Time) {
         if self.sessions[session as usize].is_due(now) {
             self.react(session, Cause::Due, now);
         }
     }
 
-    /// A connection's receiver gets new data at `at`.
     #[inline(never)]
     pub(crate) fn arrived(&mut self, session: u32, flow: u32, at: Time) {
         let segments = self.store.flows[flow as usize].arrived();
@@ -44,14 +42,12 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.timed.entry(self.groups[group as usize].head).or_default()
     }
 
-    /// All data given to a connection is acknowledged.
     pub(crate) fn finished(&mut self, session: u32, flow: u32, now: Time) {
         if let Some(cause) = self.sessions[session as usize].finished(flow) {
             self.react(session, cause, now);
         }
     }
 
-    /// The payload of `segments` of a group.
     fn payload(&self, group: u32, segments: u64) -> Option<u64> {
         let tcp = self.groups[group as usize].tcp.as_deref()?;
         Some(segments * u64::from(tcp.segment_bytes))

@@ -16,7 +16,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         what(tap, State { now, flows, groups: &self.groups, links: &self.links, edges });
     }
 
-    /// Reports to the observer what happened to the packet in `slot` at `link`.
     #[inline]
     pub(crate) fn note(&mut self, what: What, slot: u32, link: Option<u32>, now: Time) {
         if T::IS_ON {
@@ -26,9 +25,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// As [`note`](Self::note), for the delivery of the packet in `slot`. `tag` is from the
-    /// edges, for its receiver, if any. For round trips, also records whether the packet is answered
-    /// now or later.
+    /// Reports the delivery of the packet in `slot`, as [`note`](Self::note) does. `tag` is from
+    /// the edges, for the receiver, if any. For round trips, also records whether the packet is
+    /// answered now or later.
     #[inline(never)]
     pub(crate) fn note_delivery(&mut self, delivery: &Delivery, slot: u32, tag: Option<Tag>) {
         if T::IS_ON {

@@ -1,9 +1,8 @@
-//! The wire behind a queued link, if it has faults: packets are lost on it, or arrive late,
+//! The wire behind a queued link, if it has faults: packets on it are lost, or arrive late,
 //! reordered, or twice.
 //!
-//! The time when a packet reaches the end of a faulty wire is known when it begins to leave the
-//! link, as on any other wire. But other packets may arrive before it, so its delivery is an event
-//! instead of being computed at once.
+//! As on any wire, the time when a packet reaches the end is known when the packet begins to leave
+//! the link. But other packets may arrive before it, so its delivery is an event.
 
 use crate::event::{Event, Events, Lane, Leaving};
 use crate::model::Model;
@@ -13,7 +12,6 @@ use crate::seen::What;
 use fairwire_core::{Fate, Time};
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// A packet begins to leave a link whose wire has faults.
     #[inline(never)] // few links have such a wire
     pub(crate) fn cross_wire(&mut self, link: u32, leaving: Leaving, now: Time) {
         let Leaving { slot, ecn, reaches } = leaving;
@@ -39,20 +37,19 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet will have crossed the wire at `at`.
+    /// Forwards the packet in `slot`, which will have crossed the wire at `at`.
     fn reach(&mut self, slot: u32, at: Time, now: Time) {
         let frame = self.store.frames.at(slot);
         let leg = &self.legs[frame.leg as usize];
         if leg.to == Target::End && !frame.is_ack() {
             let takes = self.groups[leg.group as usize].takes(leg, frame.is_data(), frame.datagram_bytes());
-            // Packets of one link and one leg stay in order, also at the same instant.
+            // Packets of one link and one leg stay in order, even at the same instant.
             self.events.push_at_link(at + takes, Event::Sink(slot), frame.leg, Lane::NONE);
         } else {
             self.go_on(slot, at, now);
         }
     }
 
-    /// Reports a packet that leaves the last link on its way to the receiver.
     fn report_the_last(&mut self, slot: u32) {
         let frame = self.store.frames.at(slot);
         let leg = &self.legs[frame.leg as usize];

@@ -11,7 +11,7 @@ use crate::verdict::{self, Table};
 use fairwire_metrics::interval::estimate;
 use std::collections::BTreeMap;
 
-/// The record of the exhibit of `plan`.
+/// The record of the exhibit that `plan` describes.
 pub fn assemble(plan: &Plan<'_>, gathered: &Gathered) -> Exhibit {
     let spec = plan.spec();
     let study = &plan.study.spec;
@@ -48,13 +48,12 @@ fn table<'a>(plan: &Plan<'_>, numbers: &'a [Number], published: &'a [Published])
 }
 
 /// The verdict on each number of `exhibit`, which was assembled for `plan`, against the paper's
-/// printed number; `None` if no number is printed, or no claim gives a tolerance.
+/// printed number. `None` if no number is printed, or no claim gives a tolerance.
 pub fn beside_print(plan: &Plan<'_>, exhibit: &Exhibit) -> Vec<Option<Verdict>> {
     let table = table(plan, &exhibit.numbers, &exhibit.published);
     exhibit.numbers.iter().map(|number| verdict::beside_print(plan, &table, number)).collect()
 }
 
-/// Every number: by measure, then by series, then by point.
 fn numbers(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
     let mut numbers = Vec::new();
     for (at, measure) in plan.measures.iter().enumerate() {
@@ -75,7 +74,6 @@ fn numbers(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
     numbers
 }
 
-/// The position of a number in a figure.
 #[derive(Clone, Copy, PartialEq)]
 struct Place<'a> {
     series: &'a str,
@@ -88,7 +86,6 @@ fn made(measure: &str, Place { series, x, at }: Place<'_>, values: BTreeMap<u64,
     Number { measure: measure.into(), series: series.into(), x, at: at.into(), values, estimate }
 }
 
-/// The numbers of a computed exhibit, in its order.
 fn computed(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
     let mut places: Vec<Place<'_>> = Vec::new();
     let mut known: BTreeMap<(u64, &str, &str), BTreeMap<&str, f64>> = BTreeMap::new();
@@ -114,7 +111,7 @@ fn computed(plan: &Plan<'_>, gathered: &Gathered) -> Vec<Number> {
             }
         }
     }
-    // Grouped by series, in the order of their first numbers.
+    // Numbers are grouped by series, in the order of the series' first numbers.
     let mut order: Vec<String> = Vec::new();
     numbers.iter().for_each(|n| {
         if !order.contains(&n.series) {
@@ -214,7 +211,6 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// The values that the paper gives for the panel called `title`.
     fn reference(&self, title: &str) -> Vec<Reference> {
         let lines = self.figure().reference.iter();
         let here = lines.filter(|line| line.panel.as_ref().is_none_or(|panel| panel == title));
@@ -345,7 +341,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A group for each series; a line for each measure, or for each point if there are several.
+    /// Adds a group for each series; a line for each measure, or each point if there are several.
     fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         panel.categories = series.iter().map(|name| name.to_string()).collect();
         let mut points: Vec<&str> = Vec::new();
@@ -378,7 +374,7 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// A position for each measure; a line for each series, and for each point if there are
+    /// Adds a position for each measure; a line for each series, and each point if there are
     /// several.
     fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_numbered = measures.iter().all(|measure| measure.x.is_some());
@@ -442,8 +438,8 @@ impl Drawing<'_, '_> {
                     panels.push(panel);
                     panels.len() - 1
                 });
-                // Only the requested range is shown: it would be too small on an axis that includes
-                // the rest.
+                // Only the requested range is shown; it would be too small on an axis that includes
+                // all points.
                 let is_shown = |x: f64| panels[at].x.range.is_none_or(|[from, to]| (from..=to).contains(&x));
                 let marks = points.iter().filter(|(x, _)| is_shown(*x)).map(|(x, y)| plain(*x, *y)).collect();
                 panels[at].lines.push(Line { label: name, colour, marks, ..Line::default() });
@@ -456,7 +452,7 @@ impl Drawing<'_, '_> {
     fn made_curves(&self, gathered: &Gathered) -> Vec<Panel> {
         let mut panels: Vec<Panel> = Vec::new();
         let mut labels: Vec<String> = Vec::new();
-        // A drawing without randomness has no seed to name.
+        // Without randomness there is only one seed, which is not named.
         let seed = gathered.made.keys().next().copied().filter(|_| self.plan.seeds.len() > 1);
         for curve in gathered.made.values().take(1).flat_map(|made| &made.curves) {
             let at = panels.iter().position(|panel| panel.title == curve.panel).unwrap_or_else(|| {
@@ -482,8 +478,8 @@ impl Drawing<'_, '_> {
         Some(Mark { x, y: estimate.mean, y_half_width: estimate.half_width_95, y_band, ..Mark::default() })
     }
 
-    /// A mark at the paper's number, with the deviation that we allow: by the claim of this number,
-    /// or else by a claim of its measure.
+    /// A mark at the paper's number, with the deviation allowed by the claim about the number, or
+    /// else by a claim about its measure.
     fn of_paper(&self, x: f64, printed: &Published) -> Mark {
         let first = self.plan.measures.first().map_or("", |measure| measure.id.as_str());
         let values = self.plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());

@@ -1,9 +1,9 @@
 //! Finished runs on disk, so a stopped study resumes where it was.
 //!
-//! Results are compressed, and a file holds its own hash, so incomplete or changed files count as
-//! absent. Files are written under a temporary name and moved, so several commands can share a
-//! folder. Their total size is bounded; the least recently used ones are removed first. Without a
-//! writable folder only time is lost.
+//! Results are compressed and hashed, so incomplete or changed files count as absent. Files are
+//! written under a temporary name and moved, so several commands can share a folder. Their total
+//! size is bounded; the least recently used files are removed first. Without a writable folder only
+//! time is lost.
 
 use crate::text::hex;
 use crate::watch::Samples;
@@ -28,28 +28,28 @@ pub(crate) struct Finished {
     pub samples: Option<Samples>,
 }
 
-/// Precedes the hash in each file.
+/// The bytes before the hash in each file.
 const MAGIC: &[u8] = b"fairwire result\n";
-/// The ending of results; files with other names are not ours, and stay.
+/// The ending of results. Files with other names are not ours, and remain.
 const ENDING: &str = "result";
 const HALF: &str = "half";
 /// An incomplete result older than this was left by a terminated command.
 const STALE: Duration = Duration::from_secs(24 * 3600);
-/// A fast level, within a tenth of the best: most of a result is digits.
+/// A fast level of compression, within a tenth of the best: results are mostly digits.
 const LEVEL: u8 = 4;
 /// The maximum size of a result; a file that claims more is broken.
 const MAX_BYTES: usize = 1 << 30;
 /// The unit in which a file system allocates a file.
 const BLOCK: u64 = 4096;
-/// The fraction left when room is made.
+/// The fraction of the maximum that remains when room is made.
 const LEFT_AFTER_EVICTION: f64 = 0.9;
 
 /// The maximum total of a user's finished runs. The quick half of all studies takes some 20 MiB,
-/// all of them in full some ten times that.
+/// all studies in full some ten times that.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// The folder of a user's finished runs, if there is one. It is where users keep reproducible data
-/// (the XDG Base Directory Specification, version 0.8).
+/// The folder of a user's finished runs, if there is one: where users keep reproducible data (the
+/// XDG Base Directory Specification, version 0.8).
 pub fn cache_folder() -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
@@ -60,15 +60,14 @@ pub fn cache_folder() -> Option<PathBuf> {
 #[derive(Debug)]
 pub struct Cache {
     folder: Option<PathBuf>,
-    /// Are earlier results ignored?
     is_fresh: bool,
     max_bytes: u64,
-    /// The time of day, which determines what was used last.
+    /// The time of day, which determines the least recently used result.
     clock: fn() -> SystemTime,
-    /// Total bytes of all files, once counted. Other processes may write concurrently, so they are
-    /// counted again when it matters.
+    /// Total bytes of all files, once counted. Other processes may write concurrently, so the files
+    /// are counted again when the total matters.
     taken: Mutex<Option<u64>>,
-    /// Why the first rejected result could not be kept.
+    /// Why the first rejected result could not be stored.
     refused: OnceLock<String>,
 }
 
@@ -104,12 +103,12 @@ impl Cache {
         }
     }
 
-    /// If `is_fresh`, ignores existing results, so everything is written again.
+    /// If `is_fresh`, ignores existing results and writes all again.
     pub fn fresh(self, is_fresh: bool) -> Self {
         Cache { is_fresh, ..self }
     }
 
-    /// Why results are no longer kept, if they are not.
+    /// Why results are no longer stored; `None` if they are stored.
     pub fn problem(&self) -> Option<&str> {
         self.refused.get().map(String::as_str)
     }
@@ -124,7 +123,7 @@ impl Cache {
         !self.is_fresh && self.path(key).is_some_and(|path| path.is_file())
     }
 
-    /// The result stored under `key`; `None` if there is none, or an incomplete one.
+    /// The result stored under `key`; `None` if it is absent or incomplete.
     pub fn load<T: for<'a> Deserialize<'a>>(&self, key: &str) -> Option<T> {
         let path = self.path(key).filter(|_| !self.is_fresh)?;
         let file = File::options().read(true).open(&path).ok()?;
@@ -140,8 +139,8 @@ impl Cache {
         Some(result)
     }
 
-    /// Stores `result` under `key`, completely or not at all. A failure is remembered as a
-    /// [`problem`](Self::problem), and nothing is stored afterwards.
+    /// Stores `result` under `key`, completely or not at all. After a failure, which
+    /// [`problem`](Self::problem) returns, nothing more is stored.
     pub fn store<T: Serialize>(&self, key: &str, result: &T) {
         let Some(folder) = self.folder.as_deref().filter(|_| self.problem().is_none()) else { return };
         let packed = match serde_json::to_vec(result) {
@@ -193,7 +192,8 @@ pub fn held(folder: &Path) -> Held {
     })
 }
 
-/// Removes all results in `folder`, and the folder if it is then empty. Returns what was removed.
+/// Removes all results in `folder`, and the folder if it is then empty. Returns the removed
+/// contents.
 pub fn clean(folder: &Path) -> io::Result<Held> {
     let mut gone = Held::default();
     for file in files(folder) {
@@ -234,8 +234,8 @@ fn on_disk(bytes: u64) -> u64 {
     bytes.div_ceil(BLOCK) * BLOCK
 }
 
-/// Removes incomplete results, then the least recently used ones, until at most `max` bytes and
-/// some room remain. Returns the bytes left.
+/// Removes incomplete results, then the least recently used results, until at most `max` bytes
+/// minus some room are left. Returns the bytes left.
 fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     let mut files = files(folder);
     files.sort_by_key(|file| file.used);
@@ -256,7 +256,7 @@ fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     taken
 }
 
-/// The name of a result: a hash of everything it depends on.
+/// The name of a result: a hash of everything on which the result depends.
 pub fn key(parts: &[&str]) -> String {
     let mut all = Sha256::new();
     for part in parts {
@@ -271,7 +271,6 @@ mod tests {
     use super::*;
 
     const ROOMY: u64 = 1 << 30;
-    /// Some day in 2033.
     fn now() -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(2_000_000_000)
     }
@@ -341,7 +340,8 @@ mod tests {
         fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
         assert_eq!(cache.load("0"), Some(0), "the oldest, but used just now");
         cache.store("new", &11);
-        // Eleven blocks are one too many, and nine of ten stay: 1 and 2 are removed.
+        // Eleven blocks are one too many. Nine blocks of ten may remain, so results 1 and 2 are
+        // removed.
         let left =
             ["0.result", "3.result", "4.result", "5.result", "6.result", "7.result", "8.result", "9.result"];
         let all: Vec<&str> = left.into_iter().chain(["new.result", "notes.txt"]).collect();
@@ -381,7 +381,7 @@ mod tests {
                 });
             }
         });
-        // Each counts separately what it wrote since it last looked.
+        // Each cache counts what it has written since it last counted the folder.
         assert!(held(folder.path()).bytes <= 4 * 40 * BLOCK);
         let gone = clean(folder.path()).unwrap();
         assert!(gone.results > 0 && !folder.path().exists());

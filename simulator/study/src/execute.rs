@@ -1,4 +1,4 @@
-//! Makes the runs that plans need, each once, on several threads, and keeps them on disk.
+//! Makes the runs that plans need, each once, on several threads, and stores them on disk.
 
 use crate::cache::{self, Cache, Finished};
 use crate::computed::{Entry, Made};
@@ -15,14 +15,14 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The code that produces results: a hash of each type's sources, if those are available.
+/// The code that produces results: a hash of the sources of each type of result, if available.
 #[derive(Clone, Copy)]
 struct Makers<'a> {
     /// For runs.
     engine: &'a str,
-    /// For the data kept of runs.
+    /// The hash for the stored data of runs.
     watchers: &'a str,
-    /// For computed exhibits, which call the engine's parts.
+    /// The hash for computed exhibits, which call the engine's components.
     computed: &'a str,
 }
 
@@ -32,13 +32,12 @@ const MAKERS: Makers<'static> = Makers {
     watchers: env!("FAIRWIRE_WATCHERS"),
     computed: env!("FAIRWIRE_COMPUTED"),
 };
-/// Only the version distinguishes engines if there are no sources.
+/// The version of the crate. Without sources, only the version distinguishes engines.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// A new number invalidates all earlier results.
+/// The format of results. A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// The maximum number of threads, above the cores of any machine; the system does not provide
-/// unlimited threads.
+/// The maximum number of threads: more than any machine's cores, because threads are not unlimited.
 const MAX_THREADS: usize = 1024;
 
 /// The contribution of one run to one exhibit.
@@ -46,16 +45,16 @@ const MAX_THREADS: usize = 1024;
 pub struct Gave {
     /// A value for each measure.
     pub values: Vec<Option<f64>>,
-    /// For the seed of the curves: the points of each.
+    /// The points of each curve, if the run has the seed of the curves.
     pub curves: Vec<Vec<(f64, f64)>>,
 }
 
 /// The contributions of all runs to one exhibit.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
-    /// By cell and seed.
+    /// The contributions of runs, by cell and seed.
     pub gave: BTreeMap<(usize, u64), Gave>,
-    /// For a computed exhibit, by seed.
+    /// The results of a computed exhibit, by seed.
     pub made: BTreeMap<u64, Made>,
 }
 
@@ -82,7 +81,7 @@ pub struct Work<'a> {
 /// The outcome.
 #[derive(Debug)]
 pub struct Executed {
-    /// For each plan, in order.
+    /// The contributions for each plan, in order.
     pub gathered: Vec<Gathered>,
     /// Which plans are complete.
     pub is_whole: Vec<bool>,
@@ -95,8 +94,8 @@ pub struct Executed {
 /// Makes every run that `plans` need, or loads it from disk.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
-    // The longest first, so no thread has a long one left at the end. For hours of work, however,
-    // complete exhibits are worth more.
+    // The longest tasks come first, so no thread has a long one left at the end. For hours of work,
+    // however, complete exhibits are worth more.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     }
@@ -134,7 +133,6 @@ pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     }
 }
 
-/// One run, or one seed of a computed exhibit.
 struct Task {
     key: String,
     origin: Origin,
@@ -191,7 +189,7 @@ fn tasks(plans: &[Plan<'_>], makers: Makers<'_>) -> Vec<Task> {
     tasks
 }
 
-/// A hash of everything a run depends on. The label of a discipline is not included.
+/// A hash of everything on which a run depends. The label of a discipline is not included.
 fn key_of(cell: &Cell, seed: u64, sampling: Option<&Sampling>, makers: Makers<'_>) -> String {
     let compared = &cell.scenario.spec().disciplines[cell.discipline];
     let json = |value: serde_json::Result<String>| value.expect("it has only strings for keys");
@@ -250,7 +248,7 @@ struct Pool<'a> {
     work: &'a Work<'a>,
     next: AtomicUsize,
     meter: Meter<'a>,
-    /// Did a task fail? If so, the others end too.
+    /// Did a task fail? If so, the other threads stop too.
     is_over: AtomicBool,
     state: Mutex<State>,
 }
@@ -264,7 +262,6 @@ impl Pool<'_> {
         self.work.stop.load(Ordering::Relaxed) || self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Does tasks until none are left.
     fn serve(&self) {
         while let Some(task) = self.tasks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             if self.is_stopped() {
@@ -330,7 +327,6 @@ impl Pool<'_> {
         Ok(())
     }
 
-    /// `None` when it was stopped.
     fn simulate(
         &self,
         task: &Task,
@@ -356,7 +352,6 @@ impl Pool<'_> {
     }
 }
 
-/// The contribution of a finished run to one exhibit.
 fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
     let cell = &plan.cells[user.cell];
     let samples = finished.samples.as_ref();
@@ -372,14 +367,14 @@ fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
     Gave { values, curves: curves.map(|(of, _)| points(of)).collect() }
 }
 
-/// The values of one run, for expressions.
+/// The values of one run that expressions read.
 #[derive(Clone, Copy)]
 struct OfRun<'a> {
     facts: &'a Facts<'a>,
     samples: Option<&'a Samples>,
     warm_up_s: f64,
     x: f64,
-    /// Within a curve, the number of the sample.
+    /// The number of the sample, within a curve.
     at: Option<usize>,
 }
 

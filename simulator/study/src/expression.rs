@@ -5,9 +5,9 @@
 //!
 //! Functions of numbers are `abs`, `sqrt`, `log10`, `min` and `max`. Functions of a series over
 //! time are `mean`, `least`, `most`, `sd`, `first`, `last` and `change` (the last minus the first).
-//! They cover the time from the end of the warm-up to the end, or between two times in seconds:
-//! `mean(throughput_bps.cbr, 20, 40)`. Within curves, `change` is the difference from the previous
-//! sample.
+//! These cover the time from the end of the warm-up to the end of the run, or between two times in
+//! seconds: `mean(throughput_bps.cbr, 20, 40)`. Within curves, `change` is the difference from the
+//! previous sample.
 
 use crate::text::{hint, listed};
 use std::fmt;
@@ -29,18 +29,18 @@ pub enum Expression {
     Binary(Operator, Box<Expression>, Box<Expression>),
 }
 
-/// One number for a series over time.
+/// A function applied to a series over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Over {
     /// Its function.
     pub fold: Fold,
     /// Its series.
     pub series: String,
-    /// The start and end in seconds; otherwise from the end of the warm-up to the end.
+    /// The start and end in seconds; `None` for the time from the end of the warm-up to the end.
     pub window: Option<(f64, f64)>,
 }
 
-/// A number for a series over time.
+/// A function that reduces a series over time to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "named as they are written")]
 pub enum Fold {
@@ -96,7 +96,7 @@ const FUNCTIONS: [(&str, Function); 5] = [
 pub trait Source {
     /// The measure `name`, if there is one.
     fn value(&self, name: &str) -> Option<f64>;
-    /// A number for a series over time, if that series exists.
+    /// The result of a function of a series over time, if the series exists.
     fn over(&self, over: &Over) -> Option<f64>;
     /// The position on the horizontal axis.
     fn x(&self) -> f64;
@@ -116,7 +116,7 @@ impl Expression {
         }
     }
 
-    /// Its value; `None` if a part is absent or the result is not a number.
+    /// The value of the expression; `None` if a measure is absent or the result is not a number.
     pub fn value(&self, source: &dyn Source) -> Option<f64> {
         let value = match self {
             Expression::Number(number) => *number,
@@ -134,7 +134,7 @@ impl Expression {
         value.is_finite().then_some(value)
     }
 
-    /// Invokes `visit` with every part of the expression, including itself.
+    /// Invokes `visit` with every subexpression, and with the expression itself.
     pub fn walk(&self, visit: &mut dyn FnMut(&Expression)) {
         visit(self);
         match self {
@@ -173,7 +173,7 @@ impl Operator {
 }
 
 impl Fold {
-    /// The result for these values; `None` without any.
+    /// The result for these values; `None` if there are no values.
     pub fn of(self, values: &[f64]) -> Option<f64> {
         let (first, last) = (*values.first()?, *values.last()?);
         let number = values.len() as f64;
@@ -210,7 +210,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// Deeper nesting is a mistake, and must not overflow the stack.
+/// The deepest nesting. Deeper nesting is a mistake, and must not overflow the stack.
 const DEEPEST: usize = 32;
 
 impl<'a> Reader<'a> {

@@ -8,7 +8,7 @@ use fairwire_metrics::{Kind, OfTransfers, jain};
 use fairwire_scenario::{FlowSpec, Scenario};
 use std::collections::BTreeMap;
 
-/// For all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
+/// Measures of all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
 const OF_GROUPS: [&str; 23] = [
     "throughput_bps",
     "throughput_mean_bps",
@@ -35,7 +35,7 @@ const OF_GROUPS: [&str; 23] = [
     "flows",
 ];
 
-/// For one flow: `flow.tcp.3.goodput_bps`.
+/// Measures of one flow: `flow.tcp.3.goodput_bps`.
 const OF_FLOWS: [&str; 12] = [
     "throughput_bps",
     "goodput_bps",
@@ -51,7 +51,7 @@ const OF_FLOWS: [&str; 12] = [
     "timeout_share",
 ];
 
-/// For the bottleneck, or a link: `link.back.packets_in`.
+/// Measures of the bottleneck, or of a link: `link.back.packets_in`.
 const OF_LINKS: [&str; 15] = [
     "utilization",
     "rate_bps",
@@ -74,7 +74,7 @@ const OF_LINKS: [&str; 15] = [
 const OF_ALL: [&str; 7] =
     ["jain", "jain_throughput", "worst_share", "cov", "cov_goodput", "jain_goodput", "events"];
 
-/// For a group, relative to its fair share; the measures of its transfers are in [`OfTransfers`].
+/// Measures of a group relative to its fair share; those of its transfers are in [`OfTransfers`].
 const OF_ONE_GROUP: [&str; 2] = ["share", "fraction"];
 
 pub(crate) struct Facts<'a> {
@@ -87,7 +87,6 @@ impl<'a> Facts<'a> {
         Facts { run, summary: summary::measures(run) }
     }
 
-    /// The measure `name`, if the run has it.
     pub(crate) fn value(&self, name: &str) -> Option<f64> {
         if let Some(value) = self.summary.get(name) {
             return Some(*value);
@@ -115,7 +114,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Checks that runs of `scenario` can have the measure `name`; the error explains why not.
+/// Checks that runs of `scenario` can have the measure `name`; the error explains why they cannot.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();
@@ -142,7 +141,7 @@ pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     Err(refusal(name, &groups, &links, &aggregates))
 }
 
-/// The refusal of the measure `name`: the nearest one, and the existing ones.
+/// The refusal of the measure `name`: lists the nearest measure, and the existing ones.
 fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> String {
     let all = |heads: &[&str], of: &[String]| -> Vec<String> {
         heads.iter().flat_map(|head| of.iter().map(move |name| format!("{head}.{name}"))).collect()
@@ -171,7 +170,6 @@ fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> 
     )
 }
 
-/// Is there a flow of this name in `scenario`, such as `tcp.3`?
 pub(crate) fn is_flow(name: &str, scenario: &Scenario) -> bool {
     let Some((group, number)) = name.rsplit_once('.') else { return false };
     let count = scenario.spec().flow.iter().find(|flow| flow.group == group).map_or(0, FlowSpec::count);
@@ -182,7 +180,7 @@ fn members<'a>(flows: &'a [FlowRecord], groups: &str) -> Vec<&'a FlowRecord> {
     flows.iter().filter(|flow| groups.split('+').any(|group| *group == *flow.group)).collect()
 }
 
-/// The measure for the `flows` together; `None` without any.
+/// The measure `what` for the `flows` together; `None` if there are none.
 fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
     if flows.is_empty() {
         return None;
@@ -265,8 +263,8 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The standard deviation over the mean. It is that of the population, as the flows are complete;
-/// Jain's index is 1 / (1 + its square).
+/// The standard deviation over the mean. The deviation is the population's, because the flows are
+/// complete; Jain's index is 1 / (1 + the square of this coefficient).
 fn coefficient_of_variation(values: &[f64]) -> f64 {
     let number = values.len() as f64;
     let mean = values.iter().sum::<f64>() / number;

@@ -1,10 +1,10 @@
-//! Studies: the exhibits of papers as data, run, measured, and compared with what the papers claim.
+//! Studies: the exhibits of papers as data, run, measured, and compared with the papers' claims.
 //!
 //! A study is a folder with `study.toml` (the variations, measures, drawings and claims),
-//! scenarios, and `reference.toml` (the numbers as printed). [`Study::read`] reads one;
-//! [`Plan::of`] determines the runs of an exhibit; [`execute()`] makes each run once and stores it
-//! on disk; [`assemble()`] combines numbers, drawings and verdicts. [`calibration`] measures the
-//! influence of a paper's open settings.
+//! scenarios, and `reference.toml` (the numbers as printed). [`Study::read`] reads it; [`Plan::of`]
+//! determines the runs of an exhibit; [`execute()`] makes each run once and stores it;
+//! [`assemble()`] combines numbers, drawings and verdicts. [`calibration`] measures the influence
+//! of a paper's open settings.
 #![forbid(unsafe_code)]
 
 mod assemble;

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Folder, file and text of each file of the repository's studies.
 const EMBEDDED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
-/// Larger than any file of a study.
+/// The maximum size of a file, larger than any file of a study.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// The files of one study.
@@ -41,8 +41,8 @@ pub fn embedded() -> Vec<Folder> {
     folders
 }
 
-/// Is the study in `folder` built into the command, file by file? Its recorded results do not
-/// matter.
+/// Is the study in `folder` built into the command, file by file? Its recorded results are not
+/// compared.
 pub fn is_embedded(folder: &Folder) -> bool {
     let files = |folder: &Folder| {
         let mut files = folder.files.clone();
@@ -89,20 +89,20 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
     Ok(folders)
 }
 
-/// A name that belongs to no exhibit and no paper.
+/// A name of neither an exhibit nor a paper.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown exhibit `{given}`")]
 pub struct UnknownExhibit {
     /// The given name.
     pub given: String,
-    /// The exhibits of its paper, or the papers if that is also unknown.
+    /// The exhibits of the named paper, or the papers if the paper is also unknown.
     pub allowed: Vec<String>,
     /// The most likely intended names, if any are similar.
     pub likely: Vec<String>,
 }
 
-/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`: the study and the index in it;
-/// all if there are no names.
+/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`: the study, and the index in it.
+/// Without names, all exhibits.
 pub fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, UnknownExhibit> {
     let all = || studies.iter().flat_map(|study| (0..study.len()).map(move |at| (study, at)));
     let is_meant =

@@ -5,7 +5,7 @@ use fairwire_metrics::DelayHistogram;
 use fairwire_scenario::{Content, PacketEvent, View, What};
 use std::collections::{BTreeMap, VecDeque};
 
-/// For a group: `delay_mean_s.tcp`.
+/// Measures of a group: `delay_mean_s.tcp`.
 pub(crate) const NAMES: [&str; 10] = [
     "delay_mean_s",
     "delay_p50_s",
@@ -24,21 +24,20 @@ pub(crate) fn is_one(name: &str) -> bool {
 }
 
 pub(crate) struct Packets {
-    /// The end of the warm-up.
     from: Time,
     flows: Vec<Flow>,
     groups: Vec<Group>,
-    /// Queued packets, by frame: their arrival numbers within their flow.
+    /// By frame: the queued packet's arrival number within its flow.
     waiting: BTreeMap<u32, u64>,
 }
 
 #[derive(Default)]
 struct Flow {
     group: usize,
-    /// Segments from number `first` on: when each was first sent, until it has arrived.
+    /// When each segment from number `first` on was first sent; `None` once it has arrived.
     first: u64,
     sent: VecDeque<Option<Time>>,
-    /// Arrivals at queues from number `settled` on: was each lost, once that is known?
+    /// Was each arrival at a queue, from number `settled` on, lost? `None` until that is known.
     fates: VecDeque<Option<bool>>,
     settled: u64,
     /// Consecutive lost packets, in order of arrival.
@@ -54,11 +53,10 @@ struct Group {
     most: u64,
 }
 
-/// A segment this far behind the newest has arrived, or never will. It bounds a flow's memory.
+/// The memory of a flow, segments. A segment this far behind the newest has arrived, or never will.
 const MAX_SEGMENTS: usize = 1 << 16;
 
 impl Packets {
-    /// Measures from `from` on, the end of the warm-up.
     pub(crate) fn new(from: Time) -> Self {
         Packets { from, flows: Vec::new(), groups: Vec::new(), waiting: BTreeMap::new() }
     }
@@ -128,11 +126,11 @@ impl Flow {
         }
     }
 
-    /// Segment `seq` was sent at `at`. Only the first time counts.
+    /// Records that segment `seq` was sent at `at`. Only the first time counts.
     fn note(&mut self, seq: u64, at: Time) {
         let Some(place) = seq.checked_sub(self.first).map(|place| place as usize) else { return };
         if place >= 2 * MAX_SEGMENTS {
-            // A jump that no window allows.
+            // No window allows such a jump.
             (self.first, self.sent) = (seq, VecDeque::from([Some(at)]));
             return;
         }
@@ -146,11 +144,11 @@ impl Flow {
         }
     }
 
-    /// Segment `seq` arrived: returns when it was first sent, or `None` if it arrived before.
+    /// Records that segment `seq` arrived. Returns when it was first sent; `None` for a repeated
+    /// arrival.
     fn arrived(&mut self, seq: u64) -> Option<Time> {
         let place = seq.checked_sub(self.first)? as usize;
         let first = self.sent.get_mut(place)?.take();
-        // Forgets arrived segments at the front.
         while self.sent.len() > 1 && self.sent[0].is_none() {
             self.sent.pop_front();
             self.first += 1;
@@ -171,7 +169,7 @@ impl Group {
         }
     }
 
-    /// Records a burst: this number of consecutive packets of one flow were lost.
+    /// Records the end of a burst: `burst` consecutive packets of one flow were lost.
     fn end(&mut self, burst: u64, is_measured: bool) {
         if burst > 0 && is_measured {
             self.bursts += 1;
@@ -248,7 +246,7 @@ mod tests {
         report(&mut packets, 120, What::Deliver, 0, 100);
         report(&mut packets, 130, What::Deliver, 0, 100); // a copy counts only for the one-way delay
         let measures = packets.into_measures();
-        // Integer nanoseconds, as binary seconds.
+        // Delays are compared in integer nanoseconds, since seconds are binary fractions.
         let ns = |name: &str| (measures[name] * 1e9).round();
         assert_eq!((ns("delay_mean_s.tcp"), ns("one_way_mean_s.tcp")), (120e6, 25e6));
         assert_eq!(measures["arrived.tcp"], 2.0);
@@ -260,7 +258,7 @@ mod tests {
         for seq in 0..7 {
             report(&mut packets, seq, What::Arrive, seq, seq);
         }
-        // 1, 2, 3 and 5 are lost, though 3 is pushed out before 0 leaves.
+        // Segments 1, 2, 3 and 5 are lost, though 3 is pushed out before 0 leaves.
         for (ms, seq, is_lost) in [(10, 3, true), (11, 0, false), (12, 2, true), (13, 1, true)] {
             let what = if is_lost { What::Drop(Cause::PushOut) } else { What::Depart };
             report(&mut packets, ms, what, seq, seq);

@@ -1,4 +1,4 @@
-//! The runs of one exhibit: its points, its series, its measures, all checked.
+//! The plan of one exhibit, checked: its points, series, measures and runs.
 
 use crate::computed;
 use crate::expression::{Expression, Over};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct Plan<'a> {
     /// The study.
     pub study: &'a Study,
-    /// Its index in the study.
+    /// The exhibit's index in the study.
     pub at: usize,
     /// Its depth.
     pub depth: Depth,
@@ -44,16 +44,17 @@ pub struct Plan<'a> {
     pub computed: Option<&'static computed::Entry>,
 }
 
-/// One discipline of one scenario: its runs under all seeds yield one number per measure.
+/// One discipline of one scenario at one point. The runs under all seeds yield one number per
+/// measure.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The index of its point.
+    /// The index of the cell's point.
     pub point: usize,
-    /// The index of its series.
+    /// The index of the cell's series.
     pub series: usize,
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// The index of its discipline.
+    /// The index of the discipline in the scenario.
     pub discipline: usize,
 }
 
@@ -68,35 +69,36 @@ struct Wanted {
 /// A measure.
 #[derive(Clone, Debug)]
 pub struct Measure {
-    /// Its name in claims.
+    /// The measure's name in claims.
     pub id: String,
-    /// Its name in a figure.
+    /// The measure's name in a figure.
     pub label: String,
     /// Its unit.
     pub unit: String,
-    /// Its position on the axis, if measures are along the axis.
+    /// The measure's position on the axis, if measures are along the axis.
     pub x: Option<f64>,
-    /// How it is computed.
+    /// How the measure is computed.
     pub of: Expression,
 }
 
 /// Curves over time.
 #[derive(Clone, Debug)]
 pub struct Curves {
-    /// Their expressions and legends.
+    /// The curves' expressions and legends.
     pub of: Vec<(Expression, String)>,
     /// Their seed.
     pub seed: u64,
-    /// How they are split into panels.
+    /// The split of the curves into panels.
     pub split: Split,
 }
 
-/// How an exhibit is run differently from its study.
+/// The differences of an exhibit's runs from its study.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Changes to its scenarios, as `--set`; they do not replace the variations along its axis.
+    /// Changes to the exhibit's scenarios, as `--set`; they do not replace the variations along its
+    /// axis.
     pub set: Vec<String>,
-    /// The number of its seeds to use, from the first; `None` for all.
+    /// The number of the exhibit's seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,
 }
 
@@ -106,7 +108,7 @@ impl<'a> Plan<'a> {
         Self::changed(study, at, depth, &Changes::default())
     }
 
-    /// This plan with changes.
+    /// The plan of exhibit number `at` of `study`, with changes.
     pub fn changed(
         study: &'a Study,
         at: usize,
@@ -137,12 +139,12 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// Its specification in the study.
+    /// The exhibit's specification in the study.
     pub fn spec(&self) -> &'a ExhibitSpec {
         &self.study.spec.exhibit[self.at]
     }
 
-    /// The samples under `seed`.
+    /// The samples needed under `seed`.
     pub fn sampling(&self, seed: u64) -> Option<&Arc<Sampling>> {
         match &self.curves {
             Some(curves) if curves.seed == seed => self.curve_sampling.as_ref(),
@@ -230,7 +232,6 @@ impl Maker<'_> {
         Ok(Some(Curves { of, seed, split: spec.split }))
     }
 
-    /// Fills in points, series and cells, and the samples.
     fn fill(&self, plan: &mut Plan<'_>) -> Result<(), ScenarioError> {
         let points = sweep::points(self.spec.vary.as_ref())
             .map_err(|(key, why)| self.refuse(&format!("vary{key}"), why))?;
@@ -296,7 +297,7 @@ impl Maker<'_> {
         let changes = set.join("`, `");
         let overrides = Overrides { set, disciplines, seeds: None };
         parse(&format!("{}{file}", folder.prefix), text, &overrides).map_err(|error| match &error.location {
-            // The mistake is in the study, although it is reported for the scenario.
+            // The mistake is in the study, although the scenario's reader reports it.
             Some(place) if place.source.starts_with("--") => {
                 let advice = error.problem.advice().map_or(String::new(), |advice| format!("; {advice}"));
                 self.refuse("scenario", format!("with `{changes}`: {}{advice}", error.problem))
@@ -305,7 +306,6 @@ impl Maker<'_> {
         })
     }
 
-    /// Checks that the runs supply every name in measures and curves.
     fn check_names(&self, plan: &Plan<'_>) -> Result<(), ScenarioError> {
         let mut seen: Vec<&Arc<Scenario>> = Vec::new();
         for cell in &plan.cells {
@@ -405,7 +405,7 @@ fn position(names: &mut Vec<String>, name: String) -> usize {
     })
 }
 
-/// Does `at` include the point, or is it empty?
+/// Does `at` include the point? An empty `at` includes all points.
 pub(crate) fn is_meant(x: f64, name: &str, at: &[At]) -> bool {
     at.is_empty()
         || at.iter().any(|at| match at {

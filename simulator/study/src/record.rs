@@ -20,19 +20,19 @@ pub const FORMAT: u32 = 2;
 pub struct Results {
     /// The version of this format.
     pub format: u32,
-    /// The heading of these exhibits' page; absent for those built into the command.
+    /// The heading of these exhibits' page; absent for the exhibits built into the command.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub title: String,
     /// The version of fairwire.
     pub fairwire_version: String,
     /// The depth.
     pub depth: Depth,
-    /// Was it stopped early? If so, only finished exhibits are here.
+    /// Was the reproduction stopped early? If so, only finished exhibits are listed.
     pub interrupted: bool,
-    /// The recorded calibration of each paper, by paper.
+    /// The recorded calibrations, by paper.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub calibrated: BTreeMap<String, Summary>,
-    /// The exhibits, by paper and in its order.
+    /// The exhibits, by paper and in the paper's order.
     pub exhibits: Vec<Exhibit>,
 }
 
@@ -70,7 +70,7 @@ pub struct Exhibit {
     pub id: String,
     /// Its content.
     pub title: String,
-    /// Notes for the reader: what the paper leaves open and what was chosen.
+    /// Notes for the reader: the paper's open settings, and our choices.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<String>,
     /// The depth.
@@ -93,7 +93,7 @@ pub struct Exhibit {
 }
 
 impl Exhibit {
-    /// Its full name, such as `faba.table1`, which is also the stem of its files.
+    /// The exhibit's full name, such as `faba.table1`, which is also the stem of its files.
     pub fn name(&self) -> String {
         format!("{}.{}", self.paper, self.id)
     }
@@ -103,12 +103,12 @@ impl Exhibit {
         self.measures.iter().find(|measured| measured.id == id).map_or("", |measured| &measured.unit)
     }
 
-    /// The paper's printed numbers at points for which we have none.
+    /// The paper's printed numbers at points for which we have no number.
     pub fn printed_alone(&self) -> impl Iterator<Item = &Published> {
         self.published.iter().filter(|printed| !self.numbers.iter().any(|number| printed.is_beside(number)))
     }
 
-    /// The number of its claims with each of the [`VERDICTS`].
+    /// The number of the exhibit's claims with each of the [`VERDICTS`].
     pub fn counted(&self) -> [usize; 3] {
         VERDICTS.map(|verdict| self.claims.iter().filter(|claim| claim.verdict.strict() == verdict).count())
     }
@@ -117,28 +117,28 @@ impl Exhibit {
 /// One measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Its name in claims.
+    /// The measure's name in claims.
     pub id: String,
-    /// Its name in a figure.
+    /// The measure's name in a figure.
     pub label: String,
-    /// Its unit; empty for a dimensionless number.
+    /// The measure's unit; empty for a dimensionless number.
     pub unit: String,
 }
 
-/// One number over its seeds.
+/// One number over all seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Number {
     /// The measure's `id`.
     pub measure: String,
-    /// The series: a discipline's label, or a computed exhibit's name for it.
+    /// The series: a discipline's label, or a name given by a computed exhibit.
     pub series: String,
-    /// Its position on the horizontal axis.
+    /// The number's position on the horizontal axis.
     pub x: f64,
-    /// The paper's name for that point, such as `P/10`; often `x` in decimal.
+    /// The paper's name for this position, such as `P/10`; often `x` in decimal.
     pub at: String,
-    /// One value for each seed that has one.
+    /// The number under each seed that yields one.
     pub values: BTreeMap<u64, f64>,
-    /// Their mean and 95 % interval; absent if no seed has a value.
+    /// The mean of the values and its 95 % interval; absent if no seed has a value.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub estimate: Option<Estimate>,
 }
@@ -150,20 +150,20 @@ pub struct Published {
     pub measure: String,
     /// The series.
     pub series: String,
-    /// Its position on the horizontal axis, if that is a number.
+    /// The number's position on the horizontal axis, if it is numeric.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub x: Option<f64>,
-    /// The paper's name for that point.
+    /// The paper's name for this position.
     pub at: String,
     /// The number.
     pub value: f64,
-    /// Its place in the paper.
+    /// The location in the paper.
     #[serde(rename = "where")]
     pub place: String,
 }
 
 impl Published {
-    /// Is it for the same measure, series and point as `number`?
+    /// Is this the printed number for the measure, series and point of `number`?
     pub fn is_beside(&self, number: &Number) -> bool {
         self.measure == number.measure && self.series == number.series && self.at == number.at
     }
@@ -172,14 +172,14 @@ impl Published {
 /// A statement of the paper, and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Its name within the exhibit.
+    /// The claim's name within the exhibit.
     pub id: String,
     /// The claim in simple words.
     pub says: String,
-    /// Its place in the paper.
+    /// The location in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// Is it the paper's, or ours?
+    /// The origin of the claim: the paper, or ourselves.
     pub origin: Origin,
     /// The check, in words and numbers: `tcp of FABA minus FRED at least 0 at P/10, P/5`. Empty if
     /// nothing can be checked.
@@ -187,21 +187,21 @@ pub struct Claim {
     /// The reason for the check's tolerance or bound; empty without one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
-    /// The verdict. It is unclear if the mean agrees and its interval does not: that counts as not
+    /// The verdict. If the mean agrees and its interval does not, it is unclear: it counts as not
     /// holding, but more seeds may settle it.
     pub verdict: Verdict,
-    /// The measurement, with its interval; or why it cannot be tested.
+    /// The measurement, with its interval; or the reason why the claim cannot be tested.
     pub detail: String,
     /// Why the check requires more than the paper; empty if it does not.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub stricter: String,
-    /// In how many draws of the paper's open settings it holds, if recorded.
+    /// The number of draws of the paper's open settings in which the claim holds, if recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calibrated: Option<Held>,
 }
 
 impl Claim {
-    /// Does it fail, or is it unclear?
+    /// Does the claim fail, or is it unclear?
     pub fn is_missed(&self) -> bool {
         self.verdict.strict() == Verdict::Fails
     }
@@ -229,7 +229,7 @@ impl Origin {
     pub const ALL: [Origin; 5] =
         [Origin::Printed, Origin::Read, Origin::Grid, Origin::Ours, Origin::Arithmetic];
 
-    /// Is it the paper's own, in words or numbers?
+    /// Does the paper make the claim, in words or numbers?
     pub fn is_of_the_paper(self) -> bool {
         matches!(self, Origin::Printed | Origin::Read)
     }
@@ -252,5 +252,5 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The counted verdicts, the best first. Unclear ones count as not holding.
+/// The counted verdicts, the best first. Unclear claims count as not holding.
 pub const VERDICTS: [Verdict; 3] = [Verdict::Holds, Verdict::Fails, Verdict::NotTestable];

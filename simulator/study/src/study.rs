@@ -1,4 +1,4 @@
-//! A study as read from its folder, with the errors that can be found without a scenario.
+//! A study as read from its folder, checked for all errors that can be found without a scenario.
 
 use crate::calibration::record::Calibration;
 use crate::library::Folder;
@@ -47,14 +47,14 @@ impl Recorded {
             if !verdicts.is_empty() {
                 text += &format!("\n[{depth}]\n");
             }
-            // Names are letters, digits, `-` and `_` with one dot: quotes are enough.
+            // Names are letters, digits, `-` and `_` with one dot, so quotes are enough.
             verdicts.iter().for_each(|(name, verdict)| text += &format!("\"{name}\" = \"{verdict}\"\n"));
         }
         text
     }
 }
 
-/// The exhibit of reference numbers that belong to no exhibit.
+/// The `exhibit` of printed numbers that belong to no exhibit.
 const TEXT: &str = "text";
 
 impl Study {
@@ -99,7 +99,7 @@ impl Study {
     }
 
     /// The number of recorded verdicts of each of the [`VERDICTS`] on the claims of exhibit number
-    /// `at`: of the full depth, or else of the quick one; `None` if it was never run.
+    /// `at`, of the full depth or else of the quick one; `None` if neither was run.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =
@@ -113,7 +113,7 @@ impl Study {
         full.or_else(|| counted(&self.recorded.quick).map(|counts| (Depth::Quick, counts)))
     }
 
-    /// An error in exhibit number `at`, under its `key`.
+    /// An error in exhibit number `at`, located at its `key`.
     pub fn refuse(&self, at: usize, key: &str, message: impl Into<String>) -> ScenarioError {
         refuse(&self.locations, &format!("exhibit.{at}.{key}"), message)
     }

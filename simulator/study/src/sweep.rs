@@ -1,4 +1,4 @@
-//! The points of an exhibit: expands its variations to a list, and reduces that for `--quick`.
+//! The points of an exhibit: expands its variations to a list, and reduces the list for `--quick`.
 
 use crate::record::Depth;
 use crate::spec::{At, PointSpec, QuickSpec, VarySpec};
@@ -9,15 +9,15 @@ const MAX_POINTS: usize = 10_000;
 /// One point of an exhibit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Its position on the horizontal axis.
+    /// The point's position on the horizontal axis.
     pub x: f64,
-    /// The paper's name for it.
+    /// The paper's name for the point.
     pub at: String,
     /// Changes to the scenario.
     pub set: Vec<String>,
     /// Another scenario file.
     pub scenario: Option<String>,
-    /// Other disciplines; none for the exhibit's.
+    /// The point's disciplines; empty for the exhibit's.
     pub disciplines: Vec<String>,
 }
 
@@ -31,12 +31,11 @@ impl Point {
     }
 }
 
-/// Are two positions on the axis equal, except for rounding?
 pub(crate) fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// All points of `vary`, or the wrong key and the reason.
+/// All points of `vary`; the error is the wrong key and the reason.
 pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
     // Without variations there is one point, and it needs no name.
     let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
@@ -75,7 +74,7 @@ fn values(vary: &VarySpec) -> Result<Vec<f64>, (&'static str, String)> {
             format!("steps of {step} do not lead from {from} to {to}; allowed: 1 to {MAX_POINTS} points"),
         ));
     }
-    // Rounded to twelve places, so that 3 steps of 0.1 are 0.3.
+    // The points are rounded to twelve places, so that 3 steps of 0.1 are 0.3.
     Ok((0..=steps as u32).map(|at| rounded(from + f64::from(at) * step)).collect())
 }
 
@@ -98,8 +97,8 @@ fn listed(spec: &PointSpec, common: &[String]) -> Result<Point, (&'static str, S
     Ok(point)
 }
 
-/// `text` with each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}` replaced by a number; other braces
-/// stay.
+/// `text` with each `{x}`, `{x*2}`, `{x/8}`, `{x+1}` or `{x-1}` replaced by a number. Other braces
+/// remain.
 pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = text;
@@ -128,7 +127,7 @@ pub(crate) fn filled(text: &str, x: f64) -> Result<String, String> {
     Ok(out)
 }
 
-/// Reduces `points` to `depth`. Those in `claimed` stay.
+/// Reduces `points` to `depth`, and keeps the points in `claimed`.
 pub(crate) fn thinned(points: Vec<Point>, quick: &QuickSpec, claimed: &[At], depth: Depth) -> Vec<Point> {
     if depth == Depth::Full {
         return points;

@@ -7,15 +7,14 @@ pub fn hint(given: &str, known: &[String]) -> String {
     fairwire_core::spelling::hint(given, known.iter().map(String::as_str))
 }
 
-/// `a`, `b` or `c`.
+/// The items as a text: `a`, `b` or `c`.
 pub fn listed(items: &[String]) -> String {
     fairwire_document::listed(items)
 }
 
-/// Maximum number of decimal places.
 const MAX_DIGITS: f64 = 12.0;
 
-/// A number with as many digits as a reader needs: four significant ones.
+/// A number with four significant digits, as many as a reader needs.
 pub fn shown(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
@@ -27,7 +26,7 @@ pub fn shown(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// A mean and half of its interval, as in [`spread`] if there is an interval.
+/// A mean and half of its interval; as in [`spread`], if there is an interval.
 pub fn with_interval(mean: f64, half_width: Option<f64>) -> String {
     let Some(half) = half_width else { return shown(mean) };
     spread(mean, half, Unit::ONE).unwrap_or_else(|| {

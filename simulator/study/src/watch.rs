@@ -9,30 +9,29 @@ use fairwire_scenario::{Observer, PacketEvent, SampleRow, Scenario, View, rows};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For a group: `throughput_bps.tcp`; also for a flow: `throughput_bps.tcp.1`.
+/// Series of a group, `throughput_bps.tcp`, or of a flow, `throughput_bps.tcp.1`.
 const OF_GROUPS: [&str; 3] = ["throughput_bps", "drops", "marks"];
-/// For a flow: `cwnd.tcp.1`.
+/// Series of a flow: `cwnd.tcp.1`.
 const OF_FLOWS: [&str; 3] = ["cwnd", "ssthresh", "srtt_s"];
-/// For an aggregate: `target_bps.gold`.
+/// Series of an aggregate: `target_bps.gold`.
 const OF_AGGREGATES: [&str; 5] =
     ["aggregate_bps", "aggregate_drops", "aggregate_marks", "target_bps", "mark_estimate"];
-/// For a link: `backlog.bottleneck`.
+/// Series of a link: `backlog.bottleneck`.
 const OF_LINKS: [&str; 4] = ["backlog", "backlog_bytes", "link_drops", "link_marks"];
 
 /// The sampled series, and their interval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sampling {
-    /// The time between two samples, in nanoseconds.
     every_ns: u64,
     /// The series.
     names: BTreeSet<String>,
     has_flows: bool,
-    /// Is every packet observed?
     has_packets: bool,
 }
 
 impl Sampling {
-    /// Samples the series `names` at this interval, and with `has_packets` the paths of packets.
+    /// Samples the series `names` at the interval `every`. With `has_packets`, also observes the
+    /// paths of packets.
     pub fn new(every: Duration, names: BTreeSet<String>, has_packets: bool) -> Self {
         let is_of_a_flow = |name: &String| {
             let is_gauge = name.starts_with("gauge.");
@@ -42,7 +41,7 @@ impl Sampling {
         Sampling { every_ns: every.ns(), names, has_flows, has_packets }
     }
 
-    /// Starts sampling a run.
+    /// Starts to sample a run.
     pub fn watcher(&self, warm_up: Duration) -> Watcher<'_> {
         let packets = self.has_packets.then(|| Packets::new(Time::ZERO + warm_up));
         Watcher {
@@ -60,13 +59,10 @@ impl Sampling {
 /// The samples of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Samples {
-    /// The time between two samples, in seconds.
     every_s: f64,
-    /// The number of samples.
     number: usize,
-    /// By name: a value for each sample, if there was one.
+    /// By name of the series: a value for each sample that has one.
     series: BTreeMap<String, Vec<Option<f64>>>,
-    /// Measures of packets' paths, by name.
     #[serde(default)]
     packets: BTreeMap<String, f64>,
 }
@@ -87,12 +83,12 @@ impl Samples {
         *self.series.get(name)?.get(at)?
     }
 
-    /// A number for a series from `warm_up_s` on, or in its own window.
+    /// The result of a function of a series, from `warm_up_s` on or within the function's window.
     pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));
-        // A rate is the mean over the interval that ends at its sample, so the one at `from`
-        // belongs to the time before.
+        // A rate is the mean over the interval before its sample, so the sample at `from` is too
+        // early.
         let is_in = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
         let values: Vec<f64> = self
             .times()
@@ -151,7 +147,6 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// A study's name for the series of `row`.
 fn name(row: &SampleRow<'_>) -> String {
     let SampleRow { kind, name, measure, unit, .. } = *row;
     match (kind, measure, unit) {
@@ -175,8 +170,8 @@ fn name(row: &SampleRow<'_>) -> String {
     }
 }
 
-/// Checks that runs of `scenario` can have the series `name`; the error explains why not. Gauges
-/// depend on the discipline, so none is refused.
+/// Checks that runs of `scenario` can have the series `name`; the error explains why they cannot.
+/// Gauges depend on the discipline, so none is refused.
 pub(crate) fn check(name: &str, scenario: &Scenario) -> Result<(), String> {
     let groups: Vec<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let links: Vec<&str> = scenario.links().collect();

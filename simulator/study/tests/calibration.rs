@@ -21,7 +21,7 @@ source = { cbr = { rate = "1 Mbit/s", packet = "1000 B" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// The paper prints 0.8 of the link for one flow, and 0.4 for another rate of it.
+/// The paper prints that a flow uses 0.8 of the link, and 0.4 at another rate of the flow.
 const STUDY: &str = r#"
 format = 2
 paper = "made"
@@ -118,7 +118,8 @@ fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     let found = calibration(&study(SPACE), 16, 2);
     let summary = &found.summary;
     assert_eq!((summary.draws, summary.seeds.as_slice()), (16, &[1, 2][..]));
-    // The study's choice uses half of 2 Mbit/s, while 0.8 is printed; at 1.6 Mbit/s it is 0.8.
+    // The study's choice uses half of 2 Mbit/s, while 0.8 is printed; at 1.6 Mbit/s the flow would
+    // use 0.8.
     let distance = summary.distance.expect("numbers are printed");
     assert_eq!(distance.numbers, 2);
     assert!((distance.chosen - 0.375).abs() < 0.02, "{distance:?}");
@@ -127,7 +128,7 @@ fn draws_give_the_distance_to_print_and_the_part_where_a_claim_holds() {
     assert!(best > 1.45 && summary.best["start"] == "at once", "{summary:?}");
 
     // The rate is above 1 Mbit/s in half of the draws. In half of these the flow starts late, and
-    // has half of the time.
+    // sends for half of the time.
     let held = &found.claims["rate.above-half"];
     assert!(!held.chosen || held.best, "{held:?}");
     assert!((2..=6).contains(&held.held) && held.of == 16, "{held:?}");

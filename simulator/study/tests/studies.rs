@@ -1,5 +1,5 @@
-//! A study from its text to its verdicts: planned, each run made once, kept, judged, and refused if
-//! it is wrong.
+//! A study from its text to its verdicts: planned, run (each run once), stored, judged, and refused
+//! if it is wrong.
 
 use fairwire_study::library::Folder;
 use fairwire_study::record::{Depth, Exhibit, Verdict};
@@ -170,12 +170,12 @@ fn a_study_gives_numbers_verdicts_and_drawings() {
             |n: &&fairwire_study::record::Number| n.measure == measure && n.series == series && n.at == at;
         sweep.numbers.iter().find(is_it).unwrap().estimate.unwrap().mean
     };
-    // Of three flows over 2 Mbit/s, two are TCP: 0.667 is fair, and a CBR flow above the link's
-    // rate leaves tail drop nearly nothing.
+    // Of three flows over 2 Mbit/s, two are TCP, so their fair share is 0.667. A CBR flow above the
+    // link's rate leaves them nearly nothing under tail drop.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
-    // Sampled every 100 ms, and averaged over time by the simulator: the same queue, within a
-    // fifth.
+    // The mean of the queue sampled every 100 ms is within a fifth of the simulator's mean over
+    // time.
     let (sampled, mean) = (number("queue", "DropTail", "large"), number("bytes", "DropTail", "large"));
     let per_packet = mean / sampled;
     assert!((400.0..700.0).contains(&per_packet), "{per_packet} B a packet, where most are 512 B or 552 B");
@@ -297,8 +297,8 @@ fn a_changed_or_truncated_result_is_computed_again() {
 
 #[test]
 fn a_run_shared_by_exhibits_is_made_once_under_any_name() {
-    // `time` has the traffic of `sweep` at `middle`, but needs samples; `again`, its copy without a
-    // curve, does not.
+    // `time` has the traffic of `sweep` at `middle`, but needs samples. Its copy `again`, without a
+    // curve, needs none.
     let copy = r#"
 [[exhibit]]
 id = "again"

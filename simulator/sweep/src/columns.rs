@@ -15,13 +15,13 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Description, with the unit. Empty if none is known.
+    /// The description, with the unit. Empty if none is known.
     pub about: String,
-    /// Its values, one for each row.
+    /// The column's values, one for each row.
     pub cells: Cells,
 }
 
-/// The values of a column; absent ones are `None`.
+/// The values of a column; absent values are `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
     /// Numbers.
@@ -43,7 +43,7 @@ pub enum Kind {
     Text,
 }
 
-/// Texts, each stored once, however many rows have it.
+/// Texts of a column, each stored once, however many rows have it.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     distinct: Vec<Arc<str>>,
@@ -69,7 +69,7 @@ impl Table {
         self.columns.first().map_or(0, |column| column.cells.len())
     }
 
-    /// Has it no rows?
+    /// Is the table without rows?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -79,7 +79,7 @@ impl Table {
         &self.columns
     }
 
-    /// Its columns, taken out.
+    /// Returns the columns, and drops the table.
     pub fn into_columns(self) -> Vec<Column> {
         self.columns
     }
@@ -155,12 +155,12 @@ impl Cells {
         }
     }
 
-    /// Has it no rows?
+    /// Is the column without rows?
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The type of its values.
+    /// The type of the column's values.
     pub fn kind(&self) -> Kind {
         match self {
             Cells::Reals(_) => Kind::Real,
@@ -178,12 +178,10 @@ impl Cells {
         }
     }
 
-    /// The number in this row of a column of numbers.
     pub(crate) fn real(&self, row: usize) -> Option<f64> {
         if let Cells::Reals(numbers) = self { numbers[row] } else { None }
     }
 
-    /// The text in this row of a column of texts.
     pub(crate) fn text(&self, row: usize) -> Option<&str> {
         if let Cells::Texts(texts) = self { texts.get(row).map(|text| &**text) } else { None }
     }
@@ -222,7 +220,7 @@ impl Texts {
         self.rows.len()
     }
 
-    /// Has it no rows?
+    /// Are there no rows?
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -239,7 +237,7 @@ impl Texts {
 
     fn push(&mut self, text: Option<&str>) {
         let Some(text) = text else { return self.rows.push(None) };
-        // Rows of one run follow each other.
+        // Rows of one run are consecutive, so the latest text is compared first.
         if let Some(&Some(last)) = self.rows.last()
             && *self.distinct[last as usize] == *text
         {

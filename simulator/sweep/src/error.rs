@@ -7,7 +7,7 @@ use fairwire_scenario::{RunError, ScenarioError};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// The scenario, or the plan.
+    /// The scenario or the plan is wrong.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
     /// The store.
@@ -16,14 +16,14 @@ pub enum SweepError {
     /// A run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Another fairwire created the shard.
+    /// Another version of fairwire created the shard.
     #[error(
         "a shard of fairwire {given}; this worker is {} (engine {}); allowed: the same fairwire on every worker",
         env!("CARGO_PKG_VERSION"),
         fairwire_scenario::ENGINE
     )]
     Version {
-        /// The version that created it.
+        /// The version that created the shard.
         given: String,
     },
     /// The scenario's files differ here.
@@ -31,7 +31,7 @@ pub enum SweepError {
         "the scenario `{0}` is another one on this worker: a file that it names differs; allowed: the same files on every worker"
     )]
     Changed(String),
-    /// A text that is no shard.
+    /// The text is not a shard.
     #[error("this is no shard of a sweep: {0}; allowed: one that `shards` made")]
     NoShard(String),
 }

@@ -9,16 +9,17 @@ use fairwire_scenario::ENGINE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The reason for a missing run, or its presence.
+/// Why a run is missing, or that it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Explained {
-    /// It is in the store.
+    /// The run is in the store.
     Stored,
-    /// The run is there, but lacks these items that the plan keeps.
+    /// The run is stored, but without these items that the plan keeps.
     Kept(Vec<String>),
-    /// There is no run with these values, this discipline and this seed.
+    /// The store has no run with these values, this discipline and this seed.
     New,
-    /// The store has a run with the same values, discipline and seed, but these inputs differed.
+    /// The store has a run with these values, this discipline and this seed, but these inputs
+    /// differed.
     Changed(Vec<String>),
 }
 
@@ -40,7 +41,8 @@ impl fmt::Display for Explained {
 }
 
 impl Plan {
-    /// The run of row number `row`, counted from 0 over all cells and seeds; `None` past the last.
+    /// The run of row number `row`, counted from 0 over all cells and seeds; `None` after the last
+    /// row.
     pub fn run_of_row(&self, row: usize) -> Option<Run> {
         let run = Run { cell: row / self.seeds.len(), seed: row % self.seeds.len() };
         (run.cell < self.cells.len()).then_some(run)
@@ -97,7 +99,6 @@ impl Plan {
         })
     }
 
-    /// Does this row have the values and the discipline of `run`?
     fn is_like(&self, run: Run, rows: &Table, row: usize) -> bool {
         let cell = &self.cells[run.cell];
         let has = |name: &str, value: &Value| match (text(rows, name, row), number(rows, name, row), value) {

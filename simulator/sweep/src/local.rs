@@ -8,21 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The duration of a shard here.
+/// The intended duration of a shard.
 const SHARD_SECONDS: f64 = 2.0;
-/// The maximum number of runs of a shard.
 const MAX_RUNS: usize = 10_000;
-/// The fraction of the runs in a pilot, and its maximum duration.
+/// The fraction of the runs that a pilot makes, and the pilot's maximum duration in seconds.
 const PILOT: (f64, f64) = (0.01, 10.0);
 /// The approximate duration of a pilot's longest shard.
 const PILOT_SHARD_SECONDS: f64 = 1.0;
-/// More threads than any machine has cores.
+/// The maximum number of threads; no machine has more cores.
 const MAX_THREADS: usize = 1024;
 
 /// One of several processes that share a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Its number, from 1.
+    /// The process's number, from 1.
     pub index: u32,
     /// The number of processes.
     pub of: u32,
@@ -32,8 +31,8 @@ impl Share {
     /// The entire sweep.
     pub const ALL: Share = Share { index: 1, of: 1 };
 
-    /// Does this process make this run? That does not depend on the missing runs. With a precision,
-    /// one process makes all runs of a cell, because it examines their interval.
+    /// Does this process make this run? The answer does not depend on the missing runs. With a
+    /// precision, one process makes all runs of a cell, because it examines their interval.
     fn has(self, plan: &Plan, run: Run) -> bool {
         let seed = if plan.precision.is_some() { 0 } else { run.seed as u64 };
         let hash = plan.cells[run.cell].hash.bytes().fold(seed, |hash, byte| {
@@ -58,7 +57,7 @@ pub struct Cost {
     pub bytes: u64,
 }
 
-/// How to run a sweep here.
+/// How to run a sweep on this machine.
 pub struct Local<'a> {
     /// The folder for results.
     pub folder: &'a Path,
@@ -66,20 +65,18 @@ pub struct Local<'a> {
     pub jobs: usize,
     /// This process's share of the sweep.
     pub share: Share,
-    /// Invoked from any thread with the numbers of finished and of all runs.
+    /// Invoked from any thread with the number of finished runs and the total.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
     /// Raised to stop: finished results are stored.
     pub stop: &'a AtomicBool,
 }
 
-/// The runs not taken by any thread, and the speed of runs.
+/// The runs that no thread has taken, and the speed of runs.
 struct Queue<'a> {
     plan: &'a Plan,
     todo: &'a [Run],
-    /// The weight of these runs.
     left: f64,
     ran: Ran,
-    /// The work done so far, by weight.
     weight: f64,
     error: Option<SweepError>,
 }
@@ -91,7 +88,7 @@ impl<'a> Queue<'a> {
         let mut count = usize::from(!self.todo.is_empty());
         if self.weight > 0.0 {
             let rate = self.ran.seconds / self.weight;
-            // Smaller towards the end, so all threads end at the same time.
+            // Shards become smaller towards the end, so all threads end at the same time.
             let target = SHARD_SECONDS.min(self.left * rate / (2 * threads) as f64);
             let mut seconds = 0.0;
             count = self
@@ -113,8 +110,8 @@ impl<'a> Queue<'a> {
 }
 
 impl Plan {
-    /// Makes all runs that the store lacks, on this machine; with a precision, until the cells have
-    /// enough seeds.
+    /// Makes all runs that the store lacks, on this machine. With a precision, stops when the cells
+    /// have enough seeds.
     ///
     /// # Errors
     /// The first error of a shard; results that other shards finished are stored.
@@ -179,8 +176,8 @@ impl Plan {
         error.map_or(Ok(ran), Err)
     }
 
-    /// The missing runs, and their approximate cost: a hundredth of them is made, for at most ten
-    /// seconds, and stored.
+    /// The missing runs, and their approximate cost. For the estimate, makes a hundredth of them,
+    /// for at most ten seconds, and stores the results.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -200,8 +197,8 @@ impl Plan {
         })
     }
 
-    /// The bytes of a run without compression: a number per measure, about twelve per flow, and the
-    /// identification of the run.
+    /// The bytes of a run without compression: a number per measure, about twelve per flow, and its
+    /// identification.
     pub(crate) fn bytes_of_a_run(&self) -> u64 {
         const IDENTITY: u64 = 16;
         let row = |numbers: u64| 8 * numbers + IDENTITY;
@@ -213,8 +210,9 @@ impl Plan {
         let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
         let mut pilot = Pilot::default();
         let (mut next, mut size) = (0, 1);
-        // Spread over all cells. The time is checked between shards, which grow up to
-        // PILOT_SHARD_SECONDS: a part for each run would take longer than the runs.
+        // The pilot's runs are spread over all cells. The time is checked between shards, which
+        // grow up to PILOT_SHARD_SECONDS: storing each run separately would take longer than the
+        // runs.
         while next < count && pilot.ran.seconds <= PILOT.1 && !stop.load(Ordering::Relaxed) {
             let numbers = next..count.min(next + size);
             let runs: Vec<Run> = numbers.map(|number| todo[number * todo.len() / count]).collect();
@@ -229,8 +227,8 @@ impl Plan {
         Ok(pilot)
     }
 
-    /// Cuts the missing runs into shards of about this number of seconds, at most `max` of them,
-    /// for workers in other processes. With many runs, shards are longer.
+    /// Cuts the missing runs into at most `max` shards of about this number of seconds, for workers
+    /// in other processes. With many runs, shards are longer.
     ///
     /// # Errors
     /// As [`run`](Self::run).

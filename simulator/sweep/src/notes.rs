@@ -1,24 +1,22 @@
-//! The notes on a sweep's scenarios, each once, and unintended differences between cells.
+//! The notes on a sweep's scenarios, each listed once, and unintended differences between cells.
 
 use crate::plan::Axis;
 use fairwire_scenario::{Scenario, TcpSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The maximum number of notes named; more are only counted.
+/// The maximum number of notes listed; the others are only counted.
 const MAX_NAMED: usize = 8;
 
-/// The notes of the cells so far.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     cells: usize,
-    /// For each note: the first cell that has it, and the number of such cells.
+    /// For each note: the first cell with the note, and the number of such cells.
     notes: BTreeMap<String, (usize, usize)>,
-    /// The values of each constant of a group's TCP that has its own default.
+    /// For each constant of a group's TCP that has a separate default: its values in the cells.
     constants: BTreeMap<(String, &'static str), BTreeSet<&'static str>>,
 }
 
 impl Notes {
-    /// Adds the notes of cell number `cell`.
     pub(crate) fn add(&mut self, cell: usize, scenario: &Scenario) {
         self.cells += 1;
         for note in scenario.notes() {
@@ -35,7 +33,6 @@ impl Notes {
         }
     }
 
-    /// A line for each note, in the order of the plan.
     pub(crate) fn lines(self, axes: &[Axis]) -> Vec<String> {
         let Notes { cells, notes, constants } = self;
         let mut notes: Vec<(usize, String)> = notes

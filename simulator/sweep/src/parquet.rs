@@ -47,7 +47,7 @@ pub(crate) fn write_about(
         let mut writer = rows.next_column()?.expect("a column for each field");
         match &column.cells {
             Cells::Reals(numbers) => values::<DoubleType>(&mut writer, numbers.iter().copied()),
-            // Unsigned, as in the schema.
+            // Counts are unsigned, as in the schema.
             Cells::Counts(counts) => values::<Int64Type>(
                 &mut writer,
                 counts.iter().map(|count| Some(count.as_ref()?.cast_signed())),
@@ -87,7 +87,7 @@ const VALUES: usize = 65_536;
 
 pub(crate) struct Reader<R: ChunkReader>(SerializedFileReader<R>);
 
-/// A column at the top of a file: its location and its type.
+/// A top-level column of a file: its location and its type.
 struct Place {
     at: usize,
     name: String,
@@ -100,7 +100,6 @@ impl<R: ChunkReader + 'static> Reader<R> {
         SerializedFileReader::new(file).map(Reader)
     }
 
-    /// The pairs in the metadata of the file.
     pub(crate) fn about(&self) -> BTreeMap<String, String> {
         let pairs = self.0.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect()
@@ -126,7 +125,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
         (0..schema.num_columns()).filter_map(of).collect()
     }
 
-    /// Calls `each` with the rows, in batches: with these columns, or with all.
+    /// Calls `each` with the rows, in batches, with the columns `wanted`, or with all columns.
     pub(crate) fn read<E: From<ParquetError>>(
         &self,
         wanted: Option<&[&str]>,
@@ -154,7 +153,7 @@ fn kind(about: &ColumnDescriptor) -> Option<Kind> {
         Some(LogicalType::String | LogicalType::Enum | LogicalType::Json) | None => {
             about.converted_type() == ConvertedType::UINT_64
         }
-        // Dates, decimals and the like.
+        // Other types are dates, decimals and similar.
         Some(_) => return None,
     };
     match about.physical_type() {
@@ -205,7 +204,7 @@ fn present<T: DataType, V>(
     Ok(levels.iter().map(value).collect())
 }
 
-/// Opens a file; opening a pipe without a writer would block forever.
+/// Opens a regular file; opening a pipe without a writer would block forever.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_file() {
         return File::open(path);
@@ -217,7 +216,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// neither numbers nor texts.
 ///
 /// # Errors
-/// If it cannot be read, or is not a Parquet file.
+/// If the file cannot be read, or is not a Parquet file.
 pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
     let reader = Reader::new(open(path)?).map_err(io::Error::other)?;
     let done = reader.read::<ParquetError>(None, |table| {
@@ -227,7 +226,7 @@ pub fn read(path: &Path, mut each: impl FnMut(Table)) -> io::Result<()> {
     done.map_err(io::Error::other)
 }
 
-/// As [`read`], for a file in memory.
+/// Reads a table as [`read`] does, from a file in memory.
 ///
 /// # Errors
 /// As [`read`].

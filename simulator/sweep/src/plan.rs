@@ -19,11 +19,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Larger than any plan.
 const MAX_BYTES: u64 = 1 << 20;
-/// The maximum number of cells, more than a table can show; each is read and checked before
+/// The maximum number of cells: more than a table can show, and each is read and checked before
 /// anything runs.
 const MAX_CELLS: usize = 1_000_000;
 pub(crate) const DISCIPLINE: &str = "discipline";
-/// Keys of a scenario that belong elsewhere in a sweep, and where.
+/// Keys of a scenario that belong elsewhere in a sweep, and where they belong.
 const ELSEWHERE: [(&str, &str); 7] = [
     ("name", "keys that change what is run"),
     ("title", "keys that change what is run"),
@@ -39,20 +39,20 @@ const ELSEWHERE: [(&str, &str); 7] = [
 pub struct Axis {
     /// The key, as in `--set`.
     pub key: String,
-    /// Its values in TOML, and as in columns: all numbers, or all texts.
+    /// The axis's values in TOML, and as in columns: all numbers, or all texts.
     pub values: Vec<(String, Value)>,
 }
 
 /// One combination of values and a discipline.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// The index of its value on each axis.
+    /// The index of the cell's value on each axis.
     pub at: Vec<usize>,
-    /// Its discipline, as in `--discipline`.
+    /// The cell's discipline, as in `--discipline`.
     pub(crate) given: Arc<str>,
-    /// Its discipline, as in results.
+    /// The cell's discipline, as in results.
     pub discipline: Arc<str>,
-    /// A hash of everything its runs depend on besides the seed.
+    /// A hash of everything on which the cell's runs depend, except the seed.
     pub hash: Arc<str>,
     /// The approximate duration of a run, without a unit: proportional to the bits that links can
     /// carry.
@@ -72,30 +72,29 @@ pub struct Run {
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) base: Base,
-    /// The title of its scenario, or else the name.
+    /// The title of the scenario, or else its name.
     pub title: String,
-    /// The varied keys besides the discipline.
+    /// The varied keys, except the discipline.
     pub axes: Vec<Axis>,
     /// Every combination. The last axis varies faster than the others, and the discipline faster
     /// still.
     pub cells: Vec<Cell>,
     /// The seeds of each cell.
     pub seeds: Vec<u64>,
-    /// The measures kept of each run.
+    /// The measures stored of each run.
     pub measures: Vec<String>,
-    /// Are records of flows kept?
+    /// Are records of flows stored?
     pub flows: bool,
     /// The number of flows in a run, for the cell with most.
     pub(crate) flows_of_a_run: u64,
     /// The precision at which a cell has enough seeds.
     pub precision: Option<f64>,
-    /// The notes on its scenarios, and on unintended differences between cells.
+    /// The notes on the scenarios, and on unintended differences between cells.
     pub notes: Vec<String>,
     /// The folder named in the plan.
     pub store: Option<PathBuf>,
-    /// The maximum memory of a run.
     memory: Memory,
-    /// The excess of a single cell.
+    /// The limit that a single cell exceeds, if any.
     too_much: Option<TooMuch>,
 }
 
@@ -164,16 +163,16 @@ impl Plan {
         })
     }
 
-    /// The number of runs, ignoring `precision`.
+    /// The number of runs, disregarding `precision`.
     pub fn runs(&self) -> usize {
         self.cells.len() * self.seeds.len()
     }
 
     /// Refuses too many runs, too much disk space, and too much memory for `jobs` concurrent runs
-    /// (0: one per core). `key` names that number.
+    /// (0: one per core). `key` is the name of `jobs` in errors.
     ///
     /// # Errors
-    /// When something is too much; reports the first such thing.
+    /// The first limit that is exceeded.
     pub fn check(&self, jobs: usize, key: &str) -> Result<(), TooMuch> {
         if let Some(too_much) = &self.too_much {
             return Err(too_much.clone());
@@ -183,10 +182,10 @@ impl Plan {
         self.memory.check(threads(jobs, self.runs()), 0, key)
     }
 
-    /// The scenario of `cell`, with its discipline and the plan's seeds.
+    /// The scenario of `cell`, with the cell's discipline and the plan's seeds.
     ///
     /// # Errors
-    /// If a file that it names has changed since the plan was read.
+    /// If a file that the scenario names has changed since the plan was read.
     pub fn scenario(&self, cell: &Cell) -> Result<Scenario, DocumentError> {
         let seeds: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
         self.base.scenario(&Overrides {
@@ -196,12 +195,11 @@ impl Plan {
         })
     }
 
-    /// The changes of a cell, as in `--set`.
     pub(crate) fn set(&self, cell: &Cell) -> Vec<String> {
         set(&self.axes, &cell.at)
     }
 
-    /// The runs that `store` lacks. With a precision: the next ones; none once all cells have
+    /// The runs that `store` lacks. With a precision, the next of them; none once all cells have
     /// enough seeds.
     ///
     /// # Errors
@@ -226,7 +224,7 @@ impl Plan {
     }
 
     /// The number of seeds for each cell, given those present: enough for narrow intervals, or the
-    /// next number after which they are examined.
+    /// next number after which intervals are examined.
     fn enough(&self, store: &Stores, precision: f64) -> Result<Vec<usize>, StoreError> {
         let values = crate::table::Values::read(self, store)?;
         Ok((0..self.cells.len()).map(|cell| self.seeds_of(&values, cell, precision)).collect())
@@ -247,9 +245,9 @@ impl Plan {
 /// The stores of a sweep: for runs, and for flows if they are kept.
 #[derive(Debug)]
 pub struct Stores {
-    /// A row for each run.
+    /// The store with a row for each run.
     pub runs: Store,
-    /// A row for each run and flow.
+    /// The store with a row for each run and flow.
     pub flows: Store,
 }
 
@@ -259,16 +257,16 @@ impl Stores {
         Stores { runs: Store::new(folder.join("runs")), flows: Store::new(folder.join("flows")) }
     }
 
-    /// Creates the folders that `plan` needs and verifies that they are writable.
+    /// Creates the folders that are needed and verifies that they are writable.
     ///
     /// # Errors
-    /// If one cannot be created or written.
+    /// If a folder cannot be created or written.
     pub fn prepare(&self, flows: bool) -> Result<(), StoreError> {
         self.runs.prepare()?;
         if flows { self.flows.prepare() } else { Ok(()) }
     }
 
-    /// The runs for which everything that `plan` keeps is present.
+    /// The runs for which everything is present that `plan` keeps.
     fn runs(&self, plan: &Plan) -> Result<Runs, StoreError> {
         let mut runs = self.runs.runs(&plan.measures)?;
         if plan.flows {
@@ -281,12 +279,11 @@ impl Stores {
     }
 }
 
-/// The changes at these values of the axes.
 fn set(axes: &[Axis], at: &[usize]) -> Vec<String> {
     axes.iter().zip(at).map(|(axis, at)| format!("{}={}", axis.key, axis.values[*at].0)).collect()
 }
 
-/// A hash of what a run depends on besides the seed.
+/// A hash of everything on which a run depends, except the seed.
 pub(crate) fn hash(scenario: &Scenario) -> Arc<str> {
     let mut all = Sha256::new();
     for part in [env!("CARGO_PKG_VERSION"), ENGINE, &scenario.run_sha256(0)] {
@@ -313,14 +310,12 @@ struct Cells {
     too_much: Option<TooMuch>,
 }
 
-/// Findings about all cells while they are read.
 #[derive(Default)]
 struct Found {
     notes: Notes,
-    /// The maximum for a run.
     memory: Memory,
     flows: u64,
-    /// From the first cell with an excess.
+    /// The first cell that exceeds a limit, and this limit.
     too_much: Option<(usize, TooMuch)>,
 }
 
@@ -414,21 +409,20 @@ impl Maker<'_> {
         Ok(self.values(key, axis)?.into_iter().map(text).collect())
     }
 
-    /// The paths in the plan of each change that makes a cell: by these values of the axes, and by
-    /// its discipline.
+    /// The location in the plan of each change that makes a cell.
     fn paths(&self, axes: &[Axis], at: &[usize], discipline: usize) -> Vec<String> {
         let set = (0..self.spec.set.len()).map(|at| format!("set.{at}"));
         let values = axes.iter().zip(at).map(|(axis, at)| format!("vary.{}.{at}", axis.key));
         set.chain(values).chain([format!("vary.{DISCIPLINE}.{discipline}")]).collect()
     }
 
-    /// Moves an `error` in the changed scenario to the location of the wrong change in the plan.
+    /// Moves the location of `error` from the changed scenario to the wrong change in the plan.
     fn placed(&self, error: DocumentError, paths: &[String]) -> DocumentError {
         let DocumentError { problem, location, more } = error;
         let path = location.as_ref().and_then(|location| {
             let path = paths.get(location.change?.checked_sub(self.before)?)?;
             let (axis, _) = path.rsplit_once('.')?;
-            // A wrong key is wrong with all its values.
+            // All values of a wrong key fail, so the key is reported.
             let is_key = axis.strip_prefix("vary.").is_some_and(|key| location.column <= key.chars().count());
             Some(if is_key { axis } else { path })
         });
@@ -483,8 +477,7 @@ impl Maker<'_> {
             })
         };
         let made: Result<Vec<Cell>, _> = (0..count).into_par_iter().map(cell).collect();
-        // If several cells are invalid, any may have failed first: the first of the plan is
-        // reported.
+        // If several cells are invalid, any may fail first, so the first of the plan is reported.
         let cells =
             made.map_err(|error| (0..count).find_map(|number| cell(number).err()).unwrap_or(error))?;
         let mut labels = BTreeSet::new();
@@ -503,10 +496,10 @@ impl Maker<'_> {
         Ok(Cells { cells, notes: notes.lines(axes), memory, flows_of_a_run, too_much })
     }
 
-    /// The measures kept; each must exist in some cell.
+    /// The measures to store; each must exist in some cell.
     fn measures(&self, axes: &[Axis], Cells { cells, .. }: &Cells) -> Result<Vec<String>, DocumentError> {
         let mut known: Vec<String> = Vec::new();
-        // The measures may depend on any axis, but not on a pair of them.
+        // The available measures may depend on any axis, but not on a pair of axes.
         let on_one_axis = |cell: &&Cell| cell.at.iter().filter(|at| **at > 0).count() <= 1;
         let mut seen: BTreeSet<&[usize]> = BTreeSet::new();
         for cell in cells.iter().filter(on_one_axis).filter(|cell| seen.insert(&cell.at)) {
@@ -540,7 +533,6 @@ impl Maker<'_> {
     }
 }
 
-/// A value in TOML, in one line.
 fn inline(value: &toml::Value) -> String {
     let mut text = String::new();
     match value.serialize(toml::ser::ValueSerializer::new(&mut text)) {

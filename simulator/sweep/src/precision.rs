@@ -2,12 +2,12 @@
 
 use fairwire_metrics::interval::estimate;
 
-/// The number of seeds run before an interval is trusted.
+/// The number of seeds before intervals are examined.
 const FIRST: usize = 8;
 
 /// The number of seeds for a cell, of at most `max`: the first number at which its intervals are
 /// narrow, or at which not all results are known yet. Intervals are examined after 8 seeds and then
-/// after each increase by half, and never in between. So the number does not depend on the order of
+/// after each increase by half, and never in between, so the number does not depend on the order of
 /// the runs.
 pub(crate) fn seeds(
     max: usize,
@@ -21,7 +21,7 @@ pub(crate) fn seeds(
     looked
 }
 
-/// Is half of these runs' 95 % interval at most `precision` of their mean?
+/// Is half of the 95 % interval of `runs` at most the fraction `precision` of their mean?
 pub(crate) fn is_narrow(runs: &[f64], precision: f64) -> bool {
     match estimate(runs) {
         None => true, // not measured in this cell
@@ -55,7 +55,7 @@ mod tests {
     }
 
     /// The fraction of cells whose last interval contains the true mean, and the mean number of
-    /// seeds, for normal measures with this standard deviation around 1.
+    /// seeds. The measures are normal with this standard deviation around 1.
     fn covered(deviation: f64, precision: f64, cells: u32) -> (f64, f64) {
         let mut rng = Seed(7).stream("normal");
         let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0; // by the central limit theorem
@@ -70,13 +70,13 @@ mod tests {
         (f64::from(hits) / f64::from(cells), all as f64 / f64::from(cells))
     }
 
-    /// `docs/sweeps.md` has the figures for 20 000 cells each.
+    /// The figures for 20 000 cells each are in `docs/sweeps.md`.
     #[test]
     fn stopping_costs_a_few_points_of_coverage_at_most() {
         for (deviation, precision) in [(0.01, 0.01), (0.02, 0.01), (0.05, 0.01), (0.1, 0.01)] {
             let (coverage, seeds) = covered(deviation, precision, 1000);
             println!("deviation {deviation}: {coverage} with {seeds} seeds");
-            // 1000 draws have a standard error of 0.8 points.
+            // The coverage of 1000 draws has a standard error of 0.8 points.
             assert!((0.88..0.975).contains(&coverage), "{deviation}: {coverage}");
         }
     }

@@ -1,7 +1,7 @@
 //! Tables from the records of a run.
 //!
-//! The schema of the record determines the columns, their types and descriptions. So a field added
-//! to a record becomes a column, with its documentation.
+//! The schema of a record determines the columns, their types and descriptions. So a field added to
+//! a record becomes a column, with its documentation.
 
 use crate::columns::{Cells, Column, Kind, Table};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -12,14 +12,13 @@ use std::collections::BTreeSet;
 /// A field of a record: its path in the JSON of the record, its type and its description.
 struct Field {
     path: Vec<String>,
-    /// Its sort key among the fields: at each step of the path an index, or a key in a map.
+    /// The field's sort key: for each step of the path an index, or a key in a map.
     place: Vec<Step>,
     kind: Kind,
     about: String,
 }
 
 impl Field {
-    /// The name: its path, with `_` between steps.
     fn name(&self) -> String {
         self.path.join("_")
     }
@@ -28,7 +27,7 @@ impl Field {
         self.path.iter().try_fold(row, |value, key| value.get(key))
     }
 
-    /// No values yet, after this number of rows without any.
+    /// An empty list, after this number of rows without a value.
     fn none(&self, rows: usize) -> Cells {
         match self.kind {
             Kind::Real => Cells::Reals(vec![None; rows]),
@@ -64,7 +63,7 @@ const BLOCK: usize = 4096;
 /// each key that any record has.
 ///
 /// # Panics
-/// If a record is not JSON: a map in it has a key that is not text.
+/// If a record is not JSON, because a map in it has a key that is not text.
 pub fn table<R: Serialize + JsonSchema>(records: impl Iterator<Item = R>) -> Table {
     let mut rows = records.map(|record| serde_json::to_value(record).expect("a record is JSON"));
     let schema = schema::<R>();
@@ -93,14 +92,14 @@ fn empty(field: Field) -> (Field, Cells) {
     (field, none)
 }
 
-/// A table of the columns `cells`, which are the fields of `R` in declaration order. Long tables
-/// are built like this, without a JSON value per cell.
+/// A table of the columns `cells`, which are the fields of `R` in declaration order. Suits long
+/// tables, because it needs no JSON value per cell.
 pub fn of_cells<R: JsonSchema>(cells: Vec<Cells>) -> Table {
     let fields = fields(&schema::<R>(), &[]).into_iter();
     Table::new(fields.zip(cells).map(|(field, cells)| field.column(cells)).collect())
 }
 
-/// The column names of records of the type `R`, without those of its maps.
+/// The column names of records of the type `R`, except the columns of its maps.
 pub fn names<R: JsonSchema>() -> Vec<String> {
     fields(&schema::<R>(), &[]).iter().map(Field::name).collect()
 }
@@ -142,8 +141,8 @@ fn add(fields: &mut Vec<Field>, way: &mut Way, schema: &Value, rows: &[Value]) {
     }
 }
 
-/// The names of `properties`: first those that are always present, in declaration order, as listed
-/// in the schema, then the optional ones.
+/// The names of `properties`: first those that are always present, in declaration order (as in the
+/// schema), then the optional ones.
 fn in_order<'a>(schema: &'a Value, properties: &'a Map<String, Value>) -> Vec<&'a str> {
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Value::as_str).collect();
@@ -159,7 +158,7 @@ fn within(way: &mut Way, key: &str, step: Step, inside: impl FnOnce(&mut Way)) {
     way.place.pop();
 }
 
-/// Schema of a value, without the option of absence.
+/// The schema of a value that may be absent, for when it is present.
 fn some(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let present = choices.and_then(|all| all.iter().find(|one| !is_type(one, "null")));
@@ -185,13 +184,12 @@ fn kind(schema: &Value) -> Option<Kind> {
     }
 }
 
-/// Is it one of several texts, each with its own description?
+/// Is the value one of several texts, each with its own description?
 fn is_choice(schema: &Value) -> bool {
     let choices = schema.get("oneOf").and_then(Value::as_array);
     choices.is_some_and(|all| all.iter().all(|one| one.get("const").is_some_and(Value::is_string)))
 }
 
-/// The keys of the maps at `path`, in order.
 fn keys(path: &[String], rows: &[Value]) -> Vec<String> {
     let maps = rows.iter().filter_map(|row| path.iter().try_fold(row, |value, key| value.get(key)));
     let keys: BTreeSet<&String> = maps.filter_map(Value::as_object).flat_map(Map::keys).collect();

@@ -8,7 +8,6 @@ use fairwire_metrics::record::{FlowRecord, RunRecord};
 use fairwire_metrics::summary::values;
 use fairwire_scenario::ENGINE;
 
-/// The results kept of a finished run.
 pub(crate) struct Done<'a> {
     cell: &'a ShardCell,
     scenario: String,
@@ -19,7 +18,7 @@ pub(crate) struct Done<'a> {
 }
 
 impl<'a> Done<'a> {
-    /// These measures of a run, and its flows if requested.
+    /// The results of a run: these measures, and its flows if requested.
     pub(crate) fn new(
         cell: &'a ShardCell,
         scenario: String,
@@ -33,12 +32,11 @@ impl<'a> Done<'a> {
     }
 }
 
-/// A row per run, with these measures.
 pub(crate) fn runs(done: &[Done<'_>], axes: &[String], measures: &[String]) -> Table {
     let all: Vec<&Done<'_>> = done.iter().collect();
     let mut columns = identity(&all, axes);
     for (at, name) in measures.iter().enumerate() {
-        // A cause without drops is absent from a record.
+        // A record omits causes without drops.
         let absent = name.starts_with("drops.").then_some(0.0);
         let numbers = done.iter().map(|done| done.measures[at].or(absent)).collect();
         columns.push(Column::new(name, Cells::Reals(numbers)));
@@ -46,7 +44,7 @@ pub(crate) fn runs(done: &[Done<'_>], axes: &[String], measures: &[String]) -> T
     Table::new(columns)
 }
 
-/// A row per run and flow, with the fields of its record.
+/// A row per run and flow, with the fields of the flow's record.
 pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Table {
     let each = || done.iter().flat_map(|done| done.flows.iter().map(move |flow| (done, flow)));
     let all: Vec<&Done<'_>> = each().map(|(done, _)| done).collect();

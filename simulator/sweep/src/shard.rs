@@ -1,4 +1,4 @@
-//! A part of a sweep for one worker: some runs, on any machine.
+//! A share of a sweep for one worker: some runs, on any machine.
 
 use crate::error::SweepError;
 use crate::plan::{Plan, Run, Stores, hash};
@@ -13,16 +13,14 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Some runs of a sweep, with everything needed to make them. Its JSON is sent to another process,
-/// on any machine that has the same fairwire and access to the store's folder.
+/// Some runs of a sweep, with everything needed to make them. The shard's JSON is sent to another
+/// process, on any machine that has the same fairwire and access to the store's folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shard {
-    /// The version of fairwire that created it.
     version: String,
     /// Its engine.
     engine: String,
     base: Base,
-    /// The keys of the axes.
     axes: Vec<String>,
     cells: Vec<ShardCell>,
     measures: Vec<String>,
@@ -30,7 +28,6 @@ pub struct Shard {
     store: PathBuf,
 }
 
-/// A cell of a shard, and its seeds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ShardCell {
     pub hash: String,
@@ -45,9 +42,9 @@ pub(crate) struct ShardCell {
 pub struct Ran {
     /// Runs made and stored.
     pub runs: usize,
-    /// Processor seconds spent on them.
+    /// Processor seconds spent on the runs.
     pub seconds: f64,
-    /// Was it stopped early? Finished results are stored.
+    /// Was the shard stopped early? Finished results are stored.
     pub stopped: bool,
 }
 
@@ -60,7 +57,7 @@ impl std::ops::AddAssign for Ran {
 }
 
 impl Plan {
-    /// A shard of these runs, into the store in `folder`.
+    /// A shard of these runs, whose results go to the store in `folder`.
     pub fn shard(&self, runs: &[Run], folder: &std::path::Path) -> Shard {
         let cells = runs.chunk_by(|a, b| a.cell == b.cell).map(|runs| {
             let cell = &self.cells[runs[0].cell];
@@ -91,10 +88,10 @@ impl Shard {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The shard in `text`, as [`to_json`](Self::to_json) wrote it.
+    /// The shard in `text`, which [`to_json`](Self::to_json) wrote.
     ///
     /// # Errors
-    /// If it is not a shard.
+    /// If `text` is not a shard.
     pub fn from_json(text: &str) -> Result<Self, SweepError> {
         serde_json::from_str(text).map_err(|error| SweepError::NoShard(error.to_string()))
     }
@@ -106,7 +103,7 @@ impl Shard {
 
     /// Makes the runs in succession, and writes them into the store as one part. Flows are written
     /// first, so no run is present without its flows. Within half a second after a run, the part is
-    /// present with all finished runs, and a larger one replaces it later. `progress` is invoked
+    /// present with all finished runs, and a larger part replaces it later. `progress` is invoked
     /// with the completed fraction. When `stop` becomes true, finished results are written.
     ///
     /// # Errors
@@ -173,7 +170,6 @@ impl Shard {
     }
 }
 
-/// The stored results of a shard in progress.
 struct Kept<'a> {
     shard: &'a Shard,
     stores: &'a Stores,
@@ -184,11 +180,11 @@ struct Kept<'a> {
     since: f64,
 }
 
-/// A run is stored within this number of seconds after its end.
+/// The time in seconds from the end of a run within which it is stored.
 const KEEP_SECONDS: f64 = 0.5;
 
 impl Kept<'_> {
-    /// Stores finished runs from time to time.
+    /// Stores finished runs if [`KEEP_SECONDS`] have passed.
     fn keep_in_time(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
         let now = clock_seconds();
         if done.len() == self.of {
@@ -197,7 +193,7 @@ impl Kept<'_> {
         if now - self.since < KEEP_SECONDS { Ok(()) } else { self.keep(done) }
     }
 
-    /// Writes all finished runs, replacing what was written before.
+    /// Writes all finished runs, replacing the parts written before.
     fn keep(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
         self.since = clock_seconds();
         if done.len() == self.of {
@@ -213,29 +209,28 @@ impl Kept<'_> {
     }
 }
 
-/// A monotonic clock, in seconds. It determines when results are written; no result depends on it.
+/// A monotonic clock, in seconds. It determines when results are written, but no result.
 #[cfg(unix)]
 fn clock_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Without such a clock: the time of day.
+/// The time of day, in seconds, where there is no monotonic clock.
 #[cfg(not(unix))]
 fn clock_seconds() -> f64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
 }
 
 /// The processor time of this thread, in seconds. It determines how work is divided, and the
-/// estimate of the remaining cost. No result depends on it, and other programs on the machine do
-/// not change it.
+/// estimate of the remaining cost, but no result. Other programs on the machine do not affect it.
 #[cfg(unix)]
 fn processor_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Without a thread's processor time: the time of day.
+/// The time of day, in seconds, where a thread's processor time is unknown.
 #[cfg(not(unix))]
 fn processor_seconds() -> f64 {
     clock_seconds()

@@ -10,7 +10,7 @@ use std::fmt;
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
-/// More values than an axis needs.
+/// The maximum number of values of an axis.
 const MAX_POINTS: u32 = 10_000;
 
 /// A sweep: a scenario, its variations, and the results kept of each run.
@@ -25,21 +25,23 @@ pub struct SweepSpec {
     /// Changes to the scenario in every cell, as `--set PATH=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The variations. Each key is one of `--set`, in quotes if it has dots, or `discipline`. Its
-    /// values are a list, or a range. Every combination is a cell. Default: only the scenario's
-    /// disciplines.
+    /// The variations. Each key is one of `--set`, in quotes if it has dots, or `discipline`. The
+    /// values of a key are a list or a range. Every combination is a cell. Default: only the
+    /// scenario's disciplines.
     #[serde(default)]
     pub vary: Vary,
     /// The seeds of each cell. Default: the scenario's.
     pub seeds: Option<Seeds>,
-    /// The measures kept of each run, by the names of a summary. Default: all that a summary has.
+    /// The measures stored of each run, by their names in a summary. Default: all that a summary
+    /// has.
     #[serde(default)]
     pub measures: Vec<String>,
-    /// Keep the records of flows too, with a row for each run and flow? Default: false.
+    /// Are the records of flows stored too, with a row for each run and flow? Default: false.
     #[serde(default)]
     pub flows: bool,
-    /// Add seeds to a cell until half of the 95 % interval of each of `measures` is at most this
-    /// fraction of its mean, such as 0.01; `seeds` are then the maximum. Default: all seeds.
+    /// The precision: seeds are added to a cell until half of the 95 % interval of each of
+    /// `measures` is at most this fraction of its mean, such as 0.01. `seeds` are then the maximum.
+    /// Default: all seeds.
     pub precision: Option<f64>,
     /// The folder of the results, as a path from the plan's folder. Default: "results".
     pub store: Option<String>,
@@ -54,7 +56,7 @@ pub struct Vary(pub Vec<(String, AxisSpec)>);
 pub enum AxisSpec {
     /// One by one.
     List(Vec<toml::Value>),
-    /// From one value to another.
+    /// A range from one value to another.
     Range(RangeSpec),
 }
 
@@ -70,12 +72,12 @@ pub struct RangeSpec {
     pub to: toml::Value,
     /// The number of values: 2 or more.
     pub points: u32,
-    /// Equal differences between neighbours, or equal ratios. Default: "linear".
+    /// The spacing: equal differences between neighbours, or equal ratios. Default: "linear".
     #[serde(default)]
     pub spacing: Spacing,
 }
 
-/// An end of a range, for the schema.
+/// One end of a range, for the schema.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -96,7 +98,7 @@ pub enum Spacing {
 }
 
 impl AxisSpec {
-    /// Its values.
+    /// The values of the axis.
     ///
     /// # Errors
     /// A problem, and the allowed values.
@@ -117,11 +119,10 @@ impl AxisSpec {
 
 const WANTED: &str = "a list of values, or { from = …, to = …, points = … }, with spacing = \"linear\" or \"log\" if wanted; a key with dots is written in quotes";
 
-/// A number, and the text after it.
 #[derive(Clone, Debug, PartialEq)]
 struct Measured {
     number: f64,
-    /// Is it written without a decimal point?
+    /// Is the number written without a decimal point?
     is_whole: bool,
     /// The unit after a space; `None` for a number.
     unit: Option<String>,
@@ -181,12 +182,13 @@ impl RangeSpec {
     }
 }
 
-/// Does this unit have only integers?
+/// Are values in this unit integers?
 fn is_counted(unit: &str) -> bool {
     matches!(unit, "packets" | "packet" | "B")
 }
 
-/// Rounded to twelve digits, so that three steps of 0.1 are 0.3; to integers if they are.
+/// The value in TOML, rounded to twelve digits, so that three steps of 0.1 are 0.3; to integers if
+/// `is_whole`.
 fn written(number: f64, is_whole: bool, unit: Option<&str>) -> toml::Value {
     let number = if is_whole { number.round() } else { format!("{number:.11e}").parse().unwrap_or(number) };
     match unit {

@@ -1,11 +1,11 @@
 //! A folder of finished runs in Parquet files, which several processes may write concurrently.
 //!
 //! A file is a *part*: some rows, each of which identifies its run. Parts are written under a
-//! temporary name and renamed, and never changed. A part is named by a hash of its content, so
-//! content written twice is one file. A reader takes each run once, from any part that has it.
+//! temporary name and renamed, and never changed. A part is named by a hash of its content. A
+//! reader takes each run once, from any part that has it.
 //!
-//! Two columns of each part identify runs: `cell` is a hash of everything the run depends on
-//! besides its seed, and `seed` is the seed.
+//! Two columns of each part identify runs: `cell` is a hash of everything on which a run depends
+//! except its seed, and `seed` is the seed.
 
 use crate::columns::{Cells, Kind, Table, Texts};
 use crate::parquet::{self, Reader};
@@ -25,14 +25,13 @@ pub(crate) const CELL: &str = "cell";
 pub(crate) const SEED: &str = "seed";
 /// The version of the layout of a store, in the metadata of each part.
 const FORMAT: &str = "2";
-/// The readable versions. In version 1 Arrow's readers took texts for dictionaries.
+/// The readable versions. In version 1, Arrow's readers took texts for dictionaries.
 const READ: [&str; 2] = ["1", FORMAT];
-/// The key of the version in the metadata of a part.
 const FORMAT_KEY: &str = "fairwire.store";
 const ENDING: &str = "parquet";
-/// The ending of parts being written.
+/// The ending of unfinished parts.
 const HALF: &str = "half";
-/// How often a changing folder is listed again.
+/// The maximum number of listings of a changing folder.
 const MAX_LISTS: usize = 20;
 /// The approximate number of rows in a compacted part.
 const COMPACT_ROWS: usize = 200_000;
@@ -96,7 +95,7 @@ impl Part {
         &self.path
     }
 
-    /// Its metadata under `key`.
+    /// The value of `key` in the part's metadata.
     pub fn about(&self, key: &str) -> Option<&str> {
         self.about.get(key).map(String::as_str)
     }
@@ -105,7 +104,7 @@ impl Part {
         columns.iter().all(|column| self.columns.contains_key(column))
     }
 
-    /// The cells with runs in it.
+    /// The cells with runs in the part.
     pub fn cells(&self) -> impl Iterator<Item = &str> {
         self.runs.keys().map(|cell| &**cell)
     }
@@ -120,7 +119,7 @@ impl Part {
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// By file name. Parts never change, so each is examined once.
+    /// The parts by file name. Parts never change, so each is examined once.
     known: Mutex<BTreeMap<String, Arc<Part>>>,
 }
 
@@ -135,10 +134,10 @@ impl Store {
         &self.folder
     }
 
-    /// Creates the folder and verifies that it is writable, before any work is done for it.
+    /// Creates the folder and verifies that it is writable, before any run is made.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the folder cannot be written.
     pub fn prepare(&self) -> Result<(), StoreError> {
         fs::create_dir_all(&self.folder).map_err(StoreError::io(&self.folder))?;
         self.half().map(drop).map_err(StoreError::io(&self.folder))
@@ -158,7 +157,7 @@ impl Store {
         Ok(path)
     }
 
-    /// A file for a part being written, readable according to the user's umask.
+    /// A file for an unfinished part, readable according to the user's umask.
     fn half(&self) -> io::Result<tempfile::NamedTempFile> {
         let suffix = format!(".{HALF}");
         let mut builder = tempfile::Builder::new();
@@ -181,7 +180,7 @@ impl Store {
     /// # Errors
     /// If the folder cannot be read, or has a Parquet file that is not a part.
     pub fn parts(&self) -> Result<Vec<Arc<Part>>, StoreError> {
-        // If a part disappeared meanwhile, another process merged it into a larger one, which is
+        // If a part has disappeared, another process has merged it into a larger part, which is
         // present.
         for _ in 0..MAX_LISTS {
             if let Some(parts) = self.listed()? {
@@ -191,7 +190,7 @@ impl Store {
         Err(StoreError::io(&self.folder)(io::Error::other("it changes all the time: try again")))
     }
 
-    /// The parts; `None` if one disappeared between the listing and its reading.
+    /// The parts; `None` if a part disappeared between the listing and its reading.
     fn listed(&self) -> Result<Option<Vec<Arc<Part>>>, StoreError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -248,7 +247,7 @@ impl Store {
         for part in self.parts()?.iter().filter(|part| part.has(columns) && is_wanted(part)) {
             let names = [CELL, SEED].into_iter().chain(columns.iter().map(String::as_str));
             match read(&part.path, Some(&names.collect::<Vec<_>>()), &mut each) {
-                // Another process merged it into a larger one.
+                // Another process has merged the part into a larger one.
                 Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
                     return Err(StoreError::Io {
                         path: part.path.clone(),
@@ -263,10 +262,10 @@ impl Store {
 
     /// Merges many small parts into few large ones, with each run once, and removes the small ones.
     /// Returns the number of parts before and after. Other processes may read and write meanwhile.
-    /// If this one is killed, some rows are present twice until the next time.
+    /// If this process is killed, some rows are present twice until the next compaction.
     ///
     /// # Errors
-    /// If the store cannot be read or written. Nothing is removed before its replacement is
+    /// If the store cannot be read or written. No part is removed before its replacement is
     /// present.
     pub fn compact(&self) -> Result<(usize, usize), StoreError> {
         let parts = self.parts()?;
@@ -352,7 +351,7 @@ impl Batch {
         }
     }
 
-    /// Its rows, except those of these runs.
+    /// The batch's rows, except those of the runs in `taken`.
     fn without(&self, taken: &HashSet<(Arc<str>, u64)>) -> Table {
         self.rows.filtered(|row| {
             let (cell, seed) = self.run(row);
@@ -365,7 +364,7 @@ impl Batch {
         self.rows.len()
     }
 
-    /// Has it no rows?
+    /// Is the batch without rows?
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -390,7 +389,7 @@ impl Batch {
     }
 }
 
-/// The part at `path`; `None` if it disappeared meanwhile. It is read completely, to verify its
+/// The part at `path`; `None` if it has disappeared. The file is read completely, to verify its
 /// name against its content: Parquet itself would not notice a changed number.
 fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     let mut bytes = Vec::new();
@@ -427,12 +426,11 @@ fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     Ok(Some(Part { path: path.into(), columns, about, runs, rows }))
 }
 
-/// The name of a part with this content.
 fn name_of(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Calls `each` with the rows of the part at `path`: with these columns, or with all.
+/// Calls `each` with the rows of the part at `path`, with these columns, or with all.
 fn read(path: &Path, columns: Option<&[&str]>, each: &mut dyn FnMut(&Batch)) -> Result<(), StoreError> {
     let file = parquet::open(path).map_err(StoreError::io(path))?;
     batches(&Reader::new(file).map_err(StoreError::broken(path))?, path, columns, each)

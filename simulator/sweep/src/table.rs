@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Values {
     seeds: usize,
     is_known: Vec<bool>,
-    /// For each measure. A run that lacks it has no number.
+    /// The values of each measure, by run; NaN if the run lacks the measure.
     values: Vec<Vec<f64>>,
 }
 
@@ -63,7 +63,7 @@ impl Values {
         self.is_known[self.at(run)]
     }
 
-    /// Measure number `measure` of the run, if it has one.
+    /// Measure number `measure` of the run, if the run has it.
     pub fn get(&self, measure: usize, run: Run) -> Option<f64> {
         Some(self.values[measure][self.at(run)]).filter(|value| !value.is_nan())
     }
@@ -76,12 +76,12 @@ pub struct CellSummary {
     pub cell: usize,
     /// The number of runs.
     pub runs: usize,
-    /// For each measure; `None` if no run has it.
+    /// The mean of each measure; `None` if no run has it.
     pub measures: Vec<Option<Estimate>>,
 }
 
 impl Plan {
-    /// The runs that count: all present seeds, or with a precision those after which the intervals
+    /// The runs that count: all present seeds or, with a precision, those after which the intervals
     /// were narrow enough.
     fn counted(&self, values: &Values) -> Vec<Run> {
         let runs = |cell: usize| {
@@ -94,7 +94,7 @@ impl Plan {
         (0..self.cells.len()).flat_map(runs).filter(|run| values.has(*run)).collect()
     }
 
-    /// A row for each run in the store, in plan order: a column for each axis, `discipline`,
+    /// A row for each run in the store, in plan order, with a column for each axis, `discipline`,
     /// `seed`, and each measure. Order and values depend on nothing else.
     ///
     /// # Errors

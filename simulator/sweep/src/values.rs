@@ -8,6 +8,6 @@ use serde::{Deserialize, Serialize};
 pub enum Value {
     /// A number.
     Number(f64),
-    /// Anything else, as entered.
+    /// A value that is not a number, as entered.
     Text(String),
 }

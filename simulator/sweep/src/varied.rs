@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 /// Larger than any scenario.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A scenario as text, read once, so all cells use the same even if its file changes meanwhile.
+/// A scenario as text, read once, so all cells use the same text even if its file changes
+/// meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
-    /// Its name in errors.
     name: String,
     pub(crate) text: String,
-    /// The folder of other files that it names; none for a text without a file.
+    /// The folder of other files that the scenario names; `None` for a text without a file.
     folder: Option<PathBuf>,
     pub(crate) set: Vec<String>,
 }
@@ -23,11 +23,11 @@ impl Base {
     /// The scenario in the file at `path`.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the file cannot be read.
     pub fn load(path: &Path) -> Result<Self, DocumentError> {
         let text =
             read_text(path, MAX_BYTES, "a scenario file in TOML, such as scenarios/selfish-flow.toml")?;
-        // Absolute, for workers in other folders.
+        // The path is absolute, for workers in other folders.
         let folder =
             path.parent().map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.into()));
         Ok(Base { name: path.display().to_string(), text, folder, set: Vec::new() })
@@ -38,14 +38,14 @@ impl Base {
         Base { name: "scenario".into(), text: text.into(), folder: None, set: Vec::new() }
     }
 
-    /// Adds changes, as in `--set`, after the existing ones.
+    /// Adds changes, as in `--set`, after the existing changes.
     #[must_use]
     pub fn with(mut self, set: &[String]) -> Self {
         self.set.extend_from_slice(set);
         self
     }
 
-    /// The scenario with the changes of this base, followed by those of `overrides`.
+    /// The scenario with the changes of this base, followed by the changes of `overrides`.
     pub(crate) fn scenario(&self, overrides: &Overrides) -> Result<Scenario, DocumentError> {
         let overrides =
             Overrides { set: self.set.iter().chain(&overrides.set).cloned().collect(), ..overrides.clone() };

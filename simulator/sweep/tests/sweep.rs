@@ -1,4 +1,4 @@
-//! A sweep from a plan to its table: results made, kept, found again, and refused.
+//! A sweep from a plan to its table: results made, stored, found again, and refused.
 
 use fairwire_sweep::columns::{Cells, Table};
 use fairwire_sweep::{Base, Local, Plan, Run, Shard, Share, Stores, SweepError, Value};
@@ -140,7 +140,7 @@ fn other_users_may_read_a_store_and_a_complete_one_needs_no_write_access() {
     assert_eq!(written(), before, "whether it can be written is not tried");
 }
 
-/// The value of a run equals that of the scenario.
+/// A run in a sweep has the values of a run of the scenario alone.
 #[test]
 fn values_match_runs_of_the_scenario() {
     let folder = tempfile::tempdir().unwrap();
@@ -229,7 +229,7 @@ fn flows_have_a_row_for_each_run_and_flow() {
     assert_eq!(run(&plan, folder.path(), 2, Share::ALL), 24);
     let stores = Stores::new(folder.path());
     let rows: usize = stores.flows.parts().unwrap().iter().map(|part| part.rows()).sum();
-    // Six runs of each count of TCP flows in each of two cells, and a UDP flow in each.
+    // Each of two cells per number of TCP flows has six runs, with a UDP flow in each.
     assert_eq!(rows, 12 * (1 + 1) + 12 * (3 + 1));
     // Without its flows, a run counts as missing.
     for part in stores.flows.parts().unwrap() {
@@ -270,7 +270,7 @@ fn with_a_precision_cells_get_seeds_until_their_intervals_are_narrow() {
         let estimate = cell.measures[0].unwrap();
         assert!(cell.runs == 60 || estimate.half_width_95.unwrap() <= 0.02 * estimate.mean, "{cell:?}");
     }
-    // The rough sweep does not count seeds beyond those that it needs.
+    // The rough sweep counts only the seeds that it needs.
     let counted: BTreeSet<usize> =
         rough.summary(&Stores::new(folder.path())).unwrap().iter().map(|cell| cell.runs).collect();
     assert_eq!(counted, BTreeSet::from([8]));
@@ -379,10 +379,10 @@ fn a_foreign_store_is_refused_and_stays() {
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();
-    // From a run that was killed while writing.
+    // The file is left by a run that was killed while writing.
     fs::write(runs.join("abc.half"), "PAR1").unwrap();
     assert_eq!(plan.missing(&Stores::new(folder.path())).unwrap().len(), 24);
-    // A file in place of the folder.
+    // A file is in the place of the folder.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let local = Local { folder: &file, jobs: 1, share: Share::ALL, progress: &|_, _| {}, stop: &NEVER };

@@ -4,7 +4,7 @@ use crate::congestion::{Bbr3Parameters, BbrParameters, ControlConfig, CubicParam
 use fairwire_core::{Duration, Ecn};
 use std::sync::Arc;
 
-/// Constants of a sender and its receiver. Similar flows share one.
+/// Constants of a sender and its receiver. Similar flows share one `Config`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Payload of a full segment, bytes.
@@ -17,12 +17,12 @@ pub struct Config {
     pub window: Option<u32>,
     /// Initial congestion window, segments (RFC 3390, RFC 6928).
     pub initial_window: u32,
-    /// Is a SYN exchanged first?
+    /// Is a SYN exchanged before data?
     pub handshake: bool,
-    /// Clock granularity of round-trip measurements; zero for exact ones.
+    /// Clock granularity of round-trip measurements; zero for exact measurements.
     pub tick: Duration,
     /// Shortest retransmission timeout. With [`floors_variation`](Config::floors_variation), the
-    /// minimum of the term that is added to the round-trip time.
+    /// minimum of the term added to the round-trip time.
     pub min_rto: Duration,
     /// Does `min_rto` bound the round-trip time's variation, as in Linux, instead of the timeout?
     pub floors_variation: bool,
@@ -39,28 +39,28 @@ pub struct Config {
     /// Does the receiver delay acknowledgements? `None` acknowledges each segment at once.
     pub delayed_ack: Option<DelayedAck>,
     /// Does Reno's window grow by the number of segments acknowledged (RFC 3465), instead of by
-    /// acknowledgements? With delayed acknowledgements that is twice as fast.
+    /// acknowledgements? With delayed acknowledgements, growth is then twice as fast.
     pub counts_segments: bool,
     /// Are windows that Reno, CUBIC and DCTCP reduce counted in full segments, as in Linux? The
     /// RFCs count bytes.
     pub whole_segments: bool,
-    /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
-    /// selective acknowledgements, and in neither version of BBR.
+    /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? This requires
+    /// selective acknowledgements, and applies to neither version of BBR.
     pub spreads_cuts: bool,
     /// Is the gap after a late paced segment shortened by the delay, by up to half, as in Linux?
     pub makes_up_for_late: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
     /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)?
-    /// Otherwise one segment at a time is timed. Costs a record per segment in flight.
+    /// Otherwise one segment at a time is timed. Exact times cost a record per segment in flight.
     pub exact_rtt: bool,
-    /// The window after a pause longer than the retransmission timeout, segments (RFC 5681,
-    /// section 4.1); `None` keeps it.
+    /// The window after a pause longer than the retransmission timeout, segments (RFC 5681, section
+    /// 4.1); `None` keeps the window.
     pub restart_window: Option<u32>,
     /// The time for which the host processes a segment before sending it.
     pub processing: Processing,
-    /// The maximum output that may wait at the host's own link, as its transmission time there; two
-    /// segments may always wait. `None` is no limit. Linux's TCP small queues
+    /// The maximum output that may wait at the host's own link, as its transmission time there;
+    /// `None` for no limit. Two segments may always wait. Linux's TCP small queues
     /// (`tcp_small_queue_check`) allow 1 ms at the pacing rate, which is up to twice the flow's
     /// rate.
     pub host_queue: Option<Duration>,
@@ -80,49 +80,49 @@ pub enum Recovery {
     NewReno,
     /// Fast recovery with selective acknowledgements (RFC 2018, RFC 6675).
     Sack,
-    /// With selective acknowledgements, but time decides which segments are lost, with a probe of
-    /// the tail (RACK-TLP, RFC 8985). The receiver reports duplicate arrivals (RFC 2883), and a
-    /// reduction made without a loss is undone (RFC 4015, RFC 5682).
+    /// Like SACK, but time decides which segments are lost, with a probe of the tail (RACK-TLP, RFC
+    /// 8985). The receiver reports duplicate arrivals (RFC 2883), and a reduction made without a
+    /// loss is undone (RFC 4015, RFC 5682).
     Rack,
 }
 
 /// The time for which a sender's host processes the segments that it releases at one instant, such
-/// as those of one acknowledgement or timer. It is uniform from zero to the longest, and no segment
-/// overtakes another. Receivers take no time.
+/// as those of one acknowledgement or timer. The time is uniform from zero to a maximum, and no
+/// segment overtakes another. Receivers take no time.
 ///
-/// Without it, the packet of a sender whose acknowledgement has just come reaches a full queue just
-/// as a departure frees a place. Round-trip times modulo a packet's transmission time then decide
-/// which flows lose (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched
-/// gateways", 1992).
+/// Without processing, a packet released by an acknowledgement reaches a full queue just as a
+/// departure frees a slot. Round-trip times modulo a packet's transmission time then decide which
+/// flows lose (S. Floyd and V. Jacobson, "On traffic phase effects in packet-switched gateways",
+/// 1992).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processing {
     /// No time.
     #[default]
     None,
-    /// Up to the transmission time of two full segments at the slowest link of their path, at its
-    /// current rate, and at most an eighth of a round trip. Both bounds are ours: with one segment,
-    /// shares still depended on round trips.
+    /// Up to the transmission time of two full segments at the slowest link of the flow's path, at
+    /// its current rate, and at most an eighth of a round trip. Both bounds are ours: with one
+    /// segment, shares still depended on round trips.
     Packet,
     /// Up to this.
     UpTo(Duration),
 }
 
 /// When a receiver sends acknowledgements that may wait (RFC 5681, section 4.2). Out-of-order
-/// segments, and those that fill a hole or open a connection, are still acknowledged at once.
+/// segments, and segments that fill a hole or open a connection, are still acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// The number of unacknowledged segments after which it acknowledges at the latest, at least 1;
-    /// RFC 5681 recommends 2.
+    /// The number of unacknowledged segments after which the receiver acknowledges at the latest,
+    /// at least 1; RFC 5681 recommends 2.
     pub segments: u32,
     /// The maximum delay of an acknowledgement after the first unacknowledged segment; RFC 5681
     /// allows 500 ms.
     pub timeout: Duration,
-    /// The number of acknowledgements that leave at once at the beginning, at most 255: the window
-    /// then grows sooner, and the first round-trip times contain no delay. The same number leaves
-    /// at once after a pause longer than a timeout, and after a repeated segment. After a mark, and
-    /// after a retransmission that is not ECN-capable, two leave at once; when the sender reports a
-    /// reduction, one does. Linux has 16 (its "quick acks"); RFC 5681, section 4.2, allows it. With
-    /// 0 there are none.
+    /// The number of acknowledgements that leave at once at the beginning, at most 255; 0 for none.
+    /// The window then grows sooner, and the first round-trip times contain no delay. The same
+    /// number leaves at once after a pause longer than a timeout, and after a repeated segment.
+    /// After a mark, and after a retransmission that is not ECN-capable, two leave at once; when
+    /// the sender reports a reduction, one does. Linux has 16 (its "quick acks"); RFC 5681, section
+    /// 4.2, allows it.
     pub quick_acks: u32,
 }
 
@@ -149,29 +149,30 @@ pub struct Quirks {
     /// The maximum number of segments that an acknowledgement releases; 0 for no limit. ns-2's
     /// `maxburst_`, by default 0.
     pub max_per_ack: u32,
-    /// SACK counts the segments in flight by acknowledgements, as ns-2's Sack1 does, instead of by
-    /// the scoreboard (RFC 6675). After a timeout it returns to the first unacknowledged segment.
+    /// Does SACK count the segments in flight by acknowledgements, as ns-2's Sack1 does, instead of
+    /// by the scoreboard (RFC 6675)? After a timeout it then returns to the first unacknowledged
+    /// segment.
     pub sack_counts_acks: bool,
-    /// A halved window is rounded to an integer, as in ns-2 before 2006 (`precision_reduce_` off).
+    /// Is a halved window rounded to an integer, as in ns-2 before 2006 (`precision_reduce_` off)?
     pub halves_to_whole: bool,
-    /// The window grows even if it did not limit the sender, as in ns-2.
+    /// Does the window grow even if it did not limit the sender, as in ns-2?
     pub grows_unused: bool,
-    /// Retransmissions are ECN-capable too, as in ns-2.
+    /// Are retransmissions ECN-capable too, as in ns-2?
     pub ecn_on_retransmissions: bool,
-    /// After the fourth back-off in a row the smoothed round-trip time is forgotten, as in ns-2;
+    /// Is the smoothed round-trip time forgotten after the fourth back-off in a row, as in ns-2?
     /// RFC 6298, section 5, allows it.
     pub forgets_rtt: bool,
-    /// A round-trip time is the number of ticks between sending and acknowledgement, instead of
-    /// being rounded to ticks. The smoothed time, its variation and the timeout are rounded down to
+    /// Is a round-trip time the number of ticks between sending and acknowledgement, instead of a
+    /// time rounded to ticks? The smoothed time, its variation and the timeout are rounded down to
     /// ticks at each division. In ns-2 each flow's ticks have a random phase; here they have the
-    /// clock's.
+    /// clock's phase.
     pub counts_ticks: bool,
-    /// A lost SYN sets the threshold as any timeout does, as in ns-2; by RFC 5681, section 3.1, it
-    /// only leaves a window of one segment.
+    /// Does a lost SYN set the threshold as any timeout does, as in ns-2? By RFC 5681, section 3.1,
+    /// it only leaves a window of one segment.
     pub lost_syn_counts: bool,
 }
 
-/// The constants of a TCP as in the simulators of an era.
+/// The constants of a TCP in the simulators of a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// ns-1 in 1998: no SYN, initial window 1, 100 ms tick, shortest timeout 0.2 s, headers of data
@@ -184,7 +185,7 @@ pub enum Profile {
     Ns2In2006,
     /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a
     /// timeout of the round-trip time and at least 0.2 s, CUBIC. Windows grow by the segments
-    /// acknowledged and are cut to integers, as in Linux. A host processes what it releases at one
+    /// acknowledged and are cut to integers, as in Linux. A host processes segments released at one
     /// instant for up to two packets' transmission time.
     Modern,
 }
@@ -202,8 +203,8 @@ impl Config {
         }
     }
 
-    /// The configuration for one of the flows that share it: a controller that draws at random does
-    /// so under `seed`.
+    /// The configuration for one of the flows that share it. A controller that draws at random
+    /// draws under `seed`.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
         let control = match &self.control {
             ControlConfig::Bbr(bbr) if bbr.given.draws_phase => {
@@ -326,7 +327,7 @@ mod tests {
 
     #[test]
     fn profiles_have_the_constants_of_their_year() {
-        // In order: initial window, SYN, tick, shortest and first timeout in ms.
+        // The numbers are the initial window, SYN, tick, and shortest and first timeout in ms.
         assert_eq!(timing(Profile::Ns1In1998), (1, false, 100, 200, 6000));
         assert_eq!(timing(Profile::Ns2In2002), (2, true, 10, 1000, 3000));
         assert_eq!(timing(Profile::Ns2In2006), (2, true, 10, 200, 3000));

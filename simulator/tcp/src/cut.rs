@@ -1,21 +1,21 @@
 //! Spreads a cut of the window over the following round trip: proportional rate reduction.
 //!
 //! # Source
-//! RFC 9937, section 6.2, which obsoletes RFC 6937. Above the target it is proportional. Below it
-//! the conservative bound holds (PRR-CRB), plus one segment (PRR-SSRB) when an acknowledgement
-//! advances without a sign of a further loss (SafeACK). As in Linux, cuts by marks are spread too,
-//! and the window in use is reduced; the RFC uses the number in flight (RecoverFS).
+//! RFC 9937, section 6.2, which obsoletes RFC 6937. Above the target the reduction is proportional.
+//! Below it the conservative bound holds (PRR-CRB), plus one segment (PRR-SSRB) when an
+//! acknowledgement advances without a sign of a further loss (SafeACK). As in Linux, cuts by marks
+//! are spread too, and the window in use is reduced; the RFC uses the number in flight (RecoverFS).
 //!
 //! # Why
 //! If a window falls at once from ten to seven, its sender sends nothing until three segments have
-//! left the network. If more were lost, it sends a burst. When spread over the round trip, seven
-//! segments leave for each ten delivered.
+//! left the network. If more were lost, it sends a burst. When the cut is spread over the round
+//! trip, seven segments leave for each ten delivered.
 
 /// A cut in progress; none while `until` is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cut {
-    /// The cut ends when everything below this sequence number, in segments, is acknowledged: the
-    /// first one that had not been sent when the cut began.
+    /// The first segment not yet sent when the cut began; the cut ends when everything below is
+    /// acknowledged.
     until: u64,
     /// The number of segments currently allowed in flight.
     room: u64,
@@ -29,14 +29,14 @@ pub(crate) struct Cut {
     sent: u32,
 }
 
-/// The part of an acknowledgement's report that the cut needs.
+/// The fields of an acknowledgement's report that the cut needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivery {
-    /// Segments that it newly reports as delivered (DeliveredData).
+    /// The number of segments newly reported as delivered (DeliveredData).
     pub newly: u32,
-    /// Does it acknowledge more than the previous one, without a sign of a further loss?
+    /// Does the acknowledgement advance, without a sign of a further loss?
     pub is_safe: bool,
-    /// Segments in flight after it.
+    /// Segments in flight after the acknowledgement.
     pub in_flight: u64,
 }
 
@@ -57,19 +57,18 @@ impl Cut {
         self.until != 0
     }
 
-    /// The sequence number below which everything must be acknowledged for the cut to end. `None`
-    /// without a cut.
+    /// The segment below which everything must be acknowledged for the cut to end; `None` without a
+    /// cut.
     pub(crate) fn until(&self) -> Option<u64> {
         self.is_on().then_some(self.until)
     }
 
-    /// The maximum number of segments in flight, with a window of `window` segments.
     #[inline]
     pub(crate) fn room(&self, window: f64) -> u64 {
         if self.is_on() { self.room } else { window as u64 }
     }
 
-    /// Takes in an acknowledgement: RFC 9937, section 6.2.
+    /// Handles an acknowledgement: RFC 9937, section 6.2.
     pub(crate) fn step(&mut self, delivery: Delivery) {
         if !self.is_on() || delivery.newly == 0 {
             return;
@@ -81,7 +80,7 @@ impl Cut {
             let due = u64::from(self.delivered) * target;
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
-            // Losses exceed the cut: send up to `target` with the delivered segments, plus one per
+            // Losses exceed the cut: delivered segments are replaced up to `target`, plus one per
             // acknowledgement if it is safe.
             let owed = self.delivered.saturating_sub(self.sent);
             let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);
@@ -106,8 +105,8 @@ mod tests {
         Delivery { newly, is_safe: true, in_flight }
     }
 
-    /// Acknowledges `count` segments one by one and sends whatever is allowed. Returns how many
-    /// were sent after each.
+    /// Acknowledges `count` segments one by one and sends whatever is allowed. Returns the total
+    /// sent after each.
     fn spread(cut: &mut Cut, in_flight: &mut u64, count: u32) -> Vec<u64> {
         let one = |cut: &mut Cut, in_flight: &mut u64| {
             *in_flight -= 1;
@@ -149,11 +148,11 @@ mod tests {
             sent += out;
             in_flight += out;
             if is_above {
-                // Section 6.2: proportional, and the first segment at once.
+                // Proportional (section 6.2), and the first segment leaves at once.
                 let due = (delivered * u64::from(target)).div_ceil(before.into());
                 assert!(sent <= due.max(1), "{before} {target}: {sent} of {delivered}");
             } else {
-                // The first segment is an exception: it does not wait.
+                // The first segment is an exception, because it does not wait.
                 let most = u64::from(target) + u64::from(sent == out);
                 assert!(in_flight <= most, "{before} {target}: {in_flight}");
                 assert!(

@@ -1,20 +1,19 @@
 //! When each segment in flight was sent, and the count delivered by then: for exact round-trip
 //! times and delivery rates.
 //!
-//! Kept for flows whose controller needs it, with RACK-TLP, or with exact round-trip times; 32
-//! bytes per segment in flight.
+//! A journal is kept with RACK-TLP, with exact round-trip times, or if the flow's controller needs
+//! one; it takes 32 bytes per segment in flight.
 //!
 //! # Source
 //! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is the amount delivered between
-//! the sending of a segment and its acknowledgement, divided by a time. That time is the longer of
-//! the time to send the amount and the time until it was acknowledged.
+//! the sending of a segment and its acknowledgement, divided by a time. This time is the longer of
+//! the time to send the amount and the time until the amount was acknowledged.
 
 use crate::congestion::RateSample;
 use crate::rack::Latest;
 use fairwire_core::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The records of the segments in flight, and the delivered count.
 #[derive(Debug)]
 pub(crate) struct Journal {
     base: u64,
@@ -44,16 +43,17 @@ struct Record {
 /// The measurements of an acknowledgement: a round-trip time and a rate of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
-    /// The round-trip time of the acknowledged segment sent last, unless that was sent twice.
+    /// The round-trip time of the last segment sent among the acknowledged ones, unless it was sent
+    /// twice.
     pub(crate) rtt: Option<Duration>,
     pub(crate) rate: Option<RateSample>,
 }
 
-/// Room that is kept, in records.
+/// The number of records for which memory is always kept.
 const KEPT: usize = 16;
 
 impl Journal {
-    /// An empty journal; `measures_rate`: are delivery rates needed?
+    /// An empty journal. It measures delivery rates if `measures_rate`.
     pub(crate) fn new(measures_rate: bool) -> Self {
         Journal {
             measures_rate,
@@ -75,39 +75,37 @@ impl Journal {
         self.record(seq).map_or(Time::ZERO, |record| record.sent)
     }
 
-    /// When segment `seq`, which is in flight, was sent, unless it was sent twice.
+    /// When segment `seq`, which is in flight, was sent; `None` if it was sent twice.
     pub(crate) fn sent_once(&self, seq: u64) -> Option<Time> {
         self.record(seq).map_or(Some(Time::ZERO), |record| (!record.is_repeated).then_some(record.sent))
     }
 
-    /// When the first, and when the last, of the segments in flight was last sent.
+    /// When the first and the last of the segments in flight were last sent.
     pub(crate) fn sent_at_ends(&self) -> Option<(Time, Time)> {
         Some((self.records.front()?.sent, self.records.back()?.sent))
     }
 
-    /// Was segment `seq`, which is in flight, sent twice?
     pub(crate) fn is_repeated(&self, seq: u64) -> bool {
         self.record(seq).is_some_and(|record| record.is_repeated)
     }
 
-    /// The least round-trip time so far; [`Duration::MAX`] before the first.
     pub(crate) fn least_rtt(&self) -> Duration {
         self.least_rtt
     }
 
-    /// The segment sent last among those delivered since the last call, and whether it was sent
+    /// The last segment sent among those delivered since the last call, and whether it was sent
     /// twice. Retransmitted segments whose original arrived are excluded.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()
     }
 
-    /// The first segment delivered since the last call that was sent once.
+    /// The first segment that was delivered since the last call and was sent only once.
     pub(crate) fn lowest_original(&mut self) -> Option<u64> {
         let lowest = std::mem::replace(&mut self.lowest_original, u64::MAX);
         (lowest != u64::MAX).then_some(lowest)
     }
 
-    /// A round-trip time was measured before any data was sent.
+    /// Records a round-trip time that was measured before any data was sent.
     pub(crate) fn saw_rtt(&mut self, rtt: Duration) {
         self.least_rtt = self.least_rtt.min(rtt);
     }
@@ -116,7 +114,7 @@ impl Journal {
         self.records.get(seq.checked_sub(self.base)? as usize)
     }
 
-    /// Segment `seq` is sent at `now`; `is_alone`: nothing else is in flight.
+    /// Records that segment `seq` is sent at `now`; with `is_alone`, nothing else is in flight.
     #[inline(never)] // few flows keep a journal
     pub(crate) fn sent(&mut self, seq: u64, now: Time, is_alone: bool) {
         if is_alone {
@@ -138,13 +136,12 @@ impl Journal {
         }
     }
 
-    /// Notes that the application has nothing more to send, with `in_flight` segments in flight.
-    /// Until they have arrived, rates are limited by the application.
+    /// Records that the application has nothing more to send, with `in_flight` segments in flight.
+    /// Until these have arrived, rates are limited by the application.
     pub(crate) fn limited(&mut self, in_flight: u32) {
         self.limited_until = Some(self.delivered.wrapping_add(in_flight));
     }
 
-    /// Segment `seq` was selectively acknowledged.
     pub(crate) fn delivered(&mut self, seq: u64, now: Time) {
         let Some(record) = self.records.get_mut((seq - self.base) as usize) else { return };
         if !std::mem::replace(&mut record.is_delivered, true) {
@@ -153,9 +150,9 @@ impl Journal {
         }
     }
 
-    /// Everything below `unacked` is acknowledged. `is_from_before` means that the echoed segment
-    /// was sent before all of its retransmissions, which are then still in flight (RFC 8985,
-    /// section 6.2, step 2).
+    /// Records that everything below `unacked` is acknowledged. `is_from_before` means that the
+    /// echoed segment was sent before all of its retransmissions, which are then still in flight
+    /// (RFC 8985, section 6.2, step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
@@ -187,7 +184,7 @@ impl Journal {
         }
     }
 
-    /// The measurements at `now`, from the acknowledgement that was just taken in.
+    /// The measurements at `now`, from the acknowledgement recorded last.
     pub(crate) fn measures(&mut self, now: Time) -> Measures {
         let Some(record) = self.newest.take() else { return Measures::default() };
         let rtt = (!record.is_repeated).then_some(now.since(record.sent));
@@ -215,8 +212,8 @@ impl Journal {
         }
     }
 
-    /// `None` over an interval shorter than any round trip: acknowledgements were compressed, or
-    /// the segment was sent twice.
+    /// The delivery rate since `record`. `None` over an interval shorter than any round trip:
+    /// acknowledgements were compressed, or the segment was sent twice.
     fn rate(&self, record: &Record) -> Option<RateSample> {
         let sending = record.sent.since(record.first_sent);
         let acking = self.delivered_at.since(record.delivered_at);
@@ -264,7 +261,8 @@ mod tests {
     #[test]
     fn the_rate_is_delivery_over_the_longer_of_send_and_ack_time() {
         let mut journal = Journal::new(true);
-        // Ten segments at once; acknowledged one per 2 ms from 40 ms on: 500 per second.
+        // Ten segments leave at once. From 40 ms on, one is acknowledged every 2 ms: 500 per
+        // second.
         for seq in 0..10 {
             journal.sent(seq, ms(0), seq == 0);
         }
@@ -283,8 +281,8 @@ mod tests {
             journal.sent(10 + seq, now, false);
         }
         let rate = rate.expect("measured");
-        // Segment 29 was sent at 78 ms, when 20 segments had arrived, the last of which was sent at
-        // 58 ms. It arrived at 98 ms, when 30 had arrived.
+        // When segment 29 was sent, at 78 ms, 20 segments had arrived, the last of them sent at 58
+        // ms. When it arrived, at 98 ms, 30 had arrived.
         assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
     }
 

@@ -3,7 +3,7 @@
 //! DSACK (RFC 3708).
 //!
 //! A missing segment is lost if one sent later has arrived, and a round trip and a reordering
-//! window have passed since the missing one was sent. Unlike a count of duplicates, time
+//! window have passed since the missing segment was sent. Unlike a count of duplicates, time
 //! distinguishes reordering from loss and finds lost retransmissions.
 //!
 //! # Where we differ
@@ -17,10 +17,11 @@ use fairwire_core::{Duration, Time};
 /// section 6.2, step 4: DupThresh).
 pub(crate) const DUPLICATES: u32 = 3;
 
-/// Recoveries without DSACK after which the window is narrow again (section 6.2, step 4).
+/// The number of recoveries without DSACK after which the window is narrow again (section 6.2, step
+/// 4).
 const PERSISTENCE: u32 = 16;
 
-/// The arrived segment sent last, and when it was sent.
+/// The last segment sent among those that have arrived, and its sending time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latest {
     pub(crate) sent: Time,
@@ -31,30 +32,28 @@ pub(crate) struct Latest {
 pub(crate) struct Rack {
     /// RACK.xmit_ts and RACK.end_seq.
     pub(crate) latest: Latest,
-    /// RACK.rtt: the round trip of that segment.
+    /// RACK.rtt: the round trip of the latest segment.
     pub(crate) rtt: Duration,
     /// RACK.reordering_seen.
     pub(crate) has_reordering: bool,
-    /// The maximum number of segments that have overtaken one so far; at least three.
+    /// The maximum number of segments that have overtaken one segment so far; at least three.
     pub(crate) degree: u64,
-    /// RACK.reo_wnd_mult: quarters of the least round trip.
+    /// RACK.reo_wnd_mult: the reordering window, in quarters of the least round trip.
     quarters: u32,
     /// RACK.reo_wnd_persist.
     persist: u32,
-    /// RACK.dsack_round: further DSACK reports are ignored until this is acknowledged.
+    /// RACK.dsack_round: further DSACK reports are ignored until this segment is acknowledged.
     dsack_round: u64,
-    /// The number of retransmissions, and of segments reported as having arrived twice. If the
+    /// The numbers of retransmissions and of segments reported as having arrived twice. If the
     /// second is larger, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
-    /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? It is the first after a
-    /// reduction, or of a probe.
+    /// Does the next retransmission begin an [epoch](crate::Segment::epoch), as the first after a
+    /// reduction, or a probe's?
     pub(crate) begins_epoch: bool,
     /// The reduction that may turn out to have been made without a loss.
     pub(crate) undo: Option<Undo>,
-    /// The unanswered tail loss probe.
     pub(crate) probe: Option<Probe>,
-    /// The variation used for the timeout.
     pub(crate) variation: Variation,
 }
 
@@ -67,20 +66,20 @@ pub(crate) struct Variation {
     peak_ns_x4: u64,
     /// The variation currently used, times 4.
     pub(crate) held_ns_x4: u64,
-    /// The round trip is over when data beyond this is acknowledged.
+    /// The sequence number beyond which an acknowledgement ends the round trip.
     pub(crate) round_end: u64,
 }
 
 impl Variation {
-    /// The first measurement (RFC 6298, section 2.2).
+    /// Begins with the first measurement (RFC 6298, section 2.2).
     pub(crate) fn begin(&mut self, rtt: Duration, least: Duration) {
         self.deviation_ns_x4 = rtt.ns() * 2;
         self.peak_ns_x4 = self.deviation_ns_x4.max(least.ns());
         self.held_ns_x4 = self.peak_ns_x4;
     }
 
-    /// Takes in a measurement that differs by `error` from the smoothed round trip. A shorter one
-    /// adds little: a falling round trip does not justify a longer timeout.
+    /// Handles a measurement that differs by `error_ns` from the smoothed round trip. A shorter
+    /// measurement adds little: a falling round trip does not justify a longer timeout.
     pub(crate) fn take(&mut self, error_ns: i64) {
         let more = error_ns.unsigned_abs().cast_signed() - (self.deviation_ns_x4 / 4).cast_signed();
         let more = if error_ns < 0 && more > 0 { more / 8 } else { more };
@@ -96,24 +95,22 @@ impl Variation {
     }
 }
 
-/// A reduction of the window that may be undone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Undo {
     /// The first segment not acknowledged at the reduction.
     pub(crate) from: u64,
     /// Retransmissions not yet reported as unnecessary by DSACK; `None` before the first.
     pub(crate) unexplained: Option<u32>,
-    /// The window and the threshold before the reduction, segments; `None` if a mark was also
-    /// echoed, whose reduction is never undone.
+    /// The window and the threshold before the reduction, segments. `None` if a mark was also
+    /// echoed: a reduction by a mark is never undone.
     pub(crate) before: Option<[f64; 2]>,
 }
 
-/// A tail loss probe (section 7.3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
-    /// TLP.end_seq: the first segment never sent at the probe.
+    /// TLP.end_seq: the first segment not yet sent at the time of the probe.
     pub(crate) end: u64,
-    /// TLP.is_retrans: was it a retransmission?
+    /// TLP.is_retrans: was the probe a retransmission?
     pub(crate) is_repeat: bool,
 }
 
@@ -138,9 +135,9 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Takes in, of the segments that newly arrived, the one that was sent last (section 6.2,
-    /// step 2). `least` is the shortest round trip so far. A retransmission that seems faster
-    /// is a late original.
+    /// Handles newly arrived segments; `latest` was sent last of them (section 6.2, step 2).
+    /// `least` is the shortest round trip so far. A retransmission that seems faster is a late
+    /// original.
     pub(crate) fn advance(&mut self, latest: Latest, is_repeat: bool, least: Duration, now: Time) {
         let rtt = now.since(latest.sent);
         if is_repeat && rtt < least {
@@ -152,14 +149,15 @@ impl Rack {
         }
     }
 
-    /// A segment that was sent once arrived after one that is `distance` segments further (step 3).
+    /// Records that a segment sent once arrived after one that is `distance` segments further (step
+    /// 3).
     pub(crate) fn saw_reordering(&mut self, distance: u64) {
         self.has_reordering = true;
         self.degree = self.degree.max(distance);
     }
 
-    /// Segment `seq` was reported as having arrived twice. `acked` was acknowledged before,
-    /// `highest` was never sent.
+    /// Records that segment `seq` was reported as having arrived twice. Everything below `acked`
+    /// was acknowledged before; `highest` was never sent.
     pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) {
         self.duplicates += 1;
         if self.duplicates > self.repeats {
@@ -179,7 +177,7 @@ impl Rack {
         }
     }
 
-    /// A recovery ends without an undo (step 4).
+    /// Ends a recovery without an undo (step 4).
     pub(crate) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -187,7 +185,8 @@ impl Rack {
         }
     }
 
-    /// DSACK reports a reduction made without a loss: the window stays wide for another recovery.
+    /// Records that DSACK reports a reduction without a loss: the reordering window stays wide for
+    /// another recovery.
     pub(crate) fn explained(&mut self) {
         self.persist = (self.persist + 1).min(PERSISTENCE);
     }
@@ -199,9 +198,9 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4).
-    /// `is_found`: loss is certain, since a repair is in progress or [`DUPLICATES`] segments have
-    /// arrived beyond it.
+    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4). With
+    /// `is_found`, loss is certain: a repair is in progress, or [`DUPLICATES`] segments have
+    /// arrived beyond the segment.
     pub(crate) fn window(&self, is_found: bool, least: Duration, smoothed: Duration) -> Duration {
         if !self.has_reordering && is_found {
             return Duration::ZERO;
@@ -225,7 +224,7 @@ mod tests {
         let mut variation = Variation::default();
         variation.begin(Duration::from_ms(40), least);
         assert_eq!(variation.held_ns_x4, ms(200));
-        // A hundred measurements of 2 s, after one of 40 ms: the smoothed round trip converges long
+        // A hundred measurements of 2 s follow one of 40 ms; the smoothed round trip converges long
         // before the last.
         let mut smoothed = ms(40);
         let mut most = 0;

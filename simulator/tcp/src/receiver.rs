@@ -10,8 +10,8 @@
 //!
 //! # Where we differ
 //! Marks are also counted permanently, and each acknowledgement carries the count. So a sender that
-//! needs exact feedback (RFC 8257, RFC 9331) needs no state machine, and a lost acknowledgement
-//! loses nothing.
+//! needs exact feedback (RFC 8257, RFC 9331) needs no state machine, and the loss of an
+//! acknowledgement loses no information.
 
 use crate::config::{Config, DelayedAck, Recovery};
 use crate::segment::{Ack, Block, Sack, Segment};
@@ -36,8 +36,8 @@ pub struct Receiver {
     delay: Duration,
 }
 
-/// Which acknowledgements are not delayed, as in Linux (`tcp_input.c` of 6.1, "quick acks"): some
-/// at the beginning, after a pause, and when the sender's window may be small.
+/// Determines the acknowledgements that are not delayed, as in Linux (`tcp_input.c` of 6.1, "quick
+/// acks"): some at the beginning, after a pause, and when the sender's window may be small.
 #[derive(Clone, Copy, Debug)]
 struct Quick {
     left: u8, // acknowledgements still to leave at once
@@ -48,10 +48,11 @@ struct Quick {
     has_ect: bool, // are segments ECN-capable?
 }
 
-/// This number after a mark, or after a retransmission from a sender with ECN.
+/// The acknowledgements that leave at once after a mark, or after a retransmission from a sender
+/// with ECN.
 const AFTER_A_MARK: u8 = 2;
-/// A pause is longer than the timeout that a receiver computes from the handshake (RFC 6298, with
-/// this as the minimum of its second term).
+/// The minimum of the second term of the timeout that a receiver computes from the handshake (RFC
+/// 6298). A pause is longer than this timeout.
 const MIN_PAUSE: Duration = Duration::from_ms(200);
 
 impl Quick {
@@ -60,7 +61,6 @@ impl Quick {
         Quick { left: most, most, opened, last, pause: Duration::MAX, has_ect: false }
     }
 
-    /// Handles a data segment; `is_again`: did it come before?
     fn comes(&mut self, segment: Segment, is_again: bool, was_echoing: bool, now: Time) {
         if self.last == Time::ZERO {
             let rtt = now.since(self.opened);
@@ -101,14 +101,14 @@ struct Few {
 
 const MAX_FEW: usize = 4;
 
-/// A run, counted from the next segment expected.
+/// A run of segments, counted from the next segment expected.
 #[derive(Clone, Copy, Debug)]
 struct Near {
     start: u16,
     end: u16,
 }
 
-/// Used if more segments are beyond the next one expected, if blocks are reported, or if some
+/// The segments beyond the next one expected, if many, if blocks are reported, or if some
 /// acknowledgements are not delayed.
 #[derive(Debug, Default)]
 struct Ahead {
@@ -128,7 +128,7 @@ enum Reports {
     All,
 }
 
-/// Segments from `start` to before `end`.
+/// A run of segments: from `start` to before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     start: u64,
@@ -141,7 +141,7 @@ impl Run {
     }
 }
 
-/// One segment of each of the runs most recently touched by arrivals, the latest first; 0 for none.
+/// One segment of each run most recently touched by arrivals, the latest first; 0 for none.
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {
@@ -190,8 +190,8 @@ impl Receiver {
         self.take_in(segment, now).map(|ack| Ack { sack: self.blocks(), ..ack })
     }
 
-    /// As [`on_segment`](Receiver::on_segment), without the [`blocks`](Receiver::blocks), whose
-    /// memory costs a cache miss even if there are none.
+    /// Handles a segment as [`on_segment`](Receiver::on_segment) does, without the
+    /// [`blocks`](Receiver::blocks), whose memory costs a cache miss even if there are none.
     #[inline(always)] // copying one returned through memory would stall
     pub fn take_in(&mut self, segment: Segment, now: Time) -> Option<Ack> {
         if segment.is_syn {
@@ -308,7 +308,7 @@ impl Receiver {
         } // else it came before, or was never allowed
     }
 
-    /// Notes whether a segment is a duplicate, and the epoch that is echoed from now on.
+    /// Records whether a segment is a duplicate, and the epoch that is echoed from now on.
     #[inline]
     fn note_repeat(&mut self, segment: Segment) {
         let Segment { seq, is_retransmission, epoch, .. } = segment;
@@ -345,7 +345,6 @@ impl Receiver {
         self.many.as_deref().is_some_and(|ahead| ahead.run_of(seq).is_some())
     }
 
-    /// Keeps an out-of-order segment.
     #[inline(never)]
     fn keep(&mut self, seq: u64) {
         if self.kept != Kept::InMany {
@@ -388,7 +387,7 @@ impl Receiver {
 
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
-        // If blocks are reported, everything ahead is in the list.
+        // If blocks are reported, all segments ahead are in the list.
         let Some(ahead) = self.many.as_deref() else { return sack };
         let runs = ahead.recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| ahead.run_of(seq));
         for (block, run) in sack.blocks.iter_mut().zip(runs) {
@@ -406,7 +405,7 @@ impl Few {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Keeps the segment at `beyond` after the next one expected; false if there is no room.
+    /// Keeps the segment at the distance `beyond` after the next one expected; false without room.
     fn keep(&mut self, beyond: u64) -> bool {
         let Some(at) = u16::try_from(beyond).ok().filter(|at| *at < u16::MAX) else { return false };
         let after = self.runs().iter().take_while(|run| run.start <= at).count();
@@ -432,8 +431,8 @@ impl Few {
         true
     }
 
-    /// Removes a run that begins at `filled`, and returns its length: the first `filled` segments
-    /// have arrived, so it is in order. The other runs are counted from its end.
+    /// Removes a run that begins at `filled`, and returns its length. The first `filled` segments
+    /// have arrived, so the run is in order. The other runs are then counted from its end.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
             Some(first) if first.start == filled => first.end - filled,
@@ -461,7 +460,6 @@ impl Near {
 }
 
 impl Ahead {
-    /// Keeps an out-of-order segment.
     fn keep(&mut self, seq: u64) {
         let runs = &mut self.runs;
         if let Some(last) = runs.back_mut().filter(|last| last.end == seq) {
@@ -485,7 +483,7 @@ impl Ahead {
         }
     }
 
-    /// Notes that the run with `seq` was touched last; `next` is expected.
+    /// Records that the run with `seq` was touched last; `next` is expected.
     fn touch(&mut self, seq: u64, next: u64) {
         let Some(run) = self.run_of(seq) else { return };
         let others = self.recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));
@@ -521,7 +519,7 @@ mod tests {
         Receiver::new(&config(Profile::Ns2In2002))
     }
 
-    /// Acknowledges each segment, with blocks.
+    /// A receiver that acknowledges each segment, with blocks.
     fn selective() -> Receiver {
         Receiver::new(&Config { recovery: Recovery::Sack, ..config(Profile::Ns2In2002) })
     }
@@ -534,7 +532,7 @@ mod tests {
         segments.iter().map(|&seq| at_once(receiver, seq).next).collect()
     }
 
-    /// The blocks of the acknowledgement of `seq`, as absolute first and last segments.
+    /// The blocks of the acknowledgement of `seq`, each as its absolute first and last segment.
     fn blocks(receiver: &mut Receiver, seq: u64) -> Vec<(u64, u64)> {
         let ack = at_once(receiver, seq);
         let first = |block: Block| ack.next + u64::from(block.offset);
@@ -584,7 +582,7 @@ mod tests {
         let mut rng = Seed(2).stream("receiver");
         let (mut went_over, mut stayed) = (0, 0);
         for trial in 0..400u64 {
-            // Some trials need more than four runs, and some have segments beyond their reach.
+            // Some trials need more than four runs, or have segments beyond their reach.
             let step = if trial % 4 == 0 { 9_000 } else { 1 };
             let reach = 2 + rng.below(14);
             let (mut ours, mut model) = (receiver(), std::collections::BTreeSet::new());

@@ -7,8 +7,8 @@ use fairwire_core::Duration;
 /// Smoothed round-trip time, its variation, and the resulting timeout. The caller keeps the
 /// constants.
 ///
-/// Scaled as in RFC 6298's reference arithmetic: the smoothed time by 8, the variation by 4, so the
-/// gains are shifts.
+/// As in RFC 6298's reference arithmetic, the smoothed time is scaled by 8 and the variation by 4,
+/// so the gains are shifts.
 #[derive(Debug)]
 pub struct RttEstimator {
     rtt_ns_x8: u64, // 0 before the first measurement
@@ -17,11 +17,11 @@ pub struct RttEstimator {
     is_stale: bool, // the next measurement counts as the first
 }
 
-/// The timeout never exceeds this times its unbacked-off value: the limit of the counter.
+/// The maximum back-off factor of the timeout: the limit of its counter.
 const MAX_BACKOFF: u32 = 1 << 30;
 
-/// An estimate backed off by more than this may be considered wrong (RFC 6298, section 5); ns-2's
-/// number.
+/// The back-off factor above which an estimate may be considered wrong (RFC 6298, section 5);
+/// ns-2's number.
 const TRUSTED_BACKOFF: u32 = 8;
 
 impl Default for RttEstimator {
@@ -31,14 +31,14 @@ impl Default for RttEstimator {
 }
 
 impl RttEstimator {
-    /// Takes in the measured round trip of a segment that was sent once (the caller applies Karn's
+    /// Records the measured round trip of a segment that was sent once (the caller applies Karn's
     /// rule), and ends any back-off.
     pub fn measured(&mut self, rtt: Duration, config: &Config) {
         self.backoff = 1;
         self.measured_under_marks(rtt, config);
     }
 
-    /// As [`measured`](Self::measured), but keeps any back-off.
+    /// Records a measurement as [`measured`](Self::measured) does, but keeps any back-off.
     pub fn measured_under_marks(&mut self, rtt: Duration, config: &Config) {
         let rtt = in_ticks(rtt.ns(), config.tick.ns());
         if self.rtt_ns_x8 == 0 || self.is_stale {
@@ -57,7 +57,7 @@ impl RttEstimator {
         self.variation_ns_x4 = variation_ns_x4;
     }
 
-    /// Doubles the timeout (RFC 6298, 5.5) until it reaches the longest one. With
+    /// Doubles the timeout (RFC 6298, 5.5) until it reaches its maximum. With
     /// [`forgets_rtt`](crate::Quirks::forgets_rtt), the measurements are forgotten after the fourth
     /// doubling in a row. The timeout then does not change until the next measurement, which counts
     /// as the first.
@@ -68,13 +68,13 @@ impl RttEstimator {
         self.is_stale |= config.quirks.forgets_rtt && self.backoff > TRUSTED_BACKOFF;
     }
 
-    /// New data was acknowledged: ends any back-off, without a measurement.
+    /// Ends any back-off, without a measurement, because new data was acknowledged.
     pub fn progressed(&mut self) {
         self.backoff = 1;
     }
 
-    /// The timeout: smoothed time plus four variations, times the back-off, at most the ceiling.
-    /// The floor applies to the sum or to the variations.
+    /// The timeout: smoothed time plus four variations, times the back-off, at most the maximum.
+    /// The minimum applies to the sum or to the variations.
     #[inline]
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
@@ -88,13 +88,13 @@ impl RttEstimator {
         Duration::from_ns(backed_off.min(config.max_rto.ns()))
     }
 
-    /// The smoothed round-trip time, once there is one.
+    /// The smoothed round-trip time; `None` before the first measurement.
     pub fn smoothed(&self) -> Option<Duration> {
         (self.rtt_ns_x8 > 0).then_some(Duration::from_ns(self.rtt_ns_x8 / 8))
     }
 }
 
-/// A quotient in the unit of the clock.
+/// A quotient, rounded down to the clock's ticks.
 #[inline]
 fn counted(ns: u64, config: &Config) -> u64 {
     match config.tick.ns() {
@@ -103,7 +103,7 @@ fn counted(ns: u64, config: &Config) -> u64 {
     }
 }
 
-/// Rounds to the nearest tick, at least one. Without ticks the time stays exact, at least a
+/// Rounds to the nearest tick, at least one. Without ticks, the time is exact, at least a
 /// nanosecond.
 fn in_ticks(ns: u64, tick: u64) -> u64 {
     match tick {
@@ -148,7 +148,8 @@ mod tests {
 
     #[test]
     fn later_measurements_move_it_by_an_eighth_and_a_quarter() {
-        // RFC 6298, 2.3: R' = 140: RTTVAR = 3/4 50 + 1/4 40 = 47.5, SRTT = 7/8 100 + 1/8 140 = 105.
+        // RFC 6298, 2.3, with R' = 140: RTTVAR = 3/4 50 + 1/4 40 = 47.5, SRTT = 7/8 100 + 1/8 140 =
+        // 105.
         let mut rtt = estimator(0, 0);
         rtt.measured(Duration::from_ms(100));
         rtt.measured(Duration::from_ms(140));
@@ -194,9 +195,9 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
-        // From a trace of ns-2 with ticks of 10 ms: 4 ticks smoothed, 6 quarters of a tick of
-        // variation, then a measurement of 15 ticks. The variation becomes 6 - 1 + 11 quarters, and
-        // the timeout 43 / 8 + 16 ticks, rounded down.
+        // A trace of ns-2 with ticks of 10 ms has 4 ticks smoothed, 6 quarters of a tick of
+        // variation, and then a measurement of 15 ticks. The variation becomes 6 - 1 + 11 quarters,
+        // and the timeout 43 / 8 + 16 ticks, rounded down.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);
@@ -209,8 +210,8 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // Smoothed time and variation after 100 ms and then 500 ms: either set as by a first
-        // measurement (RFC 6298, 2.2), or moved by it (2.3).
+        // After measurements of 100 ms and then 500 ms, the second sets smoothed time and variation
+        // as a first measurement does (RFC 6298, 2.2), or moves them (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);

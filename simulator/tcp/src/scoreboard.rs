@@ -1,9 +1,9 @@
 //! The sender's knowledge about each segment in flight, from selective acknowledgements (RFC 6675,
 //! section 4).
 //!
-//! One byte per segment, from the first unacknowledged to the highest with information; none while
-//! no segment is lost. Counts kept at every change give the number in flight ("pipe"). So the cost
-//! of an acknowledgement depends on its news, not on the window.
+//! The board has one byte per segment, from the first unacknowledged to the highest with
+//! information; none while no segment is lost. Counts updated at every change give the number in
+//! flight ("pipe"). So the cost of an acknowledgement depends on its news, not on the window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
 //! 6.2, step 5). Segments sent once are examined in number order, which is their time order, and
@@ -41,15 +41,15 @@ pub(crate) struct Scoreboard {
     pub(crate) cut: Cut,
 }
 
-/// The rule by which a segment is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Three arrivals above it. A retransmission: the arrival of a segment first sent after it.
+    /// A segment: by three arrivals above it. A retransmission: by the arrival of a segment first
+    /// sent after it.
     #[default]
     Count,
-    /// Three arrivals above it; a retransmission is never lost.
+    /// A segment: by three arrivals above it. A retransmission is never lost.
     CountOnce,
-    /// By the time since it was sent (RFC 8985).
+    /// By the time since the segment was sent (RFC 8985).
     Time,
 }
 
@@ -65,11 +65,10 @@ const SACKED: u8 = 1;
 const LOST: u8 = 2;
 const REPEATED: u8 = 4;
 
-/// Room that an empty board keeps, in segments.
+/// The number of segments for which an empty board keeps memory.
 const KEPT: usize = 64;
 
 impl Scoreboard {
-    /// A board with this rule.
     pub(crate) fn by(rule: Rule) -> Self {
         Scoreboard { rule, ..Scoreboard::default() }
     }
@@ -81,13 +80,12 @@ impl Scoreboard {
         (highest - unacked) + u64::from(self.repeated) - u64::from(self.sacked + self.lost)
     }
 
-    /// Has anything arrived out of order, or been lost?
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Is everything sent in flight? After an undo, some of it may have been retransmitted.
+    /// Is everything sent still in flight? After an undo, segments may have been retransmitted.
     pub(crate) fn is_all_in_flight(&self) -> bool {
         self.sacked == 0 && self.lost == 0
     }
@@ -110,7 +108,7 @@ impl Scoreboard {
         self.state(seq) & LOST != 0
     }
 
-    /// Everything below `unacked` is acknowledged. Returns how many of those segments were not
+    /// Everything below `unacked` is acknowledged. Returns how many of these segments were not
     /// known to have arrived.
     pub(crate) fn advance(&mut self, unacked: u64) -> u64 {
         let from = std::mem::replace(&mut self.base, unacked);
@@ -129,9 +127,9 @@ impl Scoreboard {
         (unacked - from) - known
     }
 
-    /// Takes in the blocks of an acknowledgement of everything below the base; `highest` was never
-    /// sent. Skips segments that the previous one reported. Calls `each` with every newly reported
-    /// segment, and returns their number.
+    /// Handles the blocks of an acknowledgement of everything below the base; `highest` was never
+    /// sent. Skips segments that the previous acknowledgement reported. Calls `each` with every
+    /// newly reported segment, and returns their number.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);
@@ -167,22 +165,19 @@ impl Scoreboard {
         self.losses.wrapping_sub(std::mem::replace(&mut self.reported, self.losses))
     }
 
-    /// The number of segments considered lost so far, wrapping.
     pub(crate) fn losses(&self) -> u32 {
         self.losses
     }
 
-    /// One beyond the highest that has arrived out of order; 0 for none.
+    /// The segment after the highest that has arrived out of order; 0 for none.
     pub(crate) fn sacked_below(&self) -> u64 {
         self.sacked_below
     }
 
-    /// Is any segment that has not arrived considered lost?
     pub(crate) fn has_lost(&self) -> bool {
         self.lost > 0
     }
 
-    /// How many retransmissions are in flight.
     pub(crate) fn repeated(&self) -> u32 {
         self.repeated
     }
@@ -192,7 +187,7 @@ impl Scoreboard {
         self.sacked >= DUPLICATES
     }
 
-    /// Was everything in flight sent after the latest arrival? That is so without losses and
+    /// Was everything in flight sent after the latest arrival? It was, without losses and
     /// reordering.
     #[inline]
     pub(crate) fn is_in_order(&self, journal: &Journal) -> bool {
@@ -201,7 +196,7 @@ impl Scoreboard {
 
     /// RACK_detect_loss: marks segments as lost that were sent before the latest arrival and have
     /// not arrived within a round trip and `window`. `highest` was never sent. Returns when the
-    /// last of the remaining ones will be lost.
+    /// last of the other segments will be lost.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,
@@ -245,8 +240,8 @@ impl Scoreboard {
         is_waiting.then_some(latest.sent + patience)
     }
 
-    /// The timer ran out: everything that has not arrived is lost, except segments sent less than a
-    /// round trip ago (RFC 8985, section 6.3).
+    /// Marks everything as lost that has not arrived when the timer runs out, except segments sent
+    /// less than a round trip ago (RFC 8985, section 6.3).
     pub(crate) fn lose_old(&mut self, journal: &Journal, highest: u64, now: Time) {
         self.extend_to(highest);
         let oldest = now.saturating_sub(self.rack.rtt);
@@ -263,7 +258,7 @@ impl Scoreboard {
         self.reported = self.losses; // the sender knows
     }
 
-    /// Cancels losses: segments considered lost are in flight.
+    /// Cancels losses: segments considered lost count as in flight.
     pub(crate) fn lose_nothing(&mut self) {
         for state in &mut self.segments {
             *state &= !LOST;
@@ -278,8 +273,8 @@ impl Scoreboard {
         self.lose(self.base);
     }
 
-    /// The timer ran out: everything below `highest` that has not arrived is lost, including
-    /// retransmissions.
+    /// Marks everything below `highest` as lost that has not arrived when the timer runs out,
+    /// including retransmissions.
     pub(crate) fn lose_all(&mut self, highest: u64) {
         self.extend_to(highest);
         for at in 0..self.segments.len() {
@@ -307,13 +302,13 @@ impl Scoreboard {
         found
     }
 
-    /// The first segment below the highest arrived that was neither lost nor retransmitted and has
-    /// not arrived (RFC 6675, section 4, NextSeg 3).
+    /// The first segment below the highest arrived that has not arrived, and was neither lost nor
+    /// retransmitted (RFC 6675, section 4, NextSeg 3).
     pub(crate) fn next_doubtful(&self) -> Option<u64> {
         self.first(self.base, self.sacked_below, |state| state & (SACKED | REPEATED) == 0)
     }
 
-    /// Segment `seq` was retransmitted at `at`; `highest` was never sent.
+    /// Records that segment `seq` was retransmitted at `at`; `highest` was never sent.
     pub(crate) fn repeat(&mut self, seq: u64, highest: u64, at: Time) {
         self.extend_to(seq + 1);
         let state = &mut self.segments[(seq - self.base) as usize];
@@ -349,7 +344,6 @@ impl Scoreboard {
         }
     }
 
-    /// Segment `seq` has arrived. Returns whether that is new.
     fn arrived(&mut self, seq: u64) -> bool {
         let at = (seq - self.base) as usize;
         let before = self.segments[at];
@@ -379,7 +373,7 @@ impl Scoreboard {
         }
     }
 
-    /// The retransmission of `seq` is lost.
+    /// Marks the retransmission of `seq` as lost.
     fn lose_again(&mut self, seq: u64) {
         self.uncount(REPEATED);
         let state = &mut self.segments[(seq - self.base) as usize];
@@ -391,7 +385,7 @@ impl Scoreboard {
         self.repair_from = self.repair_from.min(seq);
     }
 
-    /// A segment is lost when three above it have arrived (RFC 6675, section 4, IsLost).
+    /// Marks segments as lost above which three have arrived (RFC 6675, section 4, IsLost).
     fn find_lost(&mut self) {
         let mut above = 0;
         let mut end = self.sacked_below;
@@ -408,8 +402,8 @@ impl Scoreboard {
         self.lost_below = self.lost_below.max(end);
     }
 
-    /// Retransmissions sent before the first transmission of a segment that has arrived are lost
-    /// again, unless they have arrived themselves.
+    /// Marks retransmissions as lost that were sent before the first transmission of a segment that
+    /// has arrived, unless they have arrived themselves.
     fn find_lost_repeats(&mut self) {
         while let Some(&Repeat { seq, before, .. }) = self.repeats.front() {
             if before >= self.sacked_below {

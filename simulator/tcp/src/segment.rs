@@ -5,20 +5,20 @@ use fairwire_core::Ecn;
 /// A segment, without its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its number, counted from 0; 0 for a SYN, which is no data.
+    /// The segment's number, counted from 0; 0 for a SYN, which is not data.
     pub seq: u64,
-    /// Does it open the connection?
+    /// Does the segment open the connection?
     pub is_syn: bool,
     /// Was it sent before?
     pub is_retransmission: bool,
-    /// The ECN codepoint with which it leaves or arrives.
+    /// The ECN codepoint with which the segment leaves or arrives.
     pub ecn: Ecn,
     /// Has the sender reduced its window since the echo of a mark (RFC 3168, section 6.1.2)?
     pub cwr: bool,
-    /// Toggles with the first retransmission after a reduction, with a probe's, and with each
-    /// retransmitted SYN. It replaces a timestamp (RFC 7323): an acknowledgement whose
-    /// [`echo`](Ack::echo) differs from the sender's current value echoes an earlier segment. Used
-    /// with [`Recovery::Rack`](crate::Recovery::Rack).
+    /// The epoch, which changes with the first retransmission after a reduction, with a
+    /// retransmitted probe, and with each retransmitted SYN. It replaces a timestamp (RFC 7323): an
+    /// acknowledgement whose [`echo`](Ack::echo) differs from the sender's current value echoes an
+    /// earlier segment. Used with [`Recovery::Rack`](crate::Recovery::Rack).
     pub epoch: bool,
 }
 
@@ -36,7 +36,7 @@ impl Segment {
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Everything below this has arrived: the next segment expected.
+    /// The next segment expected: everything below it has arrived.
     pub next: u64,
     /// Does it answer a SYN instead of data? Such an answer is never a duplicate acknowledgement of
     /// data.
@@ -47,9 +47,9 @@ pub struct Ack {
     /// Marked segments received so far on the connection, wrapping. A total survives the loss of an
     /// acknowledgement.
     pub marks: u32,
-    /// The [`epoch`](Segment::epoch) of the segment whose timestamp it would echo (RFC 7323, section
-    /// 4.3). That is the last segment to arrive in order, or the first of those that a delayed
-    /// acknowledgement covers. Kept with [`Recovery::Rack`](crate::Recovery::Rack).
+    /// The [`epoch`](Segment::epoch) of the segment whose timestamp would be echoed (RFC 7323,
+    /// section 4.3): the last segment to arrive in order, or the first segment that a delayed
+    /// acknowledgement covers. Used with [`Recovery::Rack`](crate::Recovery::Rack).
     pub echo: bool,
     /// The segments received beyond `next`, or twice.
     pub sack: Sack,
@@ -86,7 +86,7 @@ pub struct Block {
 }
 
 impl Sack {
-    /// Maximum number of blocks: those that fit together with a timestamp (RFC 2018, section 3).
+    /// The maximum number of blocks that fit together with a timestamp (RFC 2018, section 3).
     pub const MOST: usize = 3;
 
     /// No blocks.
@@ -98,8 +98,8 @@ impl Sack {
         self.blocks[0].len == 0
     }
 
-    /// These blocks, after a report that segment `seq` has arrived twice. `next` is the next
-    /// segment expected.
+    /// These blocks after a report that segment `seq` has arrived twice; `next` is the next segment
+    /// expected.
     pub(crate) fn after_duplicate(self, seq: u64, next: u64) -> Self {
         let [first, second, _] = self.blocks;
         let duplicate = Block { offset: seq.wrapping_sub(next) as u32, len: Block::DUPLICATE };
@@ -113,9 +113,9 @@ impl Sack {
         (first.len == Block::DUPLICATE).then_some(next.wrapping_add_signed(offset))
     }
 
-    /// The ranges of the option, in order: a segment that has arrived twice, then the blocks. Each
-    /// is a first sequence number and the one after its last, in segments, for an acknowledgement
-    /// of everything below `next`.
+    /// The ranges of the option, in order: a segment that has arrived twice, then the blocks. A
+    /// range is its first sequence number and the number after its last, in segments, for an
+    /// acknowledgement of everything below `next`.
     pub fn ranges(&self, next: u64) -> impl Iterator<Item = [u64; 2]> + '_ {
         let blocks = self.iter().map(move |block| {
             let first = next + u64::from(block.offset);

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// The functions that the header declares.
 fn declared() -> BTreeSet<String> {
     let header = fs::read_to_string(folder().join("include/fairwire.h")).expect("the header");
     let at_start = |line: &&str| !line.starts_with([' ', '/', '#', '*']) && !line.starts_with("typedef");

@@ -1,4 +1,4 @@
-//! Programs in C, by each compiler that is installed, with sanitizers.
+//! Programs in C, built by each installed compiler, with sanitizers.
 
 use super::{folder, has, library};
 use fairwire_testing::program::retried;

@@ -23,8 +23,8 @@ pub(crate) fn child(name: &str, flows: u32) {
 pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
-        // `Workload::new` runs once while it fills the queue, and that run is counted too. Its
-        // number of packets identifies it.
+        // `Workload::new` runs the workload once to fill the queue, and callgrind counts this run
+        // too. `warm_up` is its number of packets.
         let warm_up = u64::from(crate::workload::buffer(flows).max(30_000) / 3 * 3);
         count as f64 / (warm_up + u64::from(ROUNDS) * 3) as f64
     })

@@ -18,7 +18,6 @@ use workload::Workload;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
-/// The numbers of active flows.
 const FLOWS: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
 /// Entries whose work for a new flow grows with the number of flows: a million flows would take
 /// hours to start.

@@ -12,7 +12,7 @@ use fairwire_core::{Discipline, Ignore, Packet, Rate, Rng, Seed, Time};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Numbers of leaves at which others published.
+/// The numbers of leaves for which others published costs.
 pub(crate) const LEAVES: [u32; 4] = [256, 4_096, 16_384, 65_536];
 
 const BURST: u32 = 32;
@@ -20,7 +20,8 @@ const BURSTS: u32 = 2_000;
 const REPEATS: usize = 9;
 const CLASSES: u32 = 16;
 const LEN: u32 = 64;
-/// Room for each leaf, in packets. With 4, hierarchical FABA dropped a sixth.
+/// Room for each leaf, in packets. With room for 4, hierarchical FABA dropped a sixth of the
+/// packets.
 const ROOM: u32 = 16;
 const RATE: u64 = 10_000_000_000;
 
@@ -105,7 +106,8 @@ impl Bursts {
                 let packet = Packet { class: leaf % CLASSES, ..Packet::new(0, LEN, flow.into(), now) };
                 self.discipline.enqueue(packet, now, &mut Ignore);
             }
-            // Dequeues as many as were admitted, once the queue is full.
+            // Once the backlog is half a packet per leaf, this dequeues as many packets as were
+            // admitted.
             while self.discipline.backlog().packets > self.leaves / 2 {
                 sent += u64::from(
                     black_box(self.discipline.dequeue(Time::from_ns(self.now), &mut Ignore)).is_some(),

@@ -15,7 +15,7 @@ pub(crate) struct Row {
 }
 
 pub(crate) struct Cost {
-    /// Per offered packet, enqueue and its part of the dequeues.
+    /// Nanoseconds per offered packet: one enqueue and its share of the dequeues.
     pub ns: f64,
     /// As `ns`.
     pub instructions: Option<f64>,
@@ -26,16 +26,17 @@ pub(crate) struct Cost {
 /// Entries that claim O(1).
 const CONSTANT: [&str; 11] =
     ["faba", "afd-sb", "afd-ft", "afd-nft", "alqd", "lqd-binned", "fred", "choke", "rqm", "drr", "fq-codel"];
-/// Nanoseconds per packet that they may take among 1000 flows.
+/// The maximum nanoseconds per packet of these entries with 1000 flows.
 const MAX_NS: f64 = 60.0;
-/// Instructions among a million flows over those among 1000.
+/// The maximum ratio of instructions with a million flows to instructions with 1000 flows.
 const MAX_GROWTH: f64 = 1.25;
-/// Bytes of FABA's state per active flow, hash table included.
+/// The maximum bytes of FABA's state per active flow, hash table included.
 const MAX_STATE: f64 = 64.0;
-/// DPDK's rte_sched among [`peer::LEAVES`] queues: nanoseconds, the minimum of the published range.
+/// Nanoseconds of DPDK's rte_sched with [`peer::LEAVES`] queues: the minimum of the published
+/// range.
 const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
-/// A simple DRR in C, without limit and statistics. The values among 256 and 4096 queues are not
-/// published; among 1024 it takes 9 ns.
+/// Nanoseconds of a simple DRR in C, without limit and statistics. The values with 256 and 4096
+/// queues are not published; with 1024 queues it takes 9 ns.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
 /// The folder of recorded results.
@@ -77,7 +78,7 @@ pub(crate) fn print(rows: &[Row]) {
     );
 }
 
-/// Prints the costs under the work of [`peer`], next to the published ones.
+/// Prints the costs under the workload of [`peer`] next to the published costs.
 pub(crate) fn print_peers(rows: &[peer::Row]) {
     if rows.is_empty() {
         return;

@@ -8,12 +8,12 @@ use fairwire_core::{Discipline, Ecn, Ignore, Packet, Rate, Rng, Seed, Time};
 use std::hint::black_box;
 
 const RATE: u64 = 10_000_000_000;
-/// Packet sizes in the proportions of an edge link: acknowledgements, some of middle size, full
-/// ones.
+/// Packet sizes in the proportions of an edge link: acknowledgements, packets of middle size, and
+/// full packets.
 const SIZES: [u32; 5] = [64, 64, 576, 1500, 1500];
 const MEAN_SIZE: u32 = (64 + 64 + 576 + 1500 + 1500) / 5;
-/// Pareto's shape of flow sizes, as measured on the Internet: most flows are short and most packets
-/// belong to long ones.
+/// The shape of the Pareto distribution of flow sizes, as measured on the Internet: most flows are
+/// short, and most packets belong to long flows.
 const SHAPE: f64 = 1.2;
 const MIN_FLOW: f64 = 2.0;
 const MAX_FLOW: f64 = 1e6;
@@ -40,7 +40,7 @@ struct Arrival {
     len: u32,
 }
 
-/// Bounds of tables that are set to the number of flows, if a discipline has one.
+/// Disciplines with a bounded table, and the parameter that sets its bound to the number of flows.
 const BOUNDS: &[(&str, &str)] = &[("faba", "max_flows"), ("sfed", "max_flows"), ("hfaba", "max_flows")];
 
 /// The size of the buffer: as many packets as flows, so each can have one, and at least a thousand.
@@ -66,7 +66,7 @@ pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
 }
 
 impl Workload {
-    /// `name` among this number of active flows, with its queue as full as it gets.
+    /// A workload of this number of active flows for `name`, whose queue is as full as it gets.
     pub(crate) fn new(name: &str, flows: u32) -> Self {
         let mut workload = Workload {
             discipline: discipline(name, flows),
@@ -112,7 +112,7 @@ impl Workload {
         self.arrivals = (0..rounds * 3).map(|_| self.arrival()).collect();
     }
 
-    /// Offers packets without taking any.
+    /// Offers packets without dequeuing any.
     fn fill(&mut self, packets: u32) {
         for _ in 0..packets {
             let arrival = self.arrival();
@@ -121,7 +121,7 @@ impl Workload {
     }
 
     fn offer(&mut self, arrival: &Arrival) {
-        // Two packets in three such steps are the link's rate.
+        // The link can send two packets in three such steps.
         self.now += u64::from(MEAN_SIZE) * 8 * 1_000_000_000 / RATE * 2 / 3;
         let now = Time::from_ns(self.now);
         let packet = Packet {
@@ -132,8 +132,8 @@ impl Workload {
         self.discipline.enqueue(packet, now, &mut Ignore);
     }
 
-    /// The measured part: three offers and two requests for each prepared round. Returns the number
-    /// of packets offered.
+    /// The measured part: three enqueues and two dequeues for each prepared round. Returns the
+    /// number of packets offered.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         let arrivals = std::mem::take(&mut self.arrivals);

@@ -6,9 +6,9 @@
 //! siblings first, then up the tree.
 //!
 //! At each class, from the root down, children within their guarantee are served first: the most
-//! urgent, and among these the one that has been due longest. If there is none, the most urgent
-//! share the rest in proportion to their weights. An inner class lends its guarantee to its
-//! children in the same manner.
+//! urgent first, and among equally urgent ones the one that has been due longest. If no child is
+//! within its guarantee, the most urgent children share the rest in proportion to their weights. An
+//! inner class lends its guarantee to its children in the same manner.
 //!
 //! # Why
 //! Subscribers, offices or services have contracts, and each may need its own rules inside. Unlike
@@ -17,12 +17,12 @@
 //! # State and cost
 //! Two times, eight virtual times and a tag per class. A packet costs O(depth) to admit, and
 //! O(backlogged siblings) at each level to send. The time of the next packet, needed only if none
-//! may leave, costs O(backlogged classes) at worst. Its own signals are never early, as the list
-//! states; those of the inner disciplines may be.
+//! may leave, costs O(backlogged classes) at worst. The list calls the tree's signals never early,
+//! but signals of inner disciplines may be early.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",
-//! IEEE/ACM ToN 3(4), 1995, section II, for what a link-sharing tree is to do. Weights: start-time
+//! IEEE/ACM ToN 3(4), 1995, section II, for the task of a link-sharing tree. Weights: start-time
 //! fair queueing at each class, P. Goyal, H. Vin and H. Cheng, IEEE/ACM ToN 5(5), 1997, section II.
 //! Guarantees and ceilings: the buckets of [`shaper`](super::shaper).
 //!
@@ -30,8 +30,8 @@
 //! - A bucket, not an estimate of its rate, decides whether a class is over its guarantee. Traffic
 //!   beyond its guarantee is not held against it later.
 //! - Ceilings apply to every class on the path to the root at once, also against guarantees. A
-//!   promise beyond the parent class, the ceiling or the link is refused, so the two do not
-//!   conflict in the long run.
+//!   promise beyond the parent class, the ceiling or the link is refused, so ceilings and
+//!   guarantees do not conflict in the long run.
 //! - A bucket begins to fill at time zero.
 //!
 //! # Example
@@ -78,7 +78,6 @@ const NAME: &str = "classful";
 
 const MAX_NODES: usize = 1 << 16;
 
-/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `classful`.
@@ -102,7 +101,7 @@ pub struct Spec {
     /// At most 65536, of at most 8 levels. A class without children is a leaf.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub class: Option<Vec<Class>>,
-    /// The leaf for packets of classes that are not listed, or that are no leaves.
+    /// The leaf for packets whose class is not listed or is not a leaf.
     #[parameter(unset = "the first leaf typed", unit = "number")]
     pub default: Option<u32>,
 }
@@ -128,30 +127,31 @@ pub struct Class {
     /// Its number.
     #[parameter(required, max = 1_048_575, unit = "number")]
     pub id: Option<u32>,
-    /// The class above it.
+    /// The parent class.
     #[parameter(unset = "none; it is under the root", unit = "number")]
     pub parent: Option<u32>,
     /// Its guaranteed rate.
     #[parameter(unset = "nothing for a leaf, else what its classes are promised together")]
     pub rate: Option<Quantity<Rate>>,
-    /// The rate that it never exceeds.
+    /// The rate that the class never exceeds.
     #[parameter(unset = "none")]
     pub ceiling: Option<Quantity<Rate>>,
-    /// Its weight for the excess.
+    /// The weight of the class for the excess.
     #[parameter(default = 1.0, min = 0.000001, max = 1000000.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Its priority for the excess; 0 is the most urgent.
+    /// The priority of the class for the excess; 0 is the most urgent.
     #[parameter(default = 7, max = 7, unit = "number")]
     pub priority: Option<u8>,
-    /// The rate that it never exceeds while its burst lasts. Only with `ceiling`, and above it.
+    /// The rate that the class never exceeds while its burst lasts. It needs a `ceiling`, and is
+    /// above that ceiling.
     ///
-    /// With a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB a class sends at 40
-    /// Mbit/s for 10 s, and then at 20. This needs a pause of 10 s before. When a run begins, no
-    /// class counts as paused.
+    /// An example is a ceiling of 20 Mbit/s, a peak of 40 Mbit/s and a burst of 25 MB. The class
+    /// sends at its peak for 10 s, and then at its ceiling. It must have paused for 10 s before. At
+    /// the start of a run no class counts as paused.
     #[parameter(unset = "the rate of the link")]
     pub peak: Option<Quantity<Rate>>,
-    /// How far it may fall behind its rate or its ceiling and still catch up; with `peak`, only
-    /// behind its ceiling.
+    /// How far the class may fall behind its rate or its ceiling and still catch up. With `peak`,
+    /// it counts only for the ceiling.
     #[parameter(
         unset = "what that brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"
@@ -220,8 +220,8 @@ impl Spec {
         self.class.as_deref().unwrap_or(&ONE_CLASS)
     }
 
-    /// The tree, if it is one and all promises can be kept. A class has at least the guarantees of
-    /// those below it.
+    /// The tree, if the classes form one and all guarantees can be kept. A class has at least the
+    /// guarantees of the classes below it.
     fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
         let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
         let tree = checked_tree(&classes, Parameter::of(NAME, "class"))?;
@@ -233,8 +233,8 @@ impl Spec {
         Ok(tree.with_guarantees(guarantees.into_iter().map(guarantee)))
     }
 
-    /// A peak is above the ceiling of its class, and at most the limits of its ancestors and the
-    /// link.
+    /// Checks that each peak is above the ceiling of its class, and at most the limits of its
+    /// ancestors and the link.
     fn check_peaks(&self, tree: &ClassTree, site: &Site<'_>) -> Result<(), BadParameter> {
         let typed = |place: usize| &self.classes()[tree.given()[place]];
         for (place, terms) in tree.terms().iter().enumerate() {
@@ -289,14 +289,14 @@ impl Spec {
         leaves().map(placed).collect()
     }
 
-    /// The discipline of the class at `place` of the list.
+    /// The discipline of the class at index `place` of the list.
     fn nested_in(&self, place: usize) -> Nested<'_> {
         let class = &self.classes()[place];
         let choice = class.discipline.as_ref().unwrap_or(&DEFAULT);
         Nested { choice, ecn: self.ecn, typed_as: Parameter::of(NAME, "class"), place: Some(place) }
     }
 
-    /// The site of the leaf at `place`, with the maximum rate that it can ever get.
+    /// The site of the leaf at index `place`, with the maximum rate that this leaf can get.
     fn inner_site<'a>(&self, class: &Class, place: usize, config: &Config, site: &Site<'a>) -> Site<'a> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let part = || part_of(whole, config.sharing, site.packet_bytes);
@@ -330,7 +330,7 @@ impl Spec {
 }
 
 impl Class {
-    /// Its number, which it has once it was checked.
+    /// The number of the class; every checked class has one.
     fn number(&self) -> u32 {
         self.id.unwrap_or_default()
     }
@@ -342,7 +342,7 @@ fn class_terms((class, checked): (&Class, &CheckedClass)) -> (u32, ClassTerms) {
     (checked.id, ClassTerms { parent: class.parent, weight, guarantee, ceiling })
 }
 
-/// The promise that cannot be kept. `class` is the class at a place.
+/// The error for a guarantee that cannot be kept. `class` returns the class at an index.
 fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, whole: Rate) -> BadParameter {
     let parameter = Parameter::of(NAME, "class");
     let typed = |rate: Option<Quantity<Rate>>| rate.map_or(String::new(), |rate| rate.to_string());
@@ -369,7 +369,7 @@ fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, wh
     }
 }
 
-/// A sum of rates, in bit/s, as a rate is written.
+/// The text of a sum of rates, in the form of a rate.
 fn rate_text(bps: u128) -> String {
     let rate = u64::try_from(bps).ok().and_then(Rate::from_bps);
     rate.map_or_else(|| format!("{bps} bit/s"), |rate| rate.to_string())

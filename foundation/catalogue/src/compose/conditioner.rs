@@ -1,23 +1,24 @@
 //! The conditioner: a marker in front of a discipline.
 //!
 //! # What it does
-//! Gives each arrival its colour by a marker, one for each listed class and one for all others, and
-//! offers it to the inner discipline.
+//! A marker colours each arrival, which then goes to the inner discipline. Each listed class has a
+//! marker, and all other classes share one.
 //!
 //! # Why
 //! It is the edge of a DiffServ domain: contracts are measured per aggregate here, and later
 //! routers need only the colours. With `rio` inside, edge and core are one router.
 //!
 //! # State and cost
-//! That of the markers, and four bytes per class number up to the highest listed; O(1) per packet.
+//! The state of the markers, and four bytes per class number up to the highest listed; O(1) per
+//! packet.
 //!
 //! # Source (section, equation)
 //! RFC 2475, section 2.3.3: "traffic conditioners".
 //!
 //! # Where we differ
 //! It meters and marks. Shaping and dropping are left to the inner discipline. Colours are in the
-//! packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. Signals are
-//! early, as the list says, if those of the inner discipline are, as with RIO, the default.
+//! packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. Its signals are
+//! early if the inner discipline's are, as with RIO, the default.
 //!
 //! # Example
 //! ```toml
@@ -61,7 +62,6 @@ const NAME: &str = "conditioner";
 /// The maximum number of classes with a separate marker.
 const MAX_MARKERS: usize = 1 << 16;
 
-/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("rio");
 
 static DEFAULT_MARKER: LazyLock<MarkerChoice> = LazyLock::new(MarkerChoice::default);
@@ -102,7 +102,7 @@ pub struct Class {
     /// The number of the class.
     #[parameter(required, max = 1_048_575, unit = "number")]
     pub id: Option<u32>,
-    /// Its marker: its name, or a table with its name and its parameters.
+    /// The marker: its name, or a table with its name and its parameters.
     #[parameter(unset = "the conditioner's", unit = "marker")]
     pub marker: Option<MarkerChoice>,
 }
@@ -134,7 +134,7 @@ impl Spec {
         }
     }
 
-    /// The marker of all classes that are not listed, then that of each listed class.
+    /// The marker of all unlisted classes, then the marker of each listed class.
     fn markers(&self) -> impl Iterator<Item = &MarkerChoice> {
         let own = self.marker.as_ref().unwrap_or(&*DEFAULT_MARKER);
         let listed = self.class.iter().flatten().map(move |class| class.marker.as_ref().unwrap_or(own));

@@ -5,12 +5,12 @@
 //! colour, and sends from the first band that has a packet.
 //!
 //! # Why
-//! Voice and routing protocols must not wait. An unlimited band starves those below it, so put a
+//! Voice and routing protocols must not wait. An unlimited band starves all later bands, so put a
 //! [`shaper`](super::shaper) into it.
 //!
 //! # State and cost
-//! A byte per class number up to the highest listed; O(bands) per packet. Its own signals are never
-//! early, as the list says; those of the inner disciplines may be.
+//! A byte per class number up to the highest listed; O(bands) per packet. The list calls `prio`'s
+//! signals never early, but signals of inner disciplines may be early.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: strict priority scheduling.
@@ -55,7 +55,6 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "prio";
 
-/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `prio`.
@@ -77,7 +76,7 @@ pub struct Spec {
     /// The bands, the most urgent first.
     #[parameter(unset = "one of `tail-drop`", unit = "list")]
     pub band: Option<Vec<Band>>,
-    /// The band of values that no band lists, from 1.
+    /// The band, counted from 1, for values that no band lists.
     #[parameter(unset = "the last", unit = "number")]
     pub default_band: Option<u32>,
 }
@@ -88,13 +87,13 @@ impl Part for Spec {}
 #[parameters(name = "prio.band")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Band {
-    /// The classes, codepoints or colours that it takes.
+    /// The classes, codepoints or colours of this band.
     #[parameter(unset = "none", unit = "list")]
     pub of: Option<Vec<u32>>,
-    /// The size of its buffer.
+    /// The size of the band's buffer.
     #[parameter(unset = "an equal part of the whole")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Its discipline: its name, or a table with its name and its parameters.
+    /// The band's discipline: its name, or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub discipline: Option<Choice>,
 }

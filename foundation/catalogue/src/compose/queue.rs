@@ -74,8 +74,8 @@ pub struct Spec {
     /// The order in which packets leave.
     #[parameter(is = SCHEDULER, unset = "`fcfs`", unit = "scheduler")]
     pub scheduler: Option<Service>,
-    /// The part that refuses, marks and pushes out: a discipline that takes any scheduler, by its
-    /// name, or a table with its name and its parameters.
+    /// The component that refuses, marks and pushes out packets: a discipline that takes any
+    /// scheduler. Its name, or a table with its name and its parameters.
     #[parameter(unset = "`tail-drop`", unit = "discipline")]
     pub dropper: Option<Choice>,
 }
@@ -141,8 +141,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// Adds the path to `bad`, an error in the dropper with the queue's parameters. If it is in the
-    /// scheduler that the queue has set, it belongs to the queue.
+    /// Adds the path to `bad`, an error in the dropper with the queue's parameters. An error in a
+    /// scheduler that the queue has set belongs to the queue.
     fn placed_error(&self, bad: BadParameter) -> BadParameter {
         let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
         match self.scheduler.is_some() && is_order {

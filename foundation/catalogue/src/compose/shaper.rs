@@ -2,29 +2,31 @@
 //!
 //! # What it does
 //! Releases packets of the inner discipline at `rate`, with bursts of `burst` after a pause. It
-//! works in deficit mode: a packet may leave as soon as its predecessors are paid. It is paid for
-//! afterwards, so nothing need be known about it before.
+//! works in deficit mode: a packet may leave as soon as its predecessors are paid. The packet
+//! itself is paid for afterwards, so its size need not be known before.
 //!
 //! # Why
 //! The queue forms where it can be managed: in front of a modem, a tunnel or a subscriber's line
 //! whose own buffer would otherwise hold it.
 //!
-//! With `autorate` the rate follows the line behind the shaper, and `rate` is the initial rate. It
-//! needs round trips of the passing traffic. The simulator provides them to the discipline of a
-//! link, but not to inner ones. A gateway instead has `autorate` next to the rate of its direction.
+//! With `autorate` the rate follows the line behind the shaper, and `rate` is the initial rate.
+//! This needs round-trip times of the passing traffic, which the simulator provides to the
+//! discipline of a link, but not to inner disciplines. A gateway instead has `autorate` next to the
+//! rate of its direction.
 //!
 //! # State and cost
-//! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. Its own
-//! signals are never early, as the list says; those of the inner discipline may be.
+//! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. The list
+//! calls the shaper's signals never early, but signals of the inner discipline may be early.
 //!
 //! # Source (section, equation)
-//! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The bucket is kept
-//! as the time at which it is paid, as in the virtual scheduling algorithm of ITU-T I.371, annex A.
+//! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The state of the
+//! bucket is the time at which it is paid, as in the virtual scheduling algorithm of ITU-T I.371,
+//! annex A.
 //!
 //! # Where we differ
-//! In any interval of T seconds at most `burst`, the amount that `rate` brings in T, and one packet
-//! leave. That one is the packet that deficit mode sends before it is paid. Times are rounded to a
-//! nanosecond, with the remainder carried. The bucket begins to fill at time zero.
+//! In any interval of T seconds at most the sum of `burst`, `rate` times T, and one packet leaves.
+//! Deficit mode sends this packet before it is paid. Times are rounded to a nanosecond, with the
+//! remainder carried. The bucket begins to fill at time zero.
 //!
 //! # Example
 //! ```toml
@@ -60,7 +62,6 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "shaper";
 
-/// The default inner discipline.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `shaper`.
@@ -69,7 +70,7 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 pub struct Spec {
     /// The size of the inner discipline's buffer.
     ///
-    /// A time is at `rate`, or at the link's if that is less.
+    /// A time is converted at the lower of `rate` and the link's rate.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The treatment of ECN-capable packets by the inner discipline, unless its own parameters set
@@ -81,9 +82,9 @@ pub struct Spec {
     /// It counts bytes on the wire.
     #[parameter(unset = "the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// How far it may fall behind and still catch up.
+    /// How far the shaper may fall behind and still catch up.
     ///
-    /// A host that wakes up to 1 ms late then loses no rate.
+    /// With the default, a host that wakes up to 1 ms late loses no rate.
     #[parameter(
         unset = "what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"

@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// The written form of a bound as it is shown.
+    /// The written form of a bound in a declaration.
     fn typed(self, bound: &str) -> String {
         let bound = if bound == "zero" { "0 s" } else { bound };
         match self {

@@ -12,17 +12,16 @@ use fairwire_laws::scheduler::service::ServiceTerms;
 use fairwire_laws::spec::TreeClass;
 use fairwire_parameters::{Declared, Entry, Field};
 
-/// A table of parameters.
 struct Table {
     discipline: &'static str,
-    /// Its beginning, in its written form.
+    /// The beginning of the table's text.
     head: String,
     /// The name of its parameters in messages, with `{}` for the parameter.
     key: String,
     fields: &'static [Field],
 }
 
-/// The tables of all disciplines and markers, and those inside of others.
+/// The tables of all disciplines and markers, and the tables inside them.
 fn tables() -> Vec<Table> {
     let discipline = |entry: &catalogue::Entry| Table {
         discipline: entry.name,
@@ -62,7 +61,7 @@ fn tables() -> Vec<Table> {
 }
 
 impl Table {
-    /// The table with one parameter, in its written form.
+    /// The text of the table with one parameter.
     fn with(&self, field: &Field, value: &str) -> String {
         let head = if field.name == "id" { self.head.trim_end_matches("\nid = 1") } else { &self.head };
         format!("{head}\n{} = {value}", field.name)

@@ -36,7 +36,6 @@ fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     built(name, typed).unwrap_or_else(|error| panic!("{typed}: {error}"))
 }
 
-/// Why the discipline of this name is refused.
 fn refusal(name: &str, typed: &str) -> String {
     built(name, typed).err().unwrap_or_else(|| panic!("{typed}: allowed")).to_string()
 }

@@ -27,7 +27,7 @@ fn disciplines_nest_at_most_eight_deep() {
         "{message}"
     );
     assert!(message.ends_with("allowed: at most 8 disciplines inside each other"), "{message}");
-    // Following this depth would overflow the stack.
+    // Recursion to this depth would overflow the stack.
     let mut deep: Parameters = toml::from_str(&shapers(1)).expect("well-formed");
     for _ in 0..2000 {
         let mut outer = Parameters::default();

@@ -1,4 +1,5 @@
-//! User input: read, refused with its place, written back, and described by a schema.
+//! User input is read, refused with the position of a mistake, written back, and described by a
+//! schema.
 
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
 use fairwire_core::units::{Amount, Level, Size};

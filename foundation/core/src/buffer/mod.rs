@@ -47,10 +47,9 @@ impl FlowKey {
     }
 }
 
-/// The panic of methods on flows in a buffer that does not index them.
 const NO_FLOWS: &str = "flows are not indexed: build the buffer with `Needs::FLOWS`";
 
-/// One cache line: an operation on a packet needs its neighbours as well.
+/// A packet and its links in one cache line: an operation on a packet also needs its neighbours.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -102,8 +101,8 @@ pub struct Buffer {
     free_slot: u32,
     last_free_slot: u32, // meaningless if none is free
     bytes: u64,
-    /// The slots used so far; memory is reserved for all. Memory that is never written costs no
-    /// time and, on most systems, no page.
+    /// The slots used so far. Memory is reserved for all slots, but memory that is never written
+    /// costs no time and, on most systems, no page.
     slots: Vec<Slot>,
     waiting: Vec<u32>,
     free_flow: u32,
@@ -125,10 +124,10 @@ impl Buffer {
     /// in `queues`.
     pub fn with(limit: Limit, needs: Needs, queues: Queues) -> Self {
         let slots = limit.packets;
-        // Draining must find every packet.
+        // Without flows, draining needs the order of arrival to find every packet.
         let needs = if needs.flows { needs } else { needs | Needs::ORDER };
         let count = if needs.flows { queues.count() } else { Some(0) };
-        // At most one backlogged flow per packet, and per queue.
+        // There is at most one backlogged flow per packet, and per queue.
         let per_flow = count.map_or(slots, |count| slots.min(count));
         assert!(per_flow as usize <= MAX_PLACES, "{slots} flows are above the bound of {MAX_PLACES}");
         Buffer {
@@ -154,8 +153,8 @@ impl Buffer {
     }
 
     /// Takes over the limit of `fresh`, an empty buffer for the same use. The backlog stays, even
-    /// above the limit. Returns false and changes nothing if the two have other indexes or assign
-    /// queues differently.
+    /// above the limit. Returns false and changes nothing if the buffers differ in their indexes or
+    /// in the assignment of queues.
     pub fn retune(&mut self, fresh: &Buffer) -> bool {
         if self.needs != fresh.needs || !self.queues.is_like(&fresh.queues) {
             return false;
@@ -257,8 +256,8 @@ impl Buffer {
         key
     }
 
-    /// Reserves a slot for `packet`, which must then be moved there. It is read in its owner's
-    /// memory: reading parts of a packet just after it was moved as a unit would stall the
+    /// Reserves a slot for `packet`, which the caller then moves there. This reads the packet in
+    /// the caller's memory: reading fields of a packet just after a move as a unit would stall the
     /// processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {

@@ -71,8 +71,8 @@ impl Buffer {
         pick(&self.waiting, rng).map(Key)
     }
 
-    /// The name of the queue for packets of this flow. If queues are counted, as by
-    /// [`Queues::hashed`], it is their number, from 0, and so outlasts the backlog.
+    /// The name of the queue for packets of this flow. Counted queues, as of [`Queues::hashed`],
+    /// are named by their number, from 0, which outlasts the backlog.
     #[inline]
     pub fn queue_of(&self, packet: &Packet) -> FlowHash {
         self.queues.of(packet)
@@ -91,7 +91,7 @@ impl Buffer {
         some(self.names.find(hash, |i| self.flows[i].hash)).map(FlowKey)
     }
 
-    /// The backlogged flow whose [`FlowKey::index`] this is.
+    /// The backlogged flow with this [`FlowKey::index`].
     #[inline]
     pub fn flow_at(&self, index: usize) -> FlowKey {
         debug_assert!(self.flows[index].packets > 0, "no flow is backlogged at index {index}");

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 const KEPT_SLOTS: usize = 16;
 
 impl Buffer {
-    /// Admits no packets and bytes beyond the current backlog until it is opened again: an arrival
-    /// must replace others.
+    /// Admits no packets and bytes beyond the current backlog until the buffer is opened again.
+    /// Until then an arrival must replace waiting packets.
     pub(crate) fn close(&mut self) {
         (self.max_packets, self.max_bytes) = (self.len, self.bytes);
     }

@@ -93,8 +93,8 @@ pub struct Spec {
     /// How fast the rate grows below the line's last delivery, per second.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "Hz")]
     pub recover: Option<f64>,
-    /// How fast it initially grows above the last delivery, per second; doubles each second, up to
-    /// `recover`.
+    /// How fast the rate initially grows above the last delivery, per second; doubles each second,
+    /// up to `recover`.
     #[parameter(default = 0.05, min = 0.0, max = 10.0, unit = "Hz")]
     pub probe: Option<f64>,
     /// How long the shortest round trip is remembered: from half of this time to all of it.
@@ -169,7 +169,7 @@ pub struct Autorate {
 impl Autorate {
     /// Starts the directions that follow their line.
     ///
-    /// Bases of round trips cover both directions: the shorter `window` counts.
+    /// A base of round trips covers both directions, so the shorter `window` counts.
     pub fn new(ways: [Option<(Config, CountingPoint)>; 2]) -> Self {
         let configs = || ways.iter().flatten().map(|(config, _)| config);
         let window = configs().map(|config| config.given.window).min().unwrap_or(FORGET);

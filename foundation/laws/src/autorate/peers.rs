@@ -6,13 +6,13 @@ use fairwire_core::{Duration, RoundTrip, Time};
 const PEERS: usize = 64;
 /// A peer that is not heard for this long yields its place to a new one.
 const SILENT: Duration = Duration::from_secs(5);
-/// How long a peer that carries much is awaited, or two of its round trips if these take longer.
+/// How long a peer that carries much traffic is awaited, unless two of its round trips take longer.
 const PATIENCE: Duration = Duration::from_ms(500);
 /// The fraction of a peer's carried bytes that still counts after a step: a mean of a second.
 const FADES: f64 = 0.95;
-/// The added delay is the least that peers with this fraction of the traffic do not exceed. A queue
-/// of the line delays all peers, so small delays are the best evidence. The fraction keeps one host
-/// from forging them.
+/// The fraction of the traffic that decides: the added delay is the least that peers with this
+/// fraction do not exceed. A queue of the line delays all peers, so small delays are the best
+/// evidence. The fraction keeps one host from forging small delays.
 const QUARTER: f64 = 0.25;
 
 /// The observation of the peers.
@@ -170,7 +170,7 @@ impl Peer {
         self.before.min(self.lately)
     }
 
-    /// Was it heard so lately that it is expected soon?
+    /// Was the peer heard so lately that it is expected soon?
     fn is_awaited(&self, now: Time) -> bool {
         now.since(self.seen) <= PATIENCE.max(self.trip * 2)
     }

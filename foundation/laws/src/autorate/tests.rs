@@ -136,7 +136,8 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             let (used, worst) = line.use_of(20_000);
             // A cut leaves 0.95, which grows to 1 within two seconds.
             assert!(used > 0.95, "{side:?} {mbps}: {used}");
-            // The target, plus the growth in a round trip and a step: 0.1 of 130 ms.
+            // The bound is the target, 20 ms, plus the growth in a round trip and a step: 0.1 of
+            // 130 ms.
             assert!(worst < Duration::from_ms(20 + 13), "{side:?} {mbps}: {worst}");
         }
     }
@@ -199,8 +200,8 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
     // step.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
-    // Cut to 0.95 of 2 Mbit/s, minus what drains the queue: never less than half. The measure spans
-    // earlier answers, when the line was not full.
+    // The rate is cut to 0.95 of 2 Mbit/s, minus the rate that drains the queue, but not below
+    // half. The measured delivery includes answers from before the line was full.
     assert!((0.5 * 0.95 * 2.0..2.0).contains(&line.mbps()), "{} after {waits} s", line.mbps());
     // Within a few seconds the queue has drained, and the line is used.
     line.goes_on(4_000, 1.0);
@@ -219,8 +220,8 @@ fn a_recovered_line_is_used_again() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // Growth of 0.05, which doubles each second: ln(10 / 2) = 0.05 (2^t - 1) / ln 2 at t = 4.5 s. A
-    // cut before, or a step late, is 1.5 s.
+    // The growth of 0.05 doubles each second, so the rate rises from 2 to 10 Mbit/s in t = 4.5 s:
+    // ln(10 / 2) = 0.05 (2^t - 1) / ln 2. An earlier cut or a late step takes 1.5 s.
     assert!((3_500..6_500).contains(&ms), "{ms} ms");
 }
 
@@ -239,7 +240,7 @@ fn an_unused_line_keeps_its_initial_rate() {
 fn without_answers_rates_neither_grow_nor_fall() {
     let mut autorate = Autorate::new([Some((config(), CountingPoint::Before)), None]);
     for step in 0..2_000u64 {
-        // 50 ms of 10 Mbit/s each.
+        // Each step carries 50 ms of 10 Mbit/s.
         autorate.advance([step * 62_500, 0], Time::ZERO + STEP * step);
         assert_eq!(autorate.rate(0), Rate::from_bps(10_000_000));
     }

@@ -42,7 +42,7 @@ impl Carried {
         self.added += 1;
     }
 
-    /// The count of `ago` steps before the latest.
+    /// The count that is `ago` steps older than the latest.
     fn before(&self, ago: usize) -> Option<Count> {
         let at = self.added.checked_sub(1 + ago).filter(|_| ago < COUNTS)?;
         Some(self.counts[at % COUNTS])
@@ -95,9 +95,9 @@ const FILLS_BEHIND: f64 = 0.02;
 /// Is the line full?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fullness {
-    /// Yes; it certainly adds this delay.
+    /// The line is full; it certainly adds this delay.
     Full(Duration),
-    /// No, as far as is known, and the rate may grow.
+    /// The line is not full, as far as is known, and the rate may grow.
     Free,
     /// Nearly, or unknown.
     Unknown,
@@ -130,7 +130,7 @@ pub(super) struct Way {
     growth: f64,
     /// The latest answers, oldest first.
     answers: [Option<Heard>; ANSWERS],
-    /// No cut before this time: the effect of the last one is not yet visible.
+    /// The time before which nothing is cut, since the effect of the last cut is not visible yet.
     hold_until: Time,
     used_at: Time,
     stepped_at: Time,
@@ -178,7 +178,7 @@ impl Way {
         is_most: bool,
         now: Time,
     ) {
-        // After a pause, a late call counts as two steps.
+        // A late call, after a pause, counts as two steps.
         let seconds = now.since(self.stepped_at).secs().min(2.0 * STEP.secs());
         self.stepped_at = now;
         let load = carried.lately(way) / self.bps;
@@ -202,7 +202,7 @@ impl Way {
         self.rest(now);
     }
 
-    /// Without use the rate returns to its start.
+    /// Returns the rate to its start after time without use.
     fn rest(&mut self, now: Time) {
         if now.since(self.used_at) >= self.config.given.idle {
             self.bps = self.config.start.bps() as f64;
@@ -214,7 +214,7 @@ impl Way {
         let trip = self.answers[ANSWERS - 1].map_or(Duration::ZERO, |heard| heard.trip);
         self.hold_until = now + trip + STEP;
         let Some(delivered) = self.delivered(carried, way) else {
-            // The answered segments left too long ago.
+            // The answered segments left too long ago to measure the delivery.
             return self.set(self.bps.min(LEAST * carried.lately(way)));
         };
         let left = (1.0 - added.secs() / DRAIN_S).max(LEAST);
@@ -236,7 +236,7 @@ impl Way {
         }
     }
 
-    /// Grows, `seconds` after the previous step.
+    /// Lets the rate grow, `seconds` after the previous step.
     fn grow(&mut self, seconds: f64) {
         let known = self.good.map_or(0.0, |good| self.config.given.keep * good);
         if self.bps < known {

@@ -18,7 +18,7 @@ pub struct Autorated<D> {
 }
 
 impl<D: Discipline> Autorated<D> {
-    /// `shaper`, which is at the initial rate, in front of the line.
+    /// Puts `shaper`, which is at the initial rate, in front of the line.
     pub fn new(shaper: Shaper<D>, config: Config) -> Self {
         let autorate = Box::new(Autorate::new([Some((config, CountingPoint::Before)), None]));
         Autorated { shaper, autorate, config, sent_bytes: 0 }

@@ -25,10 +25,10 @@
 //! # Where we differ
 //! - There is one tin, one type of host, and no shaper. Put a shaper in front, and choose the type
 //!   of host by the classifier.
-//! - `ack_filter` ([`AckFilter`]) keeps each acknowledgement with SACK blocks; CAKE drops one if
-//!   the new one has these blocks and more. The arrival must be an acknowledgement without data; in
-//!   CAKE it may carry data. The crate `fairwire-link`, whose packets have no headers, refuses the
-//!   option.
+//! - `ack_filter` ([`AckFilter`]) keeps each acknowledgement with SACK blocks; CAKE drops it if the
+//!   new acknowledgement has these blocks and more. The arrival must be an acknowledgement without
+//!   data; in CAKE it may carry data. The crate `fairwire-link`, whose packets have no headers,
+//!   refuses the option.
 //! - If the filter drops, service is gated ([DRR++](crate::scheduler::drr_plus_plus)): an
 //!   acknowledgement that arrives during its queue's turn waits for the next. In CAKE,
 //!   acknowledgements that arrive faster than they are sent get the share of a bulky flow, however
@@ -43,18 +43,19 @@
 //!   default target and interval they wait 20 to 80 ms and carry 14 Mbit/s, since CoDel's own drops
 //!   are a fifth. The file is `scenarios/ingress.toml`.
 //! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
-//!   quantum, not all active ones. TCP flows with small windows run empty and return as new. New
-//!   flows are served first and not counted, so a host with many of them gets more than its share.
-//!   On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the link against
-//!   nine of another host. A lone flow that never yields gets 0.47. In an experiment that counted
-//!   all active queues they got 0.48 and 0.50. The TCP flow loses the rest while CoDel's signals
-//!   keep its only queue empty. Hosts whose queues never run empty get equal shares.
+//!   quantum, not all active ones. Queues of TCP flows with small windows run empty and return as
+//!   new. New queues are served first and not counted, so a host with many of them gets more than
+//!   its share. On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the
+//!   link against nine of another host. A lone flow that never yields gets 0.47. In an experiment
+//!   that counted all active queues they got 0.48 and 0.50. The TCP flow loses the rest while
+//!   CoDel's signals keep its only queue empty. Hosts whose queues never run empty get equal
+//!   shares.
 //! - COBALT's allowance of two packets for each queue covers all backlogged queues, and is the
 //!   default. CAKE's covers bulky queues, and only with the option `ingress`; `allowance =
 //!   "packets"` is CAKE without that option. With `"packets"` the lone flow above gets 0.30.
 //! - If all eight queues of a set are taken, a flow shares the first; in CAKE it shares the one
 //!   that its hash picks.
-//! - The parts list their own differences.
+//! - The scheduler and the dropper list their own differences.
 //!
 //! # Example
 //! ```toml
@@ -113,7 +114,7 @@ pub struct Spec {
     pub cobalt: cobalt::Control,
     /// The backlog that is allowed whatever the target.
     ///
-    /// See `Allowance`. CAKE has the first with its `ingress`, and the second without.
+    /// See `Allowance`. CAKE has `round` with its option `ingress`, and `packets` without it.
     #[parameter(default = Allowance::Round)]
     pub allowance: Option<Allowance>,
     /// The number of queues, a multiple of 8: they form sets of eight.
@@ -121,7 +122,7 @@ pub struct Spec {
     pub queues: Option<u32>,
     /// Bytes of credit per round.
     ///
-    /// Credit per round of a host's only bulky flow. CAKE.
+    /// The credit of a host's only bulky flow, as in CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", min = "256 B", max = "1 MiB")]
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round with few backlogged flows: their quanta grow to fill it.
@@ -175,15 +176,15 @@ pub enum Allowance {
     Packets,
 }
 
-/// The waiting acknowledgements that are dropped for one that acknowledges more.
+/// The waiting acknowledgements that are dropped for a newer one that acknowledges more.
 #[word(gated)]
 pub enum Filter {
     /// None.
     #[default]
     Off,
-    /// The first, if there are two.
+    /// The first, if two are waiting.
     On,
-    /// Also a single one, immediately before it.
+    /// Also a single one, immediately before the newer one.
     Aggressive,
 }
 

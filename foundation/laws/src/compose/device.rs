@@ -2,7 +2,7 @@
 //!
 //! The discipline is polled for a packet as soon as the device has room, as by a driver without
 //! byte queue limits. Packets in the device are committed: they wait in order, and are neither
-//! marked nor dropped. The packet in transmission is not part of it.
+//! marked nor dropped. The packet in transmission has left the device.
 
 use alloc::collections::VecDeque;
 use core::any::Any;

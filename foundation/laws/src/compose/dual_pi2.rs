@@ -9,12 +9,12 @@
 //!
 //! # Why
 //! A classic sender's rate falls with the square root of its signals, a scalable sender's with
-//! their number. Squaring for one and multiplying for the other gives both the same rate. Scalable
-//! senders need very little queue, which a separate queue provides.
+//! their number. Squared signals for classic senders and multiplied signals for scalable ones give
+//! both the same rate. Scalable senders need very little queue, which a separate queue provides.
 //!
 //! # State and cost
-//! 910 bytes, plus the slots of two buffers, each of which could hold the entire limit. O(1) per
-//! packet. At most 1024 missed updates are made up for.
+//! 910 bytes, plus the slots of two buffers, each for the entire limit. O(1) per packet. At most
+//! 1024 missed updates are repeated.
 //!
 //! # Source (section, equation)
 //! RFC 9332, section 2 and appendix A.
@@ -22,20 +22,19 @@
 //! # Where we differ
 //! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2; appendix A.1
 //!   uses only the classic queue's. L4S senders that respond to marks keep their queue below the
-//!   target, and then both rules agree. An unresponsive one is held near the target. A lone sender
-//!   at 1.2 or 2 times the link's rate waits below 30 ms on average; under appendix A.1 it filled
-//!   the buffer.
+//!   target, and then both rules agree. The queue of unresponsive senders is held near the target.
+//!   A lone sender at 1.2 or 2 times the link's rate waits below 30 ms on average; under appendix
+//!   A.1 it filled the buffer.
 //! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival if less than
 //!   the longest packet would fit, so that long packets are not at a disadvantage.
-//! - There is no timer: an update happens at the first call after it was due, with the queue at its
-//!   due time.
+//! - There is no timer: the first call after an update was due makes it, with the queue when it was due.
 //! - Weighted round robin counts bytes. While both queues are backlogged, a classic packet is due
 //!   whenever the classic queue's share of the bytes sent would otherwise fall behind. The RFC
 //!   leaves the scheduler open.
 //! - Probabilities above 1 count as 1. When k p' reaches 1 both queues drop with p' squared, and
 //!   all remaining L4S packets are marked (appendix A.2).
 //! - Signals are distributed by the RFC's deterministic counters; no number is drawn.
-//! - The last waiting packet is sent even if a drop is due, so the link never idles for it.
+//! - The last waiting packet is sent even if a drop is due, so a drop never makes the link idle.
 //! - As in the L4S team's kernels, the step applies to L4S packets that met two others in their
 //!   queue (`min_qlen_step`; Linux 6.17 has 0). Waiting for one packet, 1.2 ms at 10 Mbit/s, is no
 //!   congestion. Appendix A.1 has Th_len of one packet, counted at a packet's departure.
@@ -279,7 +278,7 @@ struct SubQueue {
     left: Tally,
     /// Sum of the probabilities since the last mark or drop.
     owed: f64,
-    /// Sum of the drop probabilities under overload, likewise.
+    /// Sum of the drop probabilities under overload since the last drop.
     drops_owed: f64,
 }
 
@@ -321,7 +320,8 @@ impl SubQueue {
         self.head_arrived().map_or(Duration::ZERO, |arrived| now.since(arrived))
     }
 
-    /// Removes the packet that leaves next. Had it met enough others for the step?
+    /// Removes the packet that leaves next, and returns whether it had met enough others for the
+    /// step.
     fn pop(&mut self) -> Option<(Packet, bool)> {
         let key = self.buffer.oldest()?;
         let number = self.came - u64::from(self.buffer.len());
@@ -330,8 +330,8 @@ impl SubQueue {
     }
 }
 
-/// Adds to the signals owed; true if they exceed one. One per packet is enough, so a probability
-/// counts as at most 1.
+/// Adds to the signals owed, and returns true if they exceed one. One signal per packet is enough,
+/// so a probability counts as at most 1.
 fn recurs(owed: &mut f64, probability: f64) -> bool {
     *owed += probability.min(1.0);
     let is_due = *owed > 1.0 || probability >= 1.0;

@@ -8,8 +8,8 @@
 //!
 //! # Why
 //! Flows are separate, so each has its own share and its own delay, and a flow that sends little
-//! waits for no other. CoDel then keeps each bulky flow's queue short. It is the default of most
-//! Linux distributions.
+//! waits for no other. CoDel then keeps each bulky flow's queue short. FQ-CoDel is the default of
+//! most Linux distributions.
 //!
 //! # State and cost
 //! 90 bytes per queue, and each packet's links. O(log queues) per packet to track the fattest
@@ -21,7 +21,7 @@
 //! # Where we differ
 //! - The buffer is the site's, to compare disciplines under one limit.
 //! - Linux has other rules, which `rules = "linux"` adopts. CoDel compares the backlog of all
-//!   queues with `mtu`. A new queue found empty is removed from the list if no old ones wait. A
+//!   queues with `mtu`. A new queue found empty is removed from the list if no old queues wait. A
 //!   queue continues to signal until it is polled and found empty. Packets dropped by an overflow
 //!   count as signals. With `arithmetic = "linux"` as well, each packet meets the same fate as in
 //!   the kernel (see *Linux as an oracle* in the documentation). After an overflow the kernel's
@@ -32,10 +32,10 @@
 //!   queue.
 //! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
 //!   one queue. In Linux nearly every queue can be signalled, and on slow links with many flows the
-//!   signals keep a packet or two in each, to no benefit. With 16 bulk TCP flows at 1 Mbit/s, a
-//!   round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on average. With
-//!   `mtu = "0 B"` it waits 94 ms (60 s, 3 seeds).
-//! - The parts list their own differences.
+//!   signals keep a packet or two in each queue, to no benefit. With 16 bulk TCP flows at 1 Mbit/s,
+//!   a round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on average.
+//!   With `mtu = "0 B"` it waits 94 ms (60 s, 3 seeds).
+//! - The scheduler and the droppers list their own differences.
 //!
 //! # Example
 //! ```toml
@@ -118,8 +118,7 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round with few backlogged flows: their quanta grow to fill it.
     ///
-    /// With few backlogged flows, each quantum grows until a round takes this time, up to 64 KiB.
-    /// This yields trains of packets, which a gateway joins again.
+    /// Each quantum grows up to 64 KiB. This yields trains of packets, which a gateway joins again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each.

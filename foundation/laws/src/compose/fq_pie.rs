@@ -8,8 +8,8 @@
 //!
 //! # Why
 //! It separates flows as FQ-CoDel does, but its controller acts on arrivals. Against an
-//! unresponsive flow, PIE's probability rises as far as needed. CoDel's rate of drops grows slowly
-//! there.
+//! unresponsive flow, PIE's probability rises as far as needed, while CoDel's rate of drops grows
+//! slowly.
 //!
 //! # State and cost
 //! 130 bytes per queue, and each packet's links. O(log queues) per packet, to find the fattest

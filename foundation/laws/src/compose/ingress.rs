@@ -2,8 +2,8 @@
 //! crossed the line in front of the shaper.
 //!
 //! A dropped packet is charged like a sent one, so arrivals, sent or dropped, are at most the rate.
-//! Against senders that do not slow down nothing would then be sent. So, as in CAKE, a packet may
-//! also leave once the packets sent before it are paid at two thirds of the rate.
+//! If senders did not slow down, nothing would then be sent. So, as in CAKE, a packet may also
+//! leave once the packets sent before it are paid at two thirds of the rate.
 
 use crate::compose::shaper::Shaper;
 use core::any::Any;
@@ -14,9 +14,9 @@ use fairwire_core::{
 
 /// A discipline whose drops are charged. See the [module](self).
 pub(crate) struct Ingress<D> {
-    /// Drops are charged here too.
+    /// The shaper, which also charges drops.
     shaper: Shaper<D>,
-    /// Free when all sent packets are paid at two thirds of the rate.
+    /// A transmitter that is free when all sent packets are paid at two thirds of the rate.
     least: Transmitter,
 }
 
@@ -37,7 +37,7 @@ impl<D: Discipline> Discipline for Ingress<D> {
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         let Shaper { inner, paid } = &mut self.shaper;
-        // An empty one is polled in any case, as by the shaper.
+        // An empty discipline is polled in any case, as by the shaper.
         let is_free = paid.is_free(now) || self.least.is_free(now);
         if !is_free && !inner.backlog().is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Disciplines made of other parts or of other disciplines. One combination per file.
+//! Disciplines composed of schedulers, droppers or other disciplines, one combination per file.
 
 pub mod autorated;
 pub mod cake_like;

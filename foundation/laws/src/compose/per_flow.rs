@@ -1,7 +1,7 @@
 //! One law for each of many queues.
 //!
-//! [`PerFlow`] gives each queue of a buffer whose queues are counted its own law; another dropper
-//! makes room. If a queue loses a packet to make room, its law is called ([`Law::overflowed`]).
+//! [`PerFlow`] gives each queue its own law, in a buffer whose queues are counted. Another dropper
+//! makes room. If it takes a packet from a queue, the queue's law is called ([`Law::overflowed`]).
 
 use crate::dropper::law::Law;
 use alloc::boxed::Box;
@@ -45,8 +45,8 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
     }
 
     /// The number of the queue that a packet has just left, and its remaining backlog. It may
-    /// differ from the queue for packets like it: if queues are assigned to flows, the flow may
-    /// have another by now.
+    /// differ from the queue for such packets: if queues are assigned to flows, the flow may have
+    /// another queue by now.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
@@ -176,13 +176,13 @@ mod tests {
         let packet = |flow: u64| Packet::new(0, 100, flow.into(), Time::ZERO);
         // Flow 7 finds no queue empty and shares the first with flow 5.
         [5, 6, 7].into_iter().for_each(|flow| queue.enqueue(packet(flow), Time::ZERO, &mut Ignore));
-        // Once flow 6 has no backlog, flow 7 gets the second.
+        // Once flow 6 has no backlog, flow 7 gets the second queue.
         for flow in [5, 6] {
             assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(flow)));
         }
         queue.enqueue(packet(7), Time::ZERO, &mut Ignore);
         assert_eq!(queue.buffer().queue_of(&packet(7)), FlowHash(1));
-        // Its first packet still leaves the first queue, and leaves it empty.
+        // The first packet of flow 7 still leaves the first queue, and leaves it empty.
         assert_eq!(queue.dequeue(Time::ZERO, &mut Ignore), Some(packet(7)));
         assert_eq!(queue.dropper().law(0), &Calls { departures: 2, left_behind: 0, emptied: 1 });
         assert_eq!(queue.dropper().law(1), &Calls { departures: 1, left_behind: 0, emptied: 1 });

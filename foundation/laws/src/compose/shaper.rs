@@ -11,7 +11,7 @@ use fairwire_core::{
     Backlog, Control, Discipline, Duration, Packet, Probe, Rate, Room, Signals, Time, Transmitter, Unit,
 };
 
-/// A burst as the time in which `rate` brings it: as given, or 1 ms and two packets.
+/// The time that a burst takes at `rate`: the given burst, or 1 ms and two packets.
 pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) -> Duration {
     let two_packets = 2 * u64::from(packet_bytes.max(1514));
     typed.map_or_else(
@@ -32,7 +32,7 @@ impl<D: Discipline> Shaper<D> {
         Shaper { inner, paid }
     }
 
-    /// Continues at another rate. Earlier packets are paid at the old one.
+    /// Continues at another rate. Earlier packets are paid at the old rate.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.paid.set_rate(rate, self.paid.catch_up());
     }

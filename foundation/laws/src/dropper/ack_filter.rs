@@ -2,12 +2,12 @@
 //!
 //! An arriving acknowledgement makes a queued one of the same flow needless if the queued one
 //! acknowledges less. As in CAKE, the first needless packet is dropped if there is a second. The
-//! aggressive filter also drops a single one, if the new packet comes immediately after it. At most
-//! one is dropped per arrival. A packet is never dropped
+//! aggressive filter also drops a single needless packet, if the new packet comes immediately after
+//! it. At most one packet is dropped per arrival. A packet is never dropped
 //! - if it has SACK blocks, echoes a mark or a retransmission, or counts other marks than the new
-//!   one;
+//!   packet;
 //! - if another queued packet has the same number, so that one of the two is a duplicate;
-//! - in front of one that echoes a mark.
+//! - in front of a packet that echoes a mark.
 //!
 //! The caller knows which packets acknowledge what ([`Signals::acknowledges`]): the simulator, and
 //! a gateway, which reads TCP's header. Each arrival inspects every packet of the queue.
@@ -17,7 +17,7 @@ use fairwire_core::{
     Victim, Weight,
 };
 
-/// `D`, and the filter. See the [module](self).
+/// The dropper `D` with the filter. See the [module](self).
 #[derive(Debug)]
 pub struct AckFilter<D> {
     inner: D,

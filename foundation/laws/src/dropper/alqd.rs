@@ -23,7 +23,7 @@
 //! # Where we differ
 //! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here
 //!   that happens exactly when the remembered queue is empty.
-//! - With weights, queues are compared by their excess over their parts, q - b, with the parts at
+//! - With weights, queues are compared by their excess over their shares, q - b, with the shares at
 //!   that time.
 //! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
 //!   refused.
@@ -114,7 +114,7 @@ impl Alqd {
         self.register.map(|register| (register.flow, register.length))
     }
 
-    /// Is `queue` further above its part than `other`?
+    /// Is `queue` further above its share than `other`?
     #[inline]
     fn is_further(&self, queue: Register, other: Register, buffer: &Buffer) -> bool {
         if self.shares.are_equal() {

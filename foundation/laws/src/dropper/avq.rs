@@ -6,7 +6,7 @@
 //! capacity falls with arrivals and rises with time, until the arrival rate is the desired fraction
 //! of the link's rate.
 //!
-//! The virtual queue has the same buffer as the real one.
+//!
 //!
 //! # Why
 //! It controls the rate rather than the backlog: the real queue stays short, since the virtual one
@@ -23,9 +23,8 @@
 //!
 //! # Where we differ
 //! - Before the first arrival the virtual capacity is the link's; the paper does not say.
-//! - A virtual buffer given in packets counts each as a typical one.
-//! - As in the paper, every arrival counts against the virtual capacity, also those that are
-//!   dropped.
+//! - A virtual buffer given in packets counts each packet as a typical one.
+//! - As in the paper, every arrival counts against the virtual capacity, even if it is dropped.
 //! - A packet that finds the virtual queue empty never overflows it. In the paper no packet is
 //!   longer than the buffer; here a virtual buffer given in packets may meet longer ones, which
 //!   would otherwise never pass.
@@ -68,7 +67,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which the virtual queue counts.
     ///
-    /// Whether the virtual queue counts bytes, as in the paper, or packets as typical ones.
+    /// Bytes, as in the paper, or packets of the typical size.
     #[parameter(default = Measure::Bytes)]
     pub measure: Option<Measure>,
     /// The desired fraction of the link's rate.

@@ -66,8 +66,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which the backlog is counted.
     ///
-    /// Whether `threshold` counts packets or bytes; with bytes the probability is also scaled by
-    /// packet length.
+    /// `threshold` is in this unit; with bytes the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
     /// The step up.
@@ -80,7 +79,7 @@ pub struct Spec {
     /// d2: the authors' code for ns-1.
     #[parameter(default = 0.00025, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// The time after a step without another.
+    /// The time after a step in which no other step is taken.
     #[parameter(default = "100 ms", above = "0 s", source = "The authors' code for ns-1.")]
     pub freeze_time: Option<Quantity<Duration>>,
     /// A backlog above this counts as overflow.
@@ -88,8 +87,7 @@ pub struct Spec {
     pub threshold: Option<Quantity<Level>>,
     /// Continue to fall while the link stays idle.
     ///
-    /// Whether the probability continues to fall, a step per `freeze_time`, while the link stays
-    /// idle, rather than once when it goes idle.
+    /// The probability falls a step per `freeze_time`, rather than once when the link goes idle.
     #[parameter(default = false)]
     pub idle_decay: Option<bool>,
 }

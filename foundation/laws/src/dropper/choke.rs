@@ -86,13 +86,13 @@ pub struct Spec {
     pub regions: Option<u32>,
     /// The packets with which an arrival is compared.
     ///
-    /// Random ones, the oldest (`front`) or the newest (`back`).
+    /// Random packets, the oldest (`front`) or the newest (`back`).
     #[parameter(default = Compare::Random)]
     pub compare: Option<Compare>,
     /// The unit in which the queue is counted.
     ///
-    /// Whether the queue is averaged in packets or in bytes; in bytes RED's probability is also
-    /// scaled by packet length. Draws are of packets, all equally likely.
+    /// In bytes, RED's probability is also scaled by packet length. Draws are of packets, all
+    /// equally likely.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// No comparison below this average.
@@ -129,7 +129,7 @@ pub struct Spec {
     pub idle_rule: Option<IdleRule>,
     /// Never drop early while at most one packet (or byte) waits.
     ///
-    /// No drop while the queue, without the arrival, is 1 (packet or byte) or less, as for `red`.
+    /// The arrival itself does not count, as for `red`.
     #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
 }
@@ -238,7 +238,7 @@ pub struct Choke {
     config: Config,
     rng: Rng,
     red: Red,
-    /// Queued packets of the flow of the arrival that is being dropped, to be dropped with it.
+    /// Queued packets of the arrival's flow, to be dropped with the arrival.
     matches: Vec<Key>,
 }
 
@@ -338,7 +338,7 @@ mod tests {
             seed: Seed(1),
             stream: "test",
         };
-        // Thresholds of 20 and 40 packets.
+        // The thresholds are 20 and 40 packets.
         let (_, config) = Spec { regions: Some(4), ..Spec::default() }.check(&site).expect("it makes sense");
         let draws = [20.0, 24.9, 25.0, 39.0, 60.0].map(|average| config.draws_at(average));
         assert_eq!(draws, [2, 2, 4, 8, 8]);

@@ -76,17 +76,17 @@ pub struct Spec {
     pub control: Control,
     /// The increase of BLUE's probability at an overflow.
     ///
-    /// It applies at most once per target. CAKE.
+    /// It applies at most once per target, as in CAKE.
     #[parameter(default = 1.0 / 256.0, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
     /// The decrease of BLUE's probability at an empty queue.
     ///
-    /// It applies at most once per target. CAKE.
+    /// It applies at most once per target, as in CAKE.
     #[parameter(default = 1.0 / 4096.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
 }
 
-/// The parameters that CAKE sets, too.
+/// The parameters that [`cake_like`](crate::compose::cake_like) has, too.
 #[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
@@ -184,7 +184,7 @@ const MAX_STEPS: u32 = 1024;
 pub struct Cobalt {
     /// BLUE's probability.
     probability: f64,
-    /// The time of its last change.
+    /// The time of the probability's last change.
     changed: Time,
     /// The time of the count's next move.
     next: Time,
@@ -204,7 +204,6 @@ impl Cobalt {
         self.count
     }
 
-    /// Advances the schedule by a gap, which depends on the count.
     fn advance(&mut self, terms: &Terms) {
         self.next += terms.gap(self.count);
     }
@@ -231,7 +230,7 @@ impl Cobalt {
         }
     }
 
-    /// CoDel's part: is a signal due?
+    /// Is a signal of CoDel due?
     #[inline]
     fn is_due(&mut self, terms: &Terms, sojourn: Duration, queues: u32, now: Time) -> bool {
         let is_due = self.count > 0 && now >= self.next;

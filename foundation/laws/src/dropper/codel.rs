@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! Measures each packet's wait when it leaves. After an entire interval in which no packet waited
-//! less than the target, it drops one. The next drop follows after an interval divided by the
+//! less than the target, it drops a packet. The next drop follows after an interval divided by the
 //! square root of the number of drops, so drops come ever sooner. They stop when a packet again
 //! waits less than the target.
 //!
@@ -15,13 +15,13 @@
 //! 40 bytes; O(1) per packet, a square root per signal.
 //!
 //! # Source (section, equation)
-//! RFC 8289, section 5; K. Nichols and V. Jacobson, "Controlling queue delay", ACM Queue
-//! 10(5), 2012.
+//! RFC 8289, section 5; K. Nichols and V. Jacobson, "Controlling queue delay", ACM Queue 10(5),
+//! 2012.
 //!
 //! # Where we differ
 //! - The RFC's pseudo-code only drops. As in Linux, a mark replaces a drop. A marked packet is
 //!   sent, so at most one signal is given per packet sent.
-//! - Times are nanoseconds; the control law rounds down to one.
+//! - Times are nanoseconds, to which the control law rounds down.
 //! - If a drop falls due several times at one instant, the packets that leave at that instant take
 //!   the drops, as in the RFC's loop. Under a scheduler other than `fcfs`, those are the packets
 //!   that would leave next.
@@ -81,7 +81,7 @@ pub struct Control {
     /// How long the wait may exceed the target: a round trip of the slower senders.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub interval: Option<Quantity<Duration>>,
-    /// No signal if the backlog left behind is no more than this.
+    /// No signal is given while the backlog left behind is at most this.
     #[parameter(
         unset = "1514 B, or the typical packet if that is longer",
         max = "1 GiB",
@@ -109,8 +109,8 @@ pub enum Arithmetic {
     #[default]
     Exact,
     /// As in Linux: times are counted in units of 1.024 us. Each signal computes 1/sqrt(count) by
-    /// one step of Newton's method from the previous root, in 16 bits. From 1 to 2 that gives 0.5
-    /// instead of 0.707: the third signal comes 50 ms after the second rather than 71.
+    /// one step of Newton's method from the previous root, in 16 bits. From a count of 1 to 2 that
+    /// gives 0.5 instead of 0.707: the third signal comes 50 ms after the second rather than 71.
     Linux,
 }
 
@@ -133,7 +133,7 @@ impl Control {
 pub struct Terms {
     /// As given or by default, in the precision of the law.
     pub control: CheckedControl,
-    /// No signal if no more bytes than this are left behind.
+    /// No signal is given while at most this number of bytes is left behind.
     pub mtu: u64,
     /// Whether ECN-capable packets are marked: a marked packet is sent, which the law must know.
     pub ecn: EcnPolicy,
@@ -197,7 +197,7 @@ enum Phase {
 }
 
 impl Codel {
-    /// Signals of the current phase, or of the last one: the drop rate follows its square root.
+    /// The number of signals in the current or last phase; the drop rate follows its square root.
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -399,8 +399,8 @@ mod tests {
 
     #[test]
     fn a_step_that_would_end_below_zero_wraps_around() {
-        // r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in integers, computed independently of
-        // the program.
+        // `next` is r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in integers, computed
+        // independently of the program.
         for (root, count, next) in
             [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
         {

@@ -18,7 +18,7 @@
 //!
 //! # Where we differ
 //! - The paper drops the cell that is closest to being sent, which is the oldest under first come,
-//!   first served. Other schedulers here still drop the oldest.
+//!   first served. Here the oldest packet is dropped under other schedulers, too.
 //! - The paper's unit is the ATM cell. Here packets differ in size, and one arrival may push
 //!   several out.
 //!

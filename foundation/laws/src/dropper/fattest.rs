@@ -8,13 +8,13 @@
 //! with the lowest number loses.
 //!
 //! The RFC searches all queues. Here each node of a tree over the queues holds the maximum of the
-//! four below it, so one path leads to the fattest queue. A queue's number in the tree only rises
-//! as packets arrive. It is corrected only when it is found to be the maximum and too high. So it
-//! is never too low, departures cost nothing, and the result is exact.
+//! four below it, so one path leads to the fattest queue. A queue's bytes in the tree only rise, as
+//! packets arrive. They are corrected only when found to be the maximum and too high. So they are
+//! never too low, departures cost nothing, and the result is exact.
 //!
-//! The logarithm is amortised: each corrected number was raised by an earlier packet. But one
-//! overflow may meet all of them, if every queue drained since the last. With 65536 queues that
-//! once took 6.2 ms.
+//! The logarithm is amortised: each corrected value was raised by an earlier packet. But one
+//! overflow may correct all values, if every queue drained since the last overflow. With 65536
+//! queues that once took 6.2 ms.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -132,7 +132,7 @@ pub(super) struct Maxima {
     nodes: Box<[u64]>,
     /// The first node of the lowest level.
     lowest: usize,
-    /// Levels below the root.
+    /// The number of levels below the root.
     depth: u32,
 }
 

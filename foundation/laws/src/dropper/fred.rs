@@ -84,8 +84,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which queues are counted.
     ///
-    /// Whether queues are counted in packets or in bytes. In bytes, a packet in the law means the
-    /// site's typical packet.
+    /// In bytes, a packet in the law means the site's typical packet.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
     /// No random drops below this average; also the maximum that a flow may have queued.
@@ -117,9 +116,8 @@ pub struct Spec {
     /// Let each flow have two packets queued above the upper threshold, rather than drop all
     /// arrivals.
     ///
-    /// Above the upper threshold each flow may have two packets queued, and at most twice the
-    /// average flow's. If false, all arrivals are dropped there, and a flow with more also gets a
-    /// strike.
+    /// A flow's backlog is also limited to twice the average flow's. If false, a flow with more
+    /// also gets a strike.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -194,11 +192,11 @@ pub struct Fred {
     average_flow: f64,
     /// Arrivals since the last random drop; `None` while the average is below the lower threshold.
     count: Option<u64>,
-    /// Since when the queue is empty.
+    /// The time since which the queue is empty.
     empty_since: Time,
     /// The number of backlogged flows after the last packet that entered or left.
     active: u32,
-    /// By the flow's place among backlogged flows.
+    /// The strikes of each backlogged flow, by its place.
     strikes: Box<[u32]>,
 }
 
@@ -328,8 +326,8 @@ impl Dropper for Fred {
 
     #[inline]
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // The number of flows before the packet left: in the listing its flow leaves only after the
-        // average is updated.
+        // This is the number of flows before the packet left: in the listing its flow leaves only
+        // after the average is updated.
         self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();
         if buffer.is_empty() {

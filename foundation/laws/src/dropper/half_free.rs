@@ -1,9 +1,9 @@
-//! A queue that holds half of the free room gets no more: the buffer rule of ns-2's SFQ.
+//! Refuses packets of a queue that holds half of the free room: the buffer rule of ns-2's SFQ.
 //!
 //! # What it does
 //! Refuses an arrival whose queue holds at least half as many packets as there is still room for.
-//! If fewer places are free than there are [`BUCKETS`], it also refuses an arrival whose queue
-//! holds more than the buffer's share of one bucket.
+//! If there is room for fewer packets than there are [`BUCKETS`], an arrival is also refused if its
+//! queue holds more than the buffer's share of one bucket.
 //!
 //! # Why
 //! A single queue in the buffer takes a third of it, and two queues a fourth each. So a newcomer
@@ -12,19 +12,18 @@
 //!
 //! # Source
 //! Derived from traces of ns-2 2.35: 65 063 arrivals of six bursty flows with `maxqueue_` 40 and
-//! `buckets_` 16, whose fate the rule predicts without exception. McKenney's own rule takes from
-//! the longest queue instead.
+//! `buckets_` 16. The rule predicts the fate of every arrival. McKenney's rule takes from the
+//! longest queue instead.
 //!
 //! # Where we differ
-//! ns-2 hashes pairs of addresses into its buckets; here each queue of the scheduler is one. Places
-//! are packets, even if the buffer counts bytes.
+//! ns-2 hashes pairs of addresses into its buckets; here each queue of the scheduler is a bucket.
+//! Room is counted in packets, even if the buffer counts bytes.
 
 use fairwire_core::{Buffer, Cause, Dropper, Needs, Packet, Time, Verdict};
 
 /// ns-2's `buckets_`.
 pub const BUCKETS: u32 = 16;
 
-/// Refuses arrivals of queues that hold half of the free room. See the [module](self).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HalfFree;
 
@@ -66,8 +65,8 @@ mod tests {
     #[test]
     fn each_queue_takes_half_of_the_free_space_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // 13 are half of the remaining 27, then 9 are half of 18. With at most 15 places free, a
-        // flow that has more than 40 / 16 (2) packets gets no more.
+        // Of 40 places, the first flow gets 13, half of the remaining 27, and the second 9, half of
+        // 18. With at most 15 left, a flow that has more than 40 / 16 (2) packets gets no more.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

@@ -1,8 +1,8 @@
-//! Laws: the control of one queue, the only one or one of many.
+//! Laws: the control of a queue, which may be the only queue or one of many.
 //!
-//! CoDel, PIE and COBALT use a packet, the backlog of its queue, and the time, whichever queue it
-//! is. So each is a [`Law`], written once. [`OneQueue`] applies it to the entire buffer, and
-//! [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many queues.
+//! CoDel, PIE and COBALT decide by a packet, the backlog of its queue, and the time, whichever
+//! queue it is. So each is a [`Law`], written once. [`OneQueue`] applies a law to the entire
+//! buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many queues.
 
 use core::fmt::Debug;
 use core::slice;
@@ -14,8 +14,8 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// The data that all queues under this law share.
     type Common: Debug + Send;
 
-    /// Does it judge arrivals? If not, [`on_arrival`](Self::on_arrival) is not called, which saves
-    /// finding the arrival's queue.
+    /// Does the law judge arrivals? If not, [`on_arrival`](Self::on_arrival) is not called, which
+    /// saves finding the arrival's queue.
     const AT_ARRIVAL: bool = false;
 
     /// Judges an arriving packet for which there is room, before it is in the queue.
@@ -27,7 +27,7 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// backlogged.
     fn share(_: &mut Self::Common, _queues: u32) {}
 
-    /// Judges a packet that was just taken out to be sent. `queue` is the backlog left behind.
+    /// Judges a packet just taken out to be sent. `queue` is the remaining backlog.
     fn on_departure(
         &mut self,
         _: &mut Self::Common,
@@ -38,18 +38,18 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
         Verdict::Pass
     }
 
-    /// Invoked when the buffer is full and a packet of this queue is dropped to make room. It is
-    /// still counted in `queue` if it was queued.
+    /// Invoked when a packet of this queue is dropped to make room in a full buffer. If the packet
+    /// was queued, `queue` still counts it.
     fn overflowed(&mut self, _: &mut Self::Common, _queue: Backlog, _now: Time) {}
 
     /// Invoked when the last packet has left this queue.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Invoked before a departure if the scheduler polled this queue and found it empty since its
-    /// last packet.
+    /// Invoked before a departure if, since this queue's last packet, the scheduler has polled it
+    /// and found it empty.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Takes over the parameters of `fresh` for all of `laws`, which share `common`, as
+    /// Takes over the parameters of `fresh` for all of `laws`, which share `common`. Like
     /// [`Discipline::retune`](fairwire_core::Discipline::retune).
     fn retune(_laws: &mut [Self], _common: &mut Self::Common, _fresh: &Self::Common, _now: Time) -> bool {
         false

@@ -3,26 +3,26 @@
 //! # What it does
 //! Admits every packet while there is room. When the buffer is full, the queue that is furthest
 //! above its share of the buffer loses its oldest packet, and the arrival enters. With equal shares
-//! that is the longest queue.
+//! it is the longest queue.
 //!
 //! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
-//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! w; the paper has equal shares, b = B/n (section II.B). LQD never marks.
 //!
 //! # Why
-//! A flow that uses more of the link than others has more packets queued, so the flows that cause
-//! the congestion bear the losses. A flow below its share loses nothing, whatever others do. With
-//! fair queueing it isolates flows nearly perfectly.
+//! Flows that use more of the link have more packets queued, so the flows that cause the congestion
+//! bear the losses. A flow below its share loses nothing, whatever others do. With fair queueing,
+//! LQD isolates flows nearly perfectly.
 //!
-//! With first come, first served, it is harsh on a flow that has the longest queue and does not
-//! back off: each push-out takes its packet, and in large buffers hardly any gets through. Take
+//! With first come, first served, LQD is harsh on a flow that has the longest queue and does not
+//! back off. Each push-out takes its packet, and in large buffers hardly any gets through. Take
 //! nine TCP flows and a CBR flow at half the link's rate (10 Mbit/s, 32 ms). With a buffer of 780
 //! packets of 512 bytes the CBR flow gets at most a tenth of its fair share, and with 78 packets
 //! half of it.
 //!
 //! # State and cost
 //! Counting packets with equal weights: the queues in order of length, 12 bytes per packet of
-//! buffer, O(1) per packet and per push-out. Counting bytes, or with weights: a balanced tree of
-//! the queues, 40 bytes per packet of buffer (44 with weights), and O(log n) per packet. A push-out
+//! buffer, O(1) per packet and push-out. Counting bytes, or with weights: a balanced tree of the
+//! queues, 40 bytes per packet of buffer (44 with weights), and O(log n) per packet. A push-out
 //! takes O(log n) for each different weight, so at most 256 different weights are allowed,
 //! including the weight 1 of unlisted classes. All memory is allocated at construction.
 //!
@@ -32,14 +32,14 @@
 //! bytes.
 //!
 //! # Where we differ
-//! - The paper defines the rule for an arrival whose own queue holds less than its share. Here the
-//!   rule also applies if that queue holds its share or more, so it may itself lose the packet.
+//! - The paper defines the rule for an arrival whose queue holds less than its share. Here it
+//!   applies to any queue, so the arrival's queue may lose the packet.
 //! - n counts the queue of the arrival, even if it is still empty.
-//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
-//!   refused.
+//! - With `drop = "tail"`, an arrival whose queue must lose a packet is refused, since it is the
+//!   newest.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
 //!   has no weights in its rule.
-//! - Among queues equally far above their shares, the arrival's own loses, or else a random one.
+//! - Among queues equally far above their shares, the arrival's queue loses, or else a random one.
 //!   The paper does not say.
 //! - The paper searches the queues, or sorts them. The queue found here is the same.
 //!
@@ -103,8 +103,8 @@ impl Spec {
     }
 }
 
-/// Longest queue drop, or [RND](crate::dropper::rnd), which differs in the queue that makes room.
-/// See the [module](self).
+/// Longest queue drop, or [RND](crate::dropper::rnd), which chooses another queue to make room. See
+/// the [module](self).
 #[derive(Debug)]
 pub struct Lqd {
     /// Does a random queue above its share make room, if one exists?

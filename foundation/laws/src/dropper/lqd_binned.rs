@@ -6,14 +6,14 @@
 //! and the arrival enters.
 //!
 //! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
-//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! w; the paper has equal shares, b = B/n (section II.B). LQD with bins never marks.
 //!
 //! # Why
 //! The queue that loses is always more than half as long as the longest, for a few operations per
 //! packet. A single register, as in ALQD, has no such bound.
 //!
 //! # State and cost
-//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins for all. O(1) per packet
+//! A link of 12 bytes per packet of buffer (16 with weights), and 80 bins in total. O(1) per packet
 //! and per push-out.
 //!
 //! # Source (section, equation)
@@ -21,16 +21,16 @@
 //! Supporting TCP with Per-flow Queueing", INFOCOM 1998: section IV.
 //!
 //! # Where we differ
-//! - The paper takes any queue of the highest bin. Here it is the one that has been in the bin
-//!   longest without losing a packet. So queues of about the same length take turns, and none loses
-//!   many packets in a row.
+//! - The paper takes any queue of the highest bin. Here it is the queue that has been in the bin
+//!   longest without a loss. So queues of similar length take turns, and none loses many packets in
+//!   a row.
 //! - The paper leaves the widths open. They double here, so one instruction finds the bin.
-//! - In the paper a queue moves by at most one bin. When bytes are counted it may pass several; its
-//!   length determines the bin.
+//! - In the paper a queue moves by at most one bin. When bytes are counted it may pass several
+//!   bins.
 //! - With weights the bin is that of q/w, the queue as a multiple of its share, rather than of q -
-//!   b: all shares change with each queue that appears or empties, and the bins could not follow.
-//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
-//!   refused.
+//!   b. All shares change with each queue that appears or empties, which the bins could not follow.
+//! - With `drop = "tail"`, an arrival whose queue must lose a packet is refused, since it is the
+//!   newest.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 //!
 //! # Example
@@ -94,16 +94,16 @@ impl Spec {
     }
 }
 
-/// Weights reach 10^6, so a queue of one packet may count as little as 2^-20. That is bin 1, the
-/// first number.
+/// The exponent below bin 1. Weights reach 10^6, so a queue of one packet may count as little as
+/// 2^-20, which is bin 1.
 const LOWEST: i32 = -21;
-/// Buffers reach 2^39 bytes at weights down to 10^-6: lengths below 2^60. Includes bin 0, which is
-/// never used.
+/// The number of bins, including bin 0, which is never used. Buffers reach 2^39 bytes at weights
+/// down to 10^-6, so lengths are below 2^60.
 const BINS: usize = LAST_BIN as usize + 1;
-/// The bin of the longest.
+/// The bin of the longest queues.
 const LAST_BIN: u8 = 80;
 
-/// The bin of a queue of `length`, above zero: the integer part of its binary logarithm.
+/// The bin of a queue of `length` above zero: the integer part of `log2(length)`.
 #[inline]
 fn bin_of(length: u64) -> NonZeroU8 {
     numbered(length.ilog2().cast_signed())
@@ -115,7 +115,7 @@ fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
     numbered(((length as f64 / weight).to_bits() >> 52) as i32 - 1023) // of a number above zero, and not subnormal
 }
 
-/// The bin of lengths whose binary logarithm has this integer part.
+/// The bin of lengths whose binary logarithm has the integer part `exponent`.
 #[inline]
 fn numbered(exponent: i32) -> NonZeroU8 {
     NonZeroU8::new((exponent - LOWEST).clamp(1, i32::from(LAST_BIN)) as u8).expect("1 or more")
@@ -154,7 +154,6 @@ impl LqdBinned {
         LqdBinned { shares: Shares::new(&config), config, links, bins: [None; BINS], used: 0 }
     }
 
-    /// The highest bin in use.
     #[inline]
     fn highest(&self) -> Option<u8> {
         self.used.checked_ilog2().map(|bin| bin as u8)
@@ -165,7 +164,6 @@ impl LqdBinned {
         self.links[flow.index()].as_mut().expect(LINKED)
     }
 
-    /// Puts `flow` into `bin`, where its turn comes last.
     #[inline]
     fn link(&mut self, flow: FlowKey, bin: NonZeroU8) {
         let at = usize::from(bin.get());

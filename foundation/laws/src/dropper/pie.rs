@@ -1,9 +1,8 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! # What it does
-//! Estimates the delay of the queue. Every update period moves a drop probability by the delay's
-//! distance from its target and by its change. Arrivals are dropped (or marked) with that
-//! probability.
+//! Estimates the delay of the queue. Every update period, the delay's distance from its target and
+//! its change move a drop probability, with which arrivals are dropped (or marked).
 //!
 //! # Why
 //! A controller of the delay holds it at the target whatever the load. In RED, where the
@@ -23,7 +22,8 @@
 //!   save work, is omitted; while the delay is zero the probability still decays to zero.
 //! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop does.
 //! - A measurement of the departure rate starts with a packet that leaves a queue of at least the
-//!   threshold, itself included. Until the first measurement has ended, the delay counts as zero.
+//!   threshold, the packet included. Until the first measurement has ended, the delay counts as
+//!   zero.
 //! - No number is drawn if the probability is 0.
 //!
 //! # Example
@@ -64,7 +64,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// The parameters of the law, wherever it is used.
+    /// The parameters of the controller.
     #[parameter(flatten)]
     pub control: Control,
     /// The method of estimating the delay.
@@ -86,29 +86,29 @@ pub struct Spec {
     pub boost: Option<bool>,
 }
 
-/// The parameters of the controller that FQ-PIE sets, too.
+/// The parameters of the controller that PIE and FQ-PIE share.
 #[parameters(gated, public, checked = CheckedControl, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Control {
     /// Whether the probability is scaled by the packet's length.
     ///
-    /// In `bytes` the probability is scaled by the packet's length over the typical one.
+    /// With `bytes`, the probability is multiplied by the packet's length over the typical length.
     #[parameter(default = Measure::Packets, source = "RFC 8033, section 4.1 and appendix B.")]
     pub measure: Option<Measure>,
-    /// The delay to hold.
+    /// The target delay.
     ///
     /// QDELAY_REF.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
     pub target: Option<Quantity<Duration>>,
-    /// How often the probability is updated.
+    /// The period between updates of the probability.
     ///
     /// T_UPDATE.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
     pub update: Option<Quantity<Duration>>,
-    /// The change per update and second of delay above the target.
+    /// The change of the probability per update and per second of delay above the target.
     #[parameter(default = 0.125, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub alpha: Option<f64>,
-    /// The change per update and second by which the delay grew.
+    /// The change of the probability per update and per second by which the delay grew.
     #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub beta: Option<f64>,
     /// The time after a short queue in which no packet is dropped.
@@ -139,7 +139,7 @@ pub enum Estimate {
 pub struct Terms {
     /// The controller.
     pub control: CheckedControl,
-    /// The estimate of the delay, and the rules for drops and steps.
+    /// The checked parameters: the estimate of the delay, and the rules for drops and steps.
     pub given: Checked,
     /// MEAN_PKTSIZE.
     pub packet_bytes: u32,
@@ -161,7 +161,7 @@ impl Spec {
     }
 }
 
-/// The state that all queues under PIE share: parameters and the random stream.
+/// The state that all queues under PIE share: the parameters and the random stream.
 #[derive(Debug)]
 pub struct Common {
     /// The parameters.
@@ -177,7 +177,7 @@ const MEASURED_BYTES: u64 = 1 << 14;
 /// The weight of a measurement in the average: DQ_THRESHOLD / 2^16.
 const MEASURED_WEIGHT: f64 = 0.25;
 
-/// Above this delay, in seconds, an update adds 0.02: Linux.
+/// The delay, in seconds, above which an update adds 0.02, as in Linux.
 const BOOSTED: f64 = 0.25;
 
 /// The maximum number of updates made up for in one call. With the defaults they span 15 s, within
@@ -192,7 +192,7 @@ pub struct Pie {
     accumulated: f64,
     /// The delay at the last update, in seconds.
     last_delay: f64,
-    /// No packet is dropped before this has run down.
+    /// The remaining time in which no packet is dropped.
     burst: Duration,
     /// The time of the next update; zero before the first call.
     next_update: Time,
@@ -202,9 +202,9 @@ pub struct Pie {
 /// An estimate of the delay, by either method.
 #[derive(Clone, Debug, Default)]
 struct Delay {
-    /// By timestamps: the wait of the last packet that left, in seconds.
+    /// With timestamps: the wait of the last packet that left, in seconds.
     stamped: f64,
-    /// By rate: seconds per [`MEASURED_BYTES`], zero before the first measurement has ended.
+    /// With rates: seconds per [`MEASURED_BYTES`], zero before the first measurement has ended.
     per_measure: f64,
     /// The start of the current measurement, and the bytes that have left since.
     measuring: Option<(Time, u64)>,
@@ -220,7 +220,7 @@ impl Delay {
         }
     }
 
-    /// Counts a packet of `len` bytes that left a queue of `waiting` bytes, itself included.
+    /// Counts a packet of `len` bytes that left a queue of `waiting` bytes, the packet included.
     fn measure(&mut self, len: u32, waiting: u64, now: Time) {
         if self.measuring.is_none() && waiting >= MEASURED_BYTES {
             self.measuring = Some((now, 0));
@@ -300,7 +300,7 @@ impl Pie {
         self.last_delay = delay;
     }
 
-    /// Is the delay at most half of the target, and was it at the last update?
+    /// Are the delay and the delay at the last update below half of the target?
     fn is_short(&self, terms: &Terms, delay: f64) -> bool {
         let half = terms.control.target.secs() / 2.0;
         delay < half && self.last_delay < half

@@ -1,10 +1,10 @@
 //! The policer: a rate and a bucket, without a queue.
 //!
 //! # What it does
-//! Tokens come at `rate` into a bucket that holds `bucket`; a token is a byte, and the bucket
-//! starts full. A packet for which there are enough tokens takes them and passes. Any other is
-//! dropped, and takes none. Passed packets wait only for the link: if the link is faster than the
-//! packets arrive, none waits.
+//! Tokens come at `rate` into a bucket that holds `bucket`. A token is a byte, and the bucket
+//! starts full. A packet for which there are enough tokens takes them and passes. Any other packet
+//! is dropped, and takes none. Passed packets wait only for the link: if the link is faster than
+//! the packets arrive, none waits.
 //!
 //! # Why
 //! Many access lines are sold by a rate that a policer enforces, since it needs no memory for
@@ -16,12 +16,11 @@
 //!
 //! # Source (section, equation)
 //! RFC 2475, section 2.3.3.3 (policers); RFC 3290, section 5.1.3 (a simple token bucket: strict
-//! conformance). In any T seconds, the bytes that pass are at most `bucket` plus what `rate` brings
-//! in T.
+//! conformance). In any T seconds, the bytes that pass are at most `bucket` plus T times `rate`.
 //!
 //! # Where we differ
-//! - `ecn = "mark"` has no effect: an ECN-capable packet without tokens is dropped too. A policer
-//!   that let it pass with a mark would let a sender that ignores marks exceed the rate.
+//! - `ecn = "mark"` has no effect: an ECN-capable packet without tokens is dropped too. If it
+//!   passed with a mark, a sender that ignores marks could exceed the rate.
 //! - A `rate` without a `bucket` is refused, as is a bucket too small for a typical packet. Lines
 //!   sold at one rate differ by their buckets.
 //!
@@ -68,7 +67,7 @@ pub struct Spec {
     /// Requires `bucket`.
     #[parameter(unset = "the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The amount that may pass at once after a pause: at least a typical packet.
+    /// The number of bytes that may pass at once after a pause: at least a typical packet.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets; required beside `rate`",
         unit = "size"
@@ -115,7 +114,7 @@ impl Spec {
     }
 }
 
-/// Drops traffic that exceeds a rate and a bucket. See the [module](self).
+/// Drops traffic beyond a rate and a bucket. See the [module](self).
 #[derive(Debug)]
 pub struct Policer {
     clock: TokenClock,

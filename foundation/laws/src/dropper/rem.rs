@@ -1,14 +1,14 @@
 //! REM: random exponential marking.
 //!
 //! # What it does
-//! The link has a price. At fixed intervals it rises if arrivals exceeded the capacity, or if the
-//! backlog exceeds a target, and falls otherwise. A packet is dropped (or marked) with probability
-//! 1 - phi^(-price).
+//! The link has a price. At fixed intervals, the price rises if arrivals exceeded the capacity, or
+//! if the backlog exceeds a target; otherwise it falls. A packet is dropped (or marked) with
+//! probability 1 - phi^(-price).
 //!
 //! # Why
 //! The price settles where rate and backlog both reach their targets, whatever the number of
 //! senders. Unlike RED's average, the backlog does not grow with the load. Over several links the
-//! probabilities of passing multiply, so prices add up, and a sender learns the price of its entire
+//! probabilities of passing multiply. So prices add up, and a sender learns the price of its entire
 //! path.
 //!
 //! # State and cost
@@ -20,11 +20,11 @@
 //! 15(3), 2001: the price and the probability; the details as in ns-2 2.35.
 //!
 //! # Where we differ
-//! - ns-2 holds one packet fewer than its limit, and admits the arrival before it drops it. Here
-//!   the buffer is exact.
+//! - ns-2 holds one packet fewer than its limit, and admits an arrival before dropping it. Here the
+//!   buffer is exact.
 //! - There is no timer: the next arrival or departure updates the price for all intervals that have
-//!   passed, with the backlog in between.
-//! - By default the target is below that of ns-2 if the buffer has room for less than 80 packets.
+//!   passed, using the backlog during them.
+//! - By default the target is below that of ns-2 if the buffer has room for fewer than 80 packets.
 //! - Intervals without arrivals are summed in closed form, so the price may differ from that of a
 //!   loop in the last digits.
 //! - No number is drawn if the probability is 0 or 1.
@@ -72,8 +72,8 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which arrivals and backlog are counted.
     ///
-    /// Whether arrivals and backlog count packets or bytes (in typical packets); with bytes the
-    /// probability is also scaled by packet length, as in ns-2.
+    /// Either packets or bytes (in typical packets). With bytes, the probability is also scaled by
+    /// packet length, as in ns-2.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The desired backlog.
@@ -90,7 +90,7 @@ pub struct Spec {
     /// The step of the price.
     #[parameter(default = 0.001, above = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub gamma: Option<f64>,
-    /// The weight of the backlog against the rate.
+    /// The weight of the backlog relative to the rate.
     #[parameter(default = 0.1, min = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub alpha: Option<f64>,
     /// The base of the probability.
@@ -104,20 +104,19 @@ pub struct Spec {
     /// See `MarkAt`.
     #[parameter(default = MarkAt::Departure)]
     pub mark_at: Option<MarkAt>,
-    /// Drop packets that cannot carry a mark with the same probability.
+    /// Drop packets that cannot carry a mark, with the probability of a mark.
     ///
-    /// Whether, under `ecn = "mark"`, a packet that cannot carry a mark is dropped with the same
-    /// probability, as RFC 3168, section 5, requires; false is ns-2.
+    /// Applies under `ecn = "mark"`. RFC 3168, section 5, requires true; false is ns-2.
     #[parameter(default = true)]
     pub drop_incapable: Option<bool>,
 }
 
 impl Part for Spec {}
 
-/// When packets that can carry a mark are judged. Drops always occur at arrival.
+/// The time at which packets that can carry a mark are judged. Drops always occur at arrival.
 #[word(gated)]
 pub enum MarkAt {
-    /// At departure, by the price of that time: the sender learns of it sooner. ns-2.
+    /// At departure, by the price then: the sender learns of the price sooner. ns-2.
     #[default]
     Departure,
     /// At arrival.
@@ -127,7 +126,7 @@ pub enum MarkAt {
 /// The constants of the price. Amounts are in typical packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
     /// b*: the desired backlog.
     pub target: f64,
@@ -155,18 +154,18 @@ impl Law {
 pub struct Config {
     /// The constants of the price.
     pub law: Law,
-    /// When packets that can carry a mark are judged, and whether others are.
+    /// The rule for when packets are judged, by ECN capability.
     pub judged: Judged,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
 
-/// When packets with and without ECN capability are judged.
+/// The arrival or departure at which packets are judged, by ECN capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Packets that can carry a mark are judged at departure, rather than at arrival.
+    /// Are packets that can carry a mark judged at departure, rather than at arrival?
     pub capable_at_departure: bool,
-    /// Packets that cannot are judged at all, always at arrival.
+    /// Are packets that cannot carry a mark judged, at arrival?
     pub incapable: bool,
 }
 
@@ -208,7 +207,7 @@ pub struct Rem {
     rng: Rng,
     price: f64,
     probability: f64,
-    /// The average of arrivals per interval, and the arrivals of this interval.
+    /// The average of arrivals per interval. `arrived` counts those of the current interval.
     input: f64,
     arrived: f64,
     next_change: Time,
@@ -243,8 +242,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // The later intervals had no arrivals, so the price only falls, and stays at 0 once it is
-        // there. Therefore the sum of all steps is cut at 0 only once.
+        // Without arrivals in the later intervals, the price only falls, and stays at 0 after
+        // reaching it. So the sum of all steps is cut at 0 only once.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);
@@ -256,7 +255,7 @@ impl Rem {
         self.probability = self.config.law.probability(self.price);
     }
 
-    /// `packets` packets or `bytes` bytes, in typical packets.
+    /// The amount in typical packets: of `packets` or `bytes`, by the measure.
     #[inline]
     fn counted(&self, packets: u32, bytes: u64) -> f64 {
         match self.config.law.given.measure {

@@ -1,17 +1,17 @@
 //! RIO: RED with "in" and "out".
 //!
 //! # What it does
-//! Runs one RED for each colour on one queue. Packets in profile (green) have high thresholds, and
-//! those out of profile (yellow, red) low ones. The coupling decides which packets a colour's
+//! Runs one RED for each colour on one queue. Packets in profile (green) have high thresholds;
+//! those out of profile (yellow, red) have low ones. The coupling decides which packets a colour's
 //! average counts.
 //!
-//! With `ecn` an early signal marks ECN-capable packets. `above_max` decides whether it does so at
-//! an average above a colour's upper threshold.
+//! With `ecn` an early signal marks ECN-capable packets. `above_max` decides whether that also
+//! holds above a colour's upper threshold.
 //!
 //! # Why
-//! The edge marks the packets that a contract covers (in profile). A core router that knows no
-//! aggregates honours the contracts, since it drops packets out of profile first. With thresholds
-//! that do not overlap, every "out" packet is dropped before any "in" packet.
+//! The edge marks the packets that a contract covers (in profile). A core router honours the
+//! contracts without knowing aggregates, since it drops packets out of profile first. With
+//! thresholds that do not overlap, every "out" packet is dropped before any "in" packet.
 //!
 //! # State and cost
 //! An average and four counters per colour. O(1) per packet; a power per colour is computed only
@@ -24,11 +24,11 @@
 //!
 //! # Where we differ
 //! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
-//!   updates the total and "in" arrivals update the average of "in", as in Clark and Fang. The
-//!   `rio.cc` of ns-2 updates the total on "in" arrivals only, as its comments admit. `out_rule =
-//!   "ns2"` follows ns-2, with two further rules that a trace of its decisions shows. An "out"
-//!   arrival ends the total's idle time, which is then forgotten. An "out" packet dropped, or
-//!   marked, above the upper threshold does not reset the count since the last signal.
+//!   updates the total, and "in" arrivals also the average of "in", as in Clark and Fang. In ns-2's
+//!   `rio.cc`, only "in" arrivals update the total, as its comments admit. `out_rule = "ns2"`
+//!   follows ns-2, with two further rules that a trace of its decisions shows. An "out" arrival
+//!   ends the total's idle time, which is then forgotten. The drop or mark of an "out" packet above
+//!   the upper threshold does not reset the count since the last signal.
 //! - Idle time decays every average at the next arrival of any colour, as if the complete packets
 //!   that the link could have sent had met an empty queue.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the
@@ -79,16 +79,15 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// The unit in which queues are counted.
+    /// The unit in which queues are averaged.
     ///
-    /// Whether queues are averaged in packets or in bytes; in bytes the probability is also scaled
-    /// by packet length.
+    /// Either packets or bytes; in bytes the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The packets that a colour's average counts.
     ///
-    /// `coupled` (RIO-C) counts its own and all better colours, `decoupled` (RIO-D) only its own,
-    /// `total` (weighted RED) all packets.
+    /// `coupled` (RIO-C) counts packets of this and all better colours, `decoupled` (RIO-D) only of
+    /// this colour, `total` (weighted RED) all packets.
     #[parameter(default = Coupling::Coupled)]
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
@@ -103,16 +102,17 @@ pub struct Spec {
     pub yellow: Option<Thresholds>,
     /// The thresholds of a third colour.
     ///
-    /// Omitted fields are as for yellow. Without this table there are two colours, and red packets
-    /// are yellow.
+    /// Fields left out have the values of yellow. Without this table there are two colours, and red
+    /// packets count as yellow.
     #[parameter(unset = "none", unit = "table")]
     pub red: Option<Thresholds>,
-    /// The weight of each arrival's queue in an average.
+    /// The weight of the queue at each arrival in an average.
     ///
     /// w_q of every average; Clark and Fang, ns-2.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump at the
+    /// threshold.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
     /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
@@ -122,7 +122,7 @@ pub struct Spec {
     /// marks stay below the rate that its edges expect, and their targets grow without bound.
     #[parameter(default = false)]
     pub wait: Option<bool>,
-    /// How packets out of profile are counted.
+    /// The counting of packets out of profile.
     ///
     /// See `OutRule`. `ns2` is ns-2's `rio.cc`.
     #[parameter(default = OutRule::Paper)]
@@ -141,10 +141,10 @@ impl Part for Spec {}
 #[parameters(gated, name = "rio.thresholds", checked = CheckedThresholds)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Thresholds {
-    /// No signal below this average.
+    /// The average below which there is no signal.
     #[parameter(unset = "the colour's")]
     pub min_threshold: Option<Quantity<Level>>,
-    /// At this average the probability is `max_probability`.
+    /// The average at which the probability is `max_probability`.
     #[parameter(unset = "the colour's")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
@@ -164,7 +164,7 @@ pub enum Coupling {
     Total,
 }
 
-/// How packets out of profile are counted.
+/// The counting of packets out of profile.
 #[word(gated)]
 pub enum OutRule {
     /// Each arrival updates the averages that count it, and each drop restarts the count to the
@@ -175,8 +175,8 @@ pub enum OutRule {
     Ns2,
 }
 
-/// The treatment of a packet at an average above its colour's upper threshold, or twice that if it
-/// is `gentle`.
+/// The treatment of a packet at an average above its colour's upper threshold, or above twice that
+/// threshold if `gentle`.
 #[word(gated)]
 pub enum AboveMax {
     /// It is dropped, ECN-capable or not: RED's authors, and RFC 3168, section 7.
@@ -190,13 +190,13 @@ pub enum AboveMax {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default; the thresholds are in its measure.
+    /// The parameters as given, or their defaults. The thresholds are in the measure.
     pub given: Checked,
-    /// The number of colours: 2 or 3. Worse colours count as the last.
+    /// The number of colours, 2 or 3. Worse colours count as the last of these.
     pub colors: usize,
     /// The probability as a function of the average, for each colour.
     pub ramps: [Ramp; COLORS],
-    /// How signals are spread.
+    /// The rule that spreads signals.
     pub spreading: Spreading,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -212,8 +212,8 @@ struct Defaults {
     max_probability: f64,
 }
 
-/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), in packets of a buffer taken
-/// as 100.
+/// Park and Choi 2003, section IV: (50, 80, 0.02) and (10, 50, 0.1), read as packets of a buffer of
+/// 100.
 const GREEN: Defaults = Defaults { min: 0.5, max: 0.8, max_probability: 0.02 };
 const YELLOW: Defaults = Defaults { min: 0.1, max: 0.5, max_probability: 0.1 };
 
@@ -252,7 +252,6 @@ impl Spec {
     }
 }
 
-/// The ramp of `color`, from the thresholds given for it.
 fn ramp(
     color: &'static str,
     typed: Thresholds,
@@ -283,7 +282,7 @@ pub struct Rio {
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
-    /// Under ns-2's rule: has a packet out of profile ended the idle time, which now counts only
+    /// Under ns-2's rule: has a packet out of profile ended the idle time, so that it counts only
     /// for green?
     is_idle_over: bool,
 }
@@ -315,7 +314,7 @@ impl Rio {
         usize::from(packet.color).min(self.config.colors - 1)
     }
 
-    /// The queue that the average of `color` counts, now.
+    /// The queue, now, that the average of `color` counts.
     #[inline]
     fn queue(&self, color: usize, buffer: &Buffer) -> f64 {
         let sum = match self.config.given.coupling {
@@ -328,7 +327,6 @@ impl Rio {
         self.config.given.measure.of(sum)
     }
 
-    /// Updates the averages that count an arrival of `color`.
     #[inline]
     fn update_averages(&mut self, color: usize, buffer: &Buffer, now: Time) {
         if self.config.given.out_rule == OutRule::Ns2 && color != 0 {
@@ -385,7 +383,7 @@ impl Rio {
         if is_picked { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
     }
 
-    /// The probability of a signal for this arrival, from that of an average arrival.
+    /// The probability of a signal for this arrival. `p` is that of an average arrival.
     #[inline]
     fn spread(&self, at: usize, p: f64, packet: &Packet) -> f64 {
         let Config { spreading, packet_bytes, .. } = self.config;
@@ -394,7 +392,7 @@ impl Rio {
             Measure::Packets => spreading.probability(p, color.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, color.count_bytes / u64::from(packet_bytes));
-                // Certainty remains certainty, however short the packet.
+                // A probability of 1 is not scaled, however short the packet.
                 if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
             }
         }

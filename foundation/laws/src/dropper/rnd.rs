@@ -1,12 +1,11 @@
 //! RND: dynamic soft partitioning with random drop.
 //!
 //! # What it does
-//! Admits every packet while there is room. When the buffer is full, it picks a random queue among
-//! those above their share of it. That queue loses its oldest packet, and the arrival enters. Each
-//! push-out draws anew from all of them.
+//! Admits every packet while there is room. When the buffer is full, a random queue above its share
+//! of the buffer loses its oldest packet, and the arrival enters. Each push-out draws anew.
 //!
 //! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
-//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! w; the paper has equal shares, b = B/n (section II.B). RND never marks.
 //!
 //! # Why
 //! Longest queue drop takes many packets in a row from a queue much longer than the others, and TCP
@@ -25,16 +24,16 @@
 //! Supporting TCP with Per-flow Queueing", INFOCOM 1998: sections II.B and II.B.2.
 //!
 //! # Where we differ
-//! - The paper defines the rule for an arrival whose own queue holds less than its share. Here the
-//!   rule also applies if that queue holds its share or more, so it may itself lose the packet.
+//! - The paper defines the rule for an arrival whose queue holds less than its share. Here it
+//!   applies to any queue, so the arrival's queue may lose the packet.
 //! - n counts the queue of the arrival, even if it is still empty.
-//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
-//!   refused.
+//! - With `drop = "tail"`, an arrival whose queue must lose a packet is refused, since it is the
+//!   newest.
 //! - The weight of a queue is that of the class of the packet that made it backlogged. The paper
 //!   has no weights in its rule.
 //! - If no queue holds more than its share, the queue least below its share loses a packet; among
-//!   equals, the arrival's own. That happens if all hold the same, or if long packets fill a buffer
-//!   in bytes before queues counted in packets reach their shares.
+//!   equals, the arrival's queue. That happens if all queues are equal, or if long packets fill a
+//!   buffer in bytes before queues counted in packets reach their shares.
 //!
 //! # Example
 //! ```toml

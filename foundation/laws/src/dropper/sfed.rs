@@ -3,22 +3,22 @@
 //! # What it does
 //! Each active flow has a bucket of tokens, and all buckets have the same height. Buckets, queue
 //! and pool together hold T tokens. A packet that enters takes a token from its flow's bucket. A
-//! departing packet returns one to the pool, which is dealt to the buckets in turn. The emptier a
-//! flow's bucket, the likelier its packets are dropped.
+//! departing packet returns a token to the pool, which is dealt out to the buckets in turn. The
+//! emptier a flow's bucket, the likelier its packets are dropped.
 //!
 //! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
-//! buffer in bytes counts as its number of typical packets.
+//! buffer in bytes counts as the number of typical packets that it holds.
 //!
 //! # Why
-//! It is the predecessor of FABA, which made it O(1) by random draws. A new flow at once takes back
-//! the others' excess over the lowered height, and tokens are dealt out in strict rotation. FABA
-//! approximates it; in the paper's table 1 it is the fairer of the two by up to 0.035.
+//! SFED is the predecessor of FABA, which approximates it in O(1) by random draws. A new flow at
+//! once takes back the others' excess over the lowered height, and tokens are dealt out in strict
+//! rotation. In the paper's table 1, SFED is fairer than FABA by up to 0.035.
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
 //! up to `max_flows`. All are allocated at construction. O(N) for the first packet of a flow. A
 //! departure moves the pool's contents, one token at a time: usually one token, up to T after a
-//! deletion. With a million tokens that is milliseconds in one call, which FABA's bound on moves
+//! deletion. With a million tokens, one call may take milliseconds, which FABA's bound on moves
 //! prevents.
 //!
 //! # Source (section, equation)
@@ -27,19 +27,19 @@
 //! profile of section 4, figure 3.
 //!
 //! # Where we differ
-//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
-//!   in debt.
-//! - A deleted bucket returns its contents to the pool; the paper returns its height. The two
-//!   differ by less than a token (a packet in byte mode), and ours never creates or loses a token.
+//! - The pool starts with T tokens; the paper does not say. With an empty pool, the first flow
+//!   would start in debt.
+//! - A deleted bucket returns its contents to the pool, so no token is created or lost. The paper
+//!   returns its height, which differs by less than a token (a packet in byte mode).
 //! - A packet that cannot enter neither creates a bucket (section 4.1 (4) says "enqueued") nor
 //!   pays.
 //! - A bucket may run a debt of less than one token, or of less than one packet in byte mode.
 //!   Otherwise no packet would be admitted once flows outnumber tokens.
 //! - In byte mode a move carries as many tokens as the departing packet had bytes, or the pool's
 //!   contents if that is less.
-//! - The number of buckets is bounded; at the bound a new bucket replaces the one whose turn is
-//!   next.
-//! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
+//! - Beyond the maximum number of buckets, a new bucket replaces the one whose turn is next.
+//! - Tokens are counted in integer units of 2^-20 token. No number is drawn if the probability is 0
+//!   or 1.
 //!
 //! # Example
 //! ```toml
@@ -83,7 +83,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What a token is worth: a packet or a byte.
+    /// The unit of a token: a packet or a byte.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
     /// The number of tokens, and the number of flows they serve.
@@ -103,7 +103,7 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// What a token is worth.
+    /// The unit of a token.
     pub measure: Measure,
     /// T, in units of 2^-20 token.
     pub total: i64,
@@ -138,11 +138,11 @@ pub struct Sfed {
     buckets: FlowTable<i64>,
     /// sigma.
     pool: i64,
-    /// L = T/N, rounded down.
+    /// The height L of a bucket: T/N, rounded down.
     height: i64,
-    /// The place of the bucket whose turn is next. One past the end means the first.
+    /// The index of the bucket whose turn is next. An index past the end means the first bucket.
     turn: usize,
-    /// The bucket of the arrival being judged; saves charging it a second lookup.
+    /// The bucket of the arrival being judged, to charge it without a second lookup.
     arrival: usize,
 }
 
@@ -153,7 +153,7 @@ impl Sfed {
         Sfed { config, rng, buckets, pool: config.total, height: config.total, turn: 0, arrival: 0 }
     }
 
-    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + pool + queue =
+    /// The terms of the invariant with `buffer` as the queue: sum of all buckets + pool + queue =
     /// T, exactly.
     pub fn balance(&self, buffer: &Buffer) -> Balance {
         Balance {
@@ -178,7 +178,7 @@ impl Sfed {
         self.buckets.find(flow).map(|bucket| *self.buckets.value(bucket))
     }
 
-    /// Section 4.1 (4): creates a full bucket for `flow`, and returns the others' excess over the
+    /// Section 4.1 (4): creates a full bucket for `flow`, and returns all excess over the new
     /// height to the pool.
     fn create(&mut self, flow: FlowHash) -> usize {
         if self.buckets.is_full() {
@@ -197,7 +197,8 @@ impl Sfed {
         bucket
     }
 
-    /// Section 4.1 (5). The last bucket moves to the freed place, and has its turn there.
+    /// Section 4.1 (5): deletes a bucket. The last bucket moves to the freed index, and has its
+    /// turn there.
     fn delete(&mut self, bucket: usize) {
         self.pool += self.buckets.remove(bucket);
         self.resize();
@@ -233,8 +234,8 @@ impl Dropper for Sfed {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
         let Some(bucket) = self.buckets.find(packet.flow) else {
-            // Without room, `victim` refuses it and it gets no bucket. A new bucket is full, so
-            // there is nothing to judge.
+            // A packet that does not fit is refused by `victim`, without a bucket. A new bucket is
+            // full, so there is nothing to judge.
             if buffer.fits(packet.len) {
                 self.arrival = self.create(packet.flow);
             }
@@ -253,14 +254,15 @@ impl Dropper for Sfed {
         let price = self.config.measure.price(packet);
         if !inside {
             self.pool += price;
-            // A packet of no bytes costs nothing but still deals out.
+            // The departure of a packet of no bytes returns nothing, but still deals out a token.
             return self.distribute(price.max(TOKEN));
         }
-        // Push-outs that made room may have refilled buckets, and moved or deleted this one.
+        // Push-outs that made room may have refilled buckets, and moved or deleted the arrival's
+        // bucket.
         let at_place = self.buckets.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.buckets.find(packet.flow)) {
             Some(bucket) => *self.buckets.value_mut(bucket) -= price,
-            // The full bucket was deleted, so its tokens are in the pool, and the pool pays.
+            // The bucket was full and deleted, so its tokens are in the pool, which pays.
             None => self.pool -= price,
         }
     }

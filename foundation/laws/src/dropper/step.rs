@@ -1,13 +1,13 @@
 //! Step marking: the switch rule that DCTCP needs.
 //!
 //! # What it does
-//! Marks an ECN-capable arrival that finds a backlog above K. All others pass until the buffer is
-//! full, and are then refused.
+//! Marks an ECN-capable arrival that finds a backlog above K. All other packets pass until the
+//! buffer is full, and are then refused.
 //!
 //! # Why
 //! A sender that counts marks, as DCTCP does, must learn at once that the queue is longer than K,
-//! without an average. RED can do this with six parameters set against its purpose, and drops if
-//! one of them is omitted.
+//! without an average. RED can do so with six parameters set against its purpose; if one is
+//! omitted, it drops.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.
@@ -18,7 +18,7 @@
 //! bandwidth-delay product.
 //!
 //! # Where we differ
-//! - An arrival does not count itself.
+//! - The backlog does not include the arrival.
 //! - A packet that is not ECN-capable passes; switches that implement the rule with RED drop it.
 //!
 //! # Example
@@ -57,9 +57,9 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// K: an arrival that finds more than this backlog is marked.
+    /// K: the backlog above which an arrival is marked.
     ///
-    /// A time is at the link's rate.
+    /// A time is converted at the link's rate.
     #[parameter(
         default = "20 packets",
         source = "Alizadeh et al. 2010, section 4, for 1 Gbit/s; 65 packets for 10 Gbit/s."
@@ -88,7 +88,7 @@ impl Spec {
     }
 }
 
-/// Marks arrivals that find more than this backlog. See the [module](self).
+/// Marks arrivals that find more than a given backlog. See the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     packets: u32,

@@ -4,8 +4,8 @@
 //! Refuses an arrival when the buffer is full; otherwise admits it.
 //!
 //! # Why
-//! It is a router's default, and so the baseline of every comparison. Long-lived TCP flows
-//! synchronise on it, its queue stays full, and a sender that does not back off takes any share.
+//! Tail-drop is a router's default, and so the baseline of every comparison. Long-lived TCP flows
+//! synchronise, the queue stays full, and a sender that does not back off takes any share.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.

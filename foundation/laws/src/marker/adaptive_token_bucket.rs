@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
-//! rate and yellow ("out") above it. Each packet may carry a request of the egress edge for a
+//! rate and yellow ("out") above it. Each packet may carry a request from the egress edge for a
 //! higher or a lower target. Every `interval`, the target moves by `delta` of the contract, in the
-//! direction of most of the requests. Then the votes are reset.
+//! direction of most of the requests. Then the count of requests restarts.
 //!
 //! # Why
 //! With fixed contracts, all aggregates share the surplus of an under-subscribed link, or the
@@ -13,9 +13,9 @@
 //! share that its contract calls for.
 //!
 //! # State and cost
-//! The state of the token bucket, a target, a count of votes and a time; O(1) per packet. It has no
-//! timer: intervals without packets change nothing. The next packet makes up for the interval that
-//! is over; until then tokens come at the previous rate.
+//! The state of the token bucket, a target, a count of requests and a time; O(1) per packet. There
+//! is no timer: intervals without packets change nothing. The next packet makes up for the interval
+//! that has ended; until then tokens come at the previous rate.
 //!
 //! # Source (section, equation)
 //! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ
@@ -23,8 +23,8 @@
 //! request, equation (3), is decided at the other edge.
 //!
 //! # Where we differ
-//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. Applied once it
-//!   would move the target by a hundredth of a percent in total, so each change here adds or
+//! - Equation (2) sets the new target to (1 ± delta) R_t, with R_t the contract. All changes
+//!   together would move the target by a hundredth of a percent. So each change here adds or
 //!   subtracts delta R_t. With `additive = false`, R_t is read as the current target, which then
 //!   moves by at most 0.5 % a second, compounded.
 //! - `lowest` and `highest` are ours. The paper has no bounds: if no link is ever full, its targets
@@ -75,24 +75,20 @@ pub struct Spec {
     pub burst: Option<Quantity<Size>>,
     /// The time between changes of the target.
     ///
-    /// The first comes at a time drawn from 0 to T_s.
+    /// T_s. The first change comes at a random time from 0 to T_s.
     #[parameter(default = "20 ms", above = "0 s")]
     pub interval: Option<Quantity<Duration>>,
     /// The fraction by which a change moves the target.
     #[parameter(default = 0.0001, above = 0.0, max = 1.0, unit = "1")]
     pub delta: Option<f64>,
-    /// Whether `delta` is a fraction of the contract, as equation (2) is printed, rather than of
+    /// Whether `delta` is a fraction of the contract, as printed in equation (2), rather than of
     /// the current target.
     #[parameter(default = true)]
     pub additive: Option<bool>,
-    /// The target is never below this.
-    ///
-    /// A bound of the target.
+    /// The lower bound of the target.
     #[parameter(unset = "1 % of `rate`")]
     pub lowest: Option<Quantity<Rate>>,
-    /// The target is never above this.
-    ///
-    /// A bound of the target.
+    /// The upper bound of the target.
     #[parameter(unset = "the rate of the link, or `rate` if that is more")]
     pub highest: Option<Quantity<Rate>>,
 }
@@ -104,11 +100,11 @@ pub struct Config {
     pub rate: Rate,
     /// The bucket, in bytes.
     pub burst: u64,
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
-    /// Neither the target nor the contract is below this.
+    /// The lower bound of the target and of the contract.
     pub lowest: Rate,
-    /// Neither the target nor the contract is above this.
+    /// The upper bound of the target and of the contract.
     pub highest: Rate,
 }
 
@@ -138,22 +134,20 @@ impl Spec {
     }
 }
 
-/// The marker. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct AdaptiveTokenBucket {
     config: Config,
     clock: TokenClock,
     tokens: u64,
     target_bps: f64,
-    /// Requests for more minus requests for less: numATR.
+    /// numATR: the requests for a higher target minus those for a lower one.
     votes: i64,
-    /// The time of the next change of the target.
     due: Time,
-    /// The last report of the far edge, if it reports. Then there are no votes.
+    /// The last report of the far edge, if it sends reports. Then there are no votes.
     report: Option<FarRequest>,
 }
 
-/// A request that is valid for a while.
+/// A request that remains valid until a given time.
 #[derive(Clone, Copy, Debug)]
 struct FarRequest {
     request: RateRequest,
@@ -182,7 +176,6 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target after `times` changes by `request`.
     fn moved(&self, from: f64, request: RateRequest, times: u64) -> f64 {
         let Config { rate, given: Checked { delta, additive, .. }, lowest, highest, .. } = self.config;
         let delta = match request {
@@ -198,7 +191,7 @@ impl AdaptiveTokenBucket {
     }
 
     /// The target after the next `changes` with a report. Changes up to the report's end follow its
-    /// request, and later ones lead back to the contract.
+    /// request; later changes lead back to the contract.
     fn reported_target(&self, report: FarRequest, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -212,12 +205,12 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// The number of changes due by `now`, when at least one is due.
+    /// The number of changes due by `now`. At least one must be due.
     fn changes_by(&self, now: Time) -> u64 {
         now.since(self.due).ns() / self.config.given.interval.ns() + 1
     }
 
-    /// The target at `now`, when at least one change is due.
+    /// The target at `now`. At least one change must be due.
     fn target_by(&self, now: Time) -> f64 {
         match self.report {
             None => self.next_target(),
@@ -225,8 +218,8 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Makes up for the intervals that are over by `now`. Without reports, only the first of them
-    /// had a request. Tokens for all of them come at the last target.
+    /// Makes up for the intervals that have ended by `now`. Without reports, only the first of them
+    /// had requests. Tokens for all these intervals come at the last target.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {
@@ -319,7 +312,7 @@ mod tests {
         AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
     }
 
-    /// Requests once in each of `intervals` intervals, and once more in the next, which reveals the
+    /// The target after a request in each of `intervals` intervals. One more request reveals the
     /// last change.
     fn target_after(marker: &mut AdaptiveTokenBucket, request: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
@@ -331,7 +324,7 @@ mod tests {
 
     #[test]
     fn a_target_rises_and_falls_by_half_a_percent_a_second() {
-        // (1 + 1e-4)^50 = 1.005012..., and 50 intervals of 20 ms are a second.
+        // 50 intervals of 20 ms are a second, and (1 + 1e-4)^50 = 1.005012...
         let up = target_after(&mut marker(config()), RateRequest::Increase, 50) / RATE as f64;
         assert!((up - 1.005_012_2).abs() < 1e-6, "{up}");
         let down = target_after(&mut marker(config()), RateRequest::Decrease, 50) / RATE as f64;
@@ -364,14 +357,14 @@ mod tests {
         }
         let after = Duration::from_ms(20);
         assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
-        // No request for a second: the past intervals change nothing.
+        // Without requests for a second, the past intervals change nothing.
         marker.on_request(RateRequest::Decrease, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
         marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps(start + Duration::from_secs(2)), Some(1.0001 * RATE as f64), "a tie");
     }
 
-    /// Both readings of delta, each with the rate of its changes: a ten thousandth in 20 ms.
+    /// A marker for each reading of delta, whose changes are a ten thousandth in 20 ms.
     fn both_readings() -> [AdaptiveTokenBucket; 2] {
         [true, false].map(|additive| marker(moving(1e-4, additive)))
     }
@@ -382,17 +375,17 @@ mod tests {
             let start = marker.due;
             let after = |ms| start + Duration::from_ms(ms);
             let contract = RATE as f64;
-            // No poll in between: all intervals are made up for.
+            // No packet came meanwhile, so all intervals are made up for.
             marker.on_report(RateRequest::Increase, after(999), start);
             let top = marker.target_bps(after(999)).expect("it adapts");
-            // The changes at 20, 40, ... 980 ms: 49 of them.
+            // There were 49 changes, at 20, 40, ... 980 ms.
             assert!((top / contract - 1.0049).abs() < 2e-5, "{top}");
             let halfway = marker.target_bps(after(1500)).expect("it adapts");
             assert!(contract < halfway && halfway < top, "{halfway}");
             for ms in [2000, 3_600_000] {
                 assert_eq!(marker.target_bps(after(ms)), Some(contract), "after {ms} ms");
             }
-            // The same from below, with packets in between.
+            // From below, too, the target returns to the contract, with packets meanwhile.
             marker.on_report(RateRequest::Decrease, after(5000), after(4000));
             for ms in (4000..5000).step_by(7) {
                 marker.color(&mut Packet::new(0, 100, FlowHash(0), after(ms)), after(ms));
@@ -415,7 +408,7 @@ mod tests {
             }
             let now = start + Duration::from_ms(10_000);
             let reported = marker.target_bps(now).expect("it adapts");
-            // One change was made up for before the first report, and it had no request.
+            // One change was made up for before the first report, without a request.
             let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
             assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
             marker.on_report(RateRequest::Keep, now + Duration::from_secs(1), now);

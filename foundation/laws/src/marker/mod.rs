@@ -14,15 +14,15 @@ pub mod tsw3cm;
 
 /// [`Packet::color`](fairwire_core::Packet::color) of traffic within its profile: "in".
 pub const GREEN: u8 = 0;
-/// The colour of traffic out of its profile, or above the first of its limits.
+/// The colour of traffic out of its profile, or above the lowest of its limits.
 pub const YELLOW: u8 = 1;
-/// The colour of traffic above the last limit of a marker of three colours.
+/// The colour of traffic above the highest limit of a three-colour marker.
 pub const RED: u8 = 2;
 
-/// The description of a marker in the catalogue, from the marker's own file.
+/// The description of a marker in the catalogue, from the marker's file.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// What it does, in one line.
+    /// The marker's function, in one line.
     pub summary: &'static str,
     /// The paper or RFC, with its section.
     pub source: &'static str,

@@ -1,10 +1,10 @@
 //! srTCM: the single-rate three-colour marker.
 //!
 //! # What it does
-//! Tokens, one a byte, come at `rate` into a committed bucket and, while that is full, into an
-//! excess bucket. A packet that the committed bucket can pay is green, and one that the excess
-//! bucket can pay is yellow. Any other is red and pays nothing. With `aware`, a packet never gets a
-//! better colour than it had.
+//! Tokens, each worth a byte, come at `rate` into a committed bucket and, while it is full, into an
+//! excess bucket. A packet takes tokens from the committed bucket and is green, or else from the
+//! excess bucket and is yellow. If neither holds enough, it is red and takes none. With `aware`, a
+//! packet never gets a better colour than it had.
 //!
 //! # Why
 //! With one rate and two burst sizes, only the size of a burst decides the colour, not the peak
@@ -53,7 +53,7 @@ pub struct Spec {
     pub rate: Option<Quantity<Rate>>,
     /// The committed bucket, CBS.
     ///
-    /// CBS and EBS; at least one above zero.
+    /// CBS or EBS must be above zero.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets",
         source = "RFC 2697, section 2, requires no less than the largest packet."
@@ -61,13 +61,13 @@ pub struct Spec {
     pub committed_burst: Option<Quantity<Size>>,
     /// The excess bucket, EBS.
     ///
-    /// CBS and EBS; at least one above zero.
+    /// CBS or EBS must be above zero.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets",
         source = "RFC 2697, section 2, requires no less than the largest packet."
     )]
     pub excess_burst: Option<Quantity<Size>>,
-    /// Whether colours given before count.
+    /// Whether a packet's previous colour counts.
     ///
     /// This is the colour-aware mode.
     #[parameter(default = false)]
@@ -83,7 +83,7 @@ pub struct Config {
     pub committed_burst: u64,
     /// EBS, in bytes.
     pub excess_burst: u64,
-    /// Do colours given before count?
+    /// Does a packet's previous colour count?
     pub aware: bool,
 }
 

@@ -2,11 +2,11 @@
 //!
 //! # What it does
 //! Tokens come at `rate` into a bucket that holds `burst`; a token is a byte. A packet for which
-//! there are enough tokens takes them and is green ("in"). Any other is yellow ("out") and takes
-//! none. The bucket starts full.
+//! there are enough tokens takes them and is green ("in"). Any other packet is yellow ("out") and
+//! takes none. The bucket starts full.
 //!
 //! # Why
-//! The edge marks which packets of an aggregate are within its contract, so a core that knows no
+//! The edge marks the packets of an aggregate that its contract covers. So a core that knows no
 //! aggregates can drop the others first; see [`rio`](crate::dropper::rio).
 //!
 //! # State and cost
@@ -18,9 +18,9 @@
 //! in DiffServ Networks", 2003, section II.
 //!
 //! # Where we differ
-//! "Out" is yellow, not red. A dropper with two colours treats all that is not green as "out", and
-//! one with three keeps red for worse packets. A burst of 0 B is accepted, and every packet is out;
-//! the three-colour markers refuse empty buckets, as their RFCs do.
+//! "Out" is yellow, not red. A dropper with two colours treats every colour but green as "out"; a
+//! dropper with three keeps red for worse packets. A burst of 0 B is accepted and makes every
+//! packet "out"; the three-colour markers refuse empty buckets, as their RFCs do.
 //!
 //! # Example
 //! ```toml
@@ -51,15 +51,15 @@ const NAME: &str = "token-bucket";
 #[parameters(gated)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The rate of the contract: packets up to it are green.
+    /// The rate of the contract, up to which packets are green.
     ///
     /// R_t in Park and Choi 2003.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
     /// The size of the bucket.
     ///
-    /// Park and Choi do not print it. 50 kB at 10 Mbit/s reproduces their results, and 10 kB to 200
-    /// kB change them little.
+    /// Park and Choi do not print the size. 50 kB at 10 Mbit/s reproduces their results, and 10 kB
+    /// to 200 kB change them little.
     #[parameter(unset = "what `rate` brings in 40 ms, at least two typical packets", unit = "size")]
     pub burst: Option<Quantity<Size>>,
 }
@@ -81,7 +81,7 @@ impl Spec {
         Ok(Config { rate, burst: bucket(self.burst, rate, site, parameter)? })
     }
 
-    /// Is every packet out of profile because the bucket is empty?
+    /// Is the bucket of size 0, so every packet is "out"?
     pub fn is_empty(&self) -> bool {
         self.burst.is_some_and(|burst| burst.0.0 == 0)
     }

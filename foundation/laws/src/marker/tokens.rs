@@ -6,8 +6,8 @@ use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate, Time};
 
-/// Ticks once for each byte that a rate allows. The remainder is carried to the next reading, so no
-/// token is lost or invented, however often it is read.
+/// Counts the bytes that a rate allows. The remainder is carried to the next reading, so no token
+/// is lost or invented, however often the clock is read.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenClock {
     rate: Rate,
@@ -19,7 +19,6 @@ pub(crate) struct TokenClock {
 const BYTE: u128 = 8_000_000_000;
 
 impl TokenClock {
-    /// A clock that starts at time zero.
     pub(crate) fn new(rate: Rate) -> Self {
         TokenClock { rate, read_at: Time::ZERO, remainder: 0 }
     }
@@ -33,13 +32,13 @@ impl TokenClock {
         self.rate = rate;
     }
 
-    /// Tokens, in bytes, that came since the last reading.
+    /// The tokens, in bytes, that came since the last reading.
     #[inline]
     pub(crate) fn tokens(&mut self, now: Time) -> u64 {
         let elapsed = u128::from(now.since(self.read_at).ns());
         self.read_at = self.read_at.max(now);
         let product = elapsed * u128::from(self.rate.bps());
-        // The usual case in 64 bits: a 128-bit division costs many times more.
+        // 64 bits usually suffice, and a 128-bit division costs many times more.
         let (tokens, remainder) = match u64::try_from(product + u128::from(self.remainder)) {
             Ok(sum) => (sum / BYTE as u64, sum % BYTE as u64),
             Err(_) => divided(product, self.remainder),
@@ -68,7 +67,7 @@ pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
 /// The default burst: 50 kB at 10 Mbit/s, with which ATB's results were calibrated.
 const BURST: Duration = Duration::from_ms(40);
 
-/// Larger buckets are refused: no profile comes near, and sums of tokens must fit.
+/// The largest bucket allowed, in bytes: no profile comes near, and sums of tokens must fit.
 const MAX_BURST: u64 = 1 << 40;
 
 /// A bucket's size as given, or what `rate` brings in 40 ms, at least two typical packets.

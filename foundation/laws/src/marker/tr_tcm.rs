@@ -1,13 +1,13 @@
 //! trTCM: the two-rate three-colour marker.
 //!
 //! # What it does
-//! Two buckets are filled independently, one at a peak rate and one at a committed rate. A packet
-//! that the peak bucket cannot pay is red and pays nothing. One that only the peak bucket can pay
-//! is yellow and pays there. Any other is green and pays both. With `aware`, a packet never gets a
-//! better colour than it had.
+//! Two buckets are filled independently, one at a peak rate and one at a committed rate. If the
+//! peak bucket holds too few tokens for a packet, it is red and takes none. If only the committed
+//! bucket does, it is yellow and takes tokens from the peak bucket. Any other packet is green and
+//! takes tokens from both. With `aware`, a packet never gets a better colour than it had.
 //!
 //! # Why
-//! It suits services that promise a committed rate and police a separate peak rate.
+//! trTCM suits services that promise a committed rate and police a separate peak rate.
 //!
 //! # State and cost
 //! Two counts of tokens and two remainders; O(1) per packet.
@@ -50,12 +50,12 @@ pub struct Spec {
     /// The committed rate, CIR.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The peak rate, PIR, not below the committed one.
+    /// The peak rate, PIR, at least the committed rate.
     #[parameter(unset = "twice `rate`")]
     pub peak_rate: Option<Quantity<Rate>>,
     /// The committed bucket, CBS.
     ///
-    /// CBS and PBS, both above zero.
+    /// CBS and PBS must be above zero.
     #[parameter(
         unset = "what `rate` brings in 40 ms, at least two typical packets",
         source = "RFC 2698, section 2, requires no less than the largest packet."
@@ -63,13 +63,13 @@ pub struct Spec {
     pub committed_burst: Option<Quantity<Size>>,
     /// The peak bucket, PBS.
     ///
-    /// CBS and PBS, both above zero.
+    /// CBS and PBS must be above zero.
     #[parameter(
         unset = "what `peak_rate` brings in 40 ms, at least two typical packets",
         source = "RFC 2698, section 2, requires no less than the largest packet."
     )]
     pub peak_burst: Option<Quantity<Size>>,
-    /// Whether colours given before count.
+    /// Whether a packet's previous colour counts.
     ///
     /// This is the colour-aware mode.
     #[parameter(default = false)]
@@ -87,7 +87,7 @@ pub struct Config {
     pub committed_burst: u64,
     /// PBS, in bytes.
     pub peak_burst: u64,
-    /// Do colours given before count?
+    /// Does a packet's previous colour count?
     pub aware: bool,
 }
 

@@ -19,7 +19,7 @@ impl Estimator {
         Estimator { window: window.secs(), average: rate.bps() as f64 / 8.0, latest: Time::ZERO }
     }
 
-    /// Counts a packet of `len` bytes, and returns the rate that results, in bytes per second.
+    /// Counts a packet of `len` bytes, and returns the new estimate, in bytes per second.
     #[inline]
     pub fn update(&mut self, len: u32, now: Time) -> f64 {
         let elapsed = now.since(self.latest).secs();

@@ -3,7 +3,7 @@
 //! # What it does
 //! Estimates the aggregate's rate over a sliding window. While the estimate is above `rate`, a
 //! packet is yellow with a probability equal to the fraction of the estimate above `rate`. All
-//! others are green.
+//! other packets are green.
 //!
 //! # Why
 //! The excess is spread over packets at random, so no single flow of the aggregate bears all of it.

@@ -2,12 +2,12 @@
 //!
 //! # What it does
 //! Estimates the aggregate's rate over a sliding window. While the estimate is within the committed
-//! target rate, packets are green. Up to the peak target rate, the fraction of the estimate above
-//! the committed rate is yellow. Beyond that, the fraction above the peak rate is red, and the
-//! fraction between the two rates is yellow. Packets are picked at random.
+//! target rate, packets are green. While it is between the committed and the peak target rate, its
+//! fraction above the committed rate is yellow. Beyond the peak rate, the fraction above that rate
+//! is red, and the fraction between the rates yellow. Packets are picked at random.
 //!
 //! # Why
-//! It spreads the excess as [`tsw2cm`](super::tsw2cm) does, with a second limit.
+//! The excess is spread as in [`tsw2cm`](super::tsw2cm), with a second limit.
 //!
 //! # State and cost
 //! One average and one random stream; O(1) per packet.
@@ -17,8 +17,8 @@
 //! algorithm.
 //!
 //! # Where we differ
-//! One number is drawn for a packet above the committed rate and compared with both probabilities;
-//! none below it.
+//! One number per packet is compared with both probabilities; none is drawn while the estimate is
+//! within the committed rate.
 //!
 //! # Example
 //! ```toml
@@ -52,7 +52,7 @@ pub struct Spec {
     /// The committed target rate, CTR.
     #[parameter(unset = "half of the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// The peak target rate, PTR, not below the committed one.
+    /// The peak target rate, PTR, at least the committed rate.
     #[parameter(unset = "twice `rate`")]
     pub peak_rate: Option<Quantity<Rate>>,
     /// The length of the window, about a round-trip time or more for TCP.

@@ -1,11 +1,11 @@
 //! DRR: deficit round robin.
 //!
-//! Each flow has its own queue. The queues are visited in turn, and at each visit a queue may send
-//! its quantum of bytes. If its next packet is too long for the rest, it keeps the rest for the
+//! Each flow has a queue. The queues are visited in turn, and at each visit a queue may send its
+//! quantum of bytes. If its next packet is longer than the remaining bytes, it keeps these for the
 //! next visit.
 //!
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
-//! 4(3), 1996: the code of enqueueing and dequeueing. Differences are listed with its discipline,
+//! 4(3), 1996: the code of enqueueing and dequeueing. Differences are listed with the discipline,
 //! [`drr`](crate::compose::fair_queueing::drr).
 
 use crate::scheduler::quantum::Quantum;
@@ -17,12 +17,12 @@ use alloc::vec;
 use core::any::Any;
 use fairwire_core::{Buffer, Chosen, FlowKey, Key, Needs, Packet, Scheduler, SetWeightError, Time, Weight};
 
-/// Deficits count in 2^-16 byte.
+/// Deficits count in units of 2^-16 byte.
 const FRACTION_BITS: u32 = 16;
 
 const NONE: u32 = u32::MAX;
 
-/// A queue's place in the round, and the bytes that it may still send.
+/// A queue's neighbours in the round, and the bytes that it may still send.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     deficit: u64,
@@ -30,22 +30,20 @@ struct Turn {
     previous: u32,
 }
 
-/// Deficit round robin. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Drr {
-    /// By [`FlowKey::index`]; a ring of those that are backlogged.
+    /// Turns by [`FlowKey::index`]. Those of the backlogged queues form a ring.
     turns: Box<[Turn]>,
-    /// Whose turn it is.
+    /// The queue whose turn it is.
     current: u32,
     quantum: u64,
-    /// For a quantum that depends on the number of backlogged queues.
+    /// The rule for a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
-    /// `None` if all have weight 1.
+    /// `None` if all weights are 1.
     weights: Option<WeightOf>,
 }
 
 impl Drr {
-    /// A round robin with the quantum and the weights of `terms`.
     pub(crate) fn new(terms: &Terms) -> Self {
         let turn = Turn { deficit: 0, next: 0, previous: 0 };
         Drr {
@@ -57,13 +55,13 @@ impl Drr {
         }
     }
 
-    /// Fills a round of the backlogged queues with `quantum`, if given.
+    /// Lets `quantum`, if given, depend on the number of backlogged queues.
     #[must_use]
     pub(crate) fn filling(self, quantum: Option<Quantum>) -> Self {
         Drr { filling: quantum, ..self }
     }
 
-    /// Follows the number of backlogged queues, if the quantum depends on it.
+    /// Adapts the quantum to the backlogged queues, if it depends on their number.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {
@@ -94,7 +92,7 @@ impl Drr {
         self.turns[next as usize].previous = flow;
     }
 
-    /// Removes `flow` from the round; if it had the turn, the next one gets it.
+    /// Removes `flow` from the round; if it had the turn, the next flow gets it.
     #[inline]
     fn leave(&mut self, flow: u32) {
         let Turn { next, previous, .. } = self.turns[flow as usize];
@@ -109,8 +107,8 @@ impl Drr {
         }
     }
 
-    /// Gives the current queue, which cannot send its packet `head`, its next quantum, and passes
-    /// the turn on. Takes the number of such visits so far, and returns the new one.
+    /// Gives a quantum to the current queue, which cannot send its packet `head`, and passes the
+    /// turn on. Takes the number of such visits so far, and returns the new number.
     #[inline(never)] // rarely needed: inlined, its registers would be saved at every turn
     fn pass(&mut self, visits: u32, head: Key, buffer: &Buffer) -> u32 {
         let quantum = self.quantum(buffer.packet(head));
@@ -124,7 +122,7 @@ impl Drr {
         0
     }
 
-    /// Gives all queues the quanta of the rounds in which none can send.
+    /// Gives each queue the quanta of all rounds in which no queue can send.
     #[cold]
     fn skip_rounds(&mut self, buffer: &Buffer) {
         let mut rounds = u64::MAX;
@@ -186,7 +184,7 @@ impl Scheduler for Drr {
 
     #[inline]
     fn charge(&mut self, packet: &Packet, flow: FlowKey, buffer: &Buffer) {
-        // The flow whose turn it is; a finished turn passes on at the next choice.
+        // `flow` has the turn. If its turn is over, the next choice passes it on.
         self.turns[self.current as usize].deficit -= cost(packet);
         self.skip(packet, flow, buffer);
     }

@@ -3,9 +3,9 @@
 //! # What it does
 //! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New
 //! queues are served before old ones. A queue without credit gets a quantum and moves to the end of
-//! the old queues. A new queue found empty moves there too; an old queue found empty is removed
-//! from its list. So a flow that sends less than a quantum per round never waits for the bulky
-//! ones, and cannot get ahead of them by pausing.
+//! the old queues. A new queue found empty moves there too; an old one is removed. So a flow that
+//! sends less than a quantum per round never waits for bulky flows, and a bulky flow gains nothing
+//! by pausing.
 //!
 //! With hosts, a queue's quantum is divided by the number of its host's bulky queues. Hosts then
 //! get equal shares however many flows each has. If only one host has bulky queues, nothing is
@@ -13,7 +13,7 @@
 //!
 //! # Why
 //! Sparse flows (a name look-up, a voice call, the first packets of a page) gain most from short
-//! delay, at almost no cost to the others. See RFC 8290, section 3.
+//! delay, at almost no cost to other flows. See RFC 8290, section 3.
 //!
 //! # Parameters (unit, default, source)
 //! - `quantum` (bytes): the credit of one round; if a round has a minimum [time](super::quantum),
@@ -32,12 +32,12 @@
 //! CAKE", IEEE LANMAN 2018, on the isolation of hosts.
 //!
 //! # Where we differ
-//! - Credit is counted in 2^-16 byte, so dividing a quantum loses nothing; CAKE rounds at random.
+//! - Credit is counted in 2^-16 byte, so dividing a quantum loses nothing; CAKE rounds quotients at
+//!   random.
 //! - A packet that is dropped as it leaves costs nothing, as in the RFC.
-//! - If no old queues wait, Linux removes a new queue that is found empty from its lists; here this
-//!   is an option.
+//! - If no old queues wait, Linux removes a new queue found empty. Here this is an option.
 //! - A queue belongs to the host of the packet that made it backlogged.
-//! - Gated service, an option, applies to a queue whose packets make older ones needless. A turn
+//! - Gated service, an option, applies to a queue whose packets make older packets needless. A turn
 //!   serves only the packets that were waiting when it began (H. Takagi, "Analysis of polling
 //!   systems", 1986). A queue with credit left continues after the turn of one old queue. By then
 //!   most of its new packets are needless.
@@ -69,9 +69,10 @@ enum Status {
     Idle,
     /// On the list of new queues.
     New,
-    /// On the list of old queues, since it was found empty as a new one. It is not bulky.
+    /// On the list of old queues, moved there because it was found empty as a new queue. It is not
+    /// bulky.
     Resting,
-    /// On the list of old queues, bulky.
+    /// On the list of old queues, and bulky.
     Bulky,
 }
 
@@ -81,14 +82,13 @@ struct Turn {
     /// The next queue on the same list.
     next: u32,
     host: u32,
-    /// The number of waiting packets.
     packets: u32,
     status: Status,
-    /// Was it polled and found empty since its last packet?
+    /// Was the queue polled and found empty since its last packet?
     polled_empty: bool,
-    /// Have its packets made older ones needless since it became backlogged?
+    /// Have the queue's packets made older ones needless since it became backlogged?
     supersedes: bool,
-    /// The queue's backlog in the buffer while packets wait.
+    /// The queue's key in the buffer while packets wait.
     flow: Option<FlowKey>,
 }
 
@@ -119,35 +119,35 @@ impl List {
     }
 }
 
-/// The scheduler, with or without gated service. Its buffer's queues must be counted. See the
-/// [module](self).
+/// The scheduler, with or without gated service. The buffer must count its backlog by queue. See
+/// the [module](self).
 #[derive(Debug)]
 pub struct DrrPlusPlus<const GATED: bool = false> {
     turns: Box<[Turn]>,
     new: List,
     old: List,
     quantum: i64,
-    /// For a quantum that depends on the number of backlogged queues.
+    /// The rule for a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
-    /// Bulky queues by host, if hosts share.
+    /// By host: the number of bulky queues, if hosts share.
     hosts: Option<FlowTable<u32>>,
     host_of: HostOf,
     lets_go: bool,
-    /// The queue that was served last.
     served: u32,
-    /// The queue whose last packet the current poll dropped instead of sending it, and which this
-    /// poll then found empty.
+    /// The queue whose last packet the current poll dropped instead of sending, and which the poll
+    /// then found empty.
     just_emptied: u32,
     /// The number of queues passed over before the last packet was found.
     passed_over: u32,
-    /// With gated service: the queue whose turn it is, the start of the turn, and the current time.
+    /// With gated service: the queue that has the turn, the start of the turn, and the current
+    /// time.
     turn: u32,
     began: Time,
     now: Time,
 }
 
 impl<const GATED: bool> DrrPlusPlus<GATED> {
-    /// Serves `queues` queues, `quantum` bytes per round.
+    /// A scheduler of `queues` queues, each with `quantum` bytes per round.
     pub(crate) fn new(queues: u32, quantum: u32) -> Self {
         let turn = Turn {
             credit: 0,
@@ -177,7 +177,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// Fills a round of the backlogged queues with `quantum`.
+    /// Lets `quantum` depend on the number of backlogged queues.
     pub(crate) fn filling(self, quantum: Quantum) -> Self {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
@@ -192,7 +192,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         DrrPlusPlus { lets_go: true, ..self }
     }
 
-    /// The bulky queues of a host; `None` if hosts do not share.
+    /// The number of bulky queues of a host; `None` if hosts do not share.
     pub fn bulky_queues(&self, host: u32) -> Option<u32> {
         let hosts = self.hosts.as_ref()?;
         Some(hosts.find(named(host)).map_or(0, |place| *hosts.value(place)))
@@ -203,8 +203,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.passed_over
     }
 
-    /// After a round in which no old queue could send, credits all further such rounds at once:
-    /// they would not change the order. Returns the number of queues on the list.
+    /// After a round in which no old queue could send, credits all further such rounds at once,
+    /// which does not change the order. Returns the number of queues on the list.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);
         let mut queue = self.old.first;
@@ -222,7 +222,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         queues
     }
 
-    /// Follows the number of backlogged queues, if the quantum depends on it.
+    /// Adapts the quantum to the backlogged queues, if it depends on their number.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {
@@ -230,7 +230,6 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// The credit that a queue gets per round.
     #[inline]
     fn quantum(&self, queue: u32) -> i64 {
         match &self.hosts {
@@ -249,7 +248,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.quantum / i64::from(bulky)
     }
 
-    /// Moves a queue to `status`, and counts its host's bulky queues.
+    /// Sets a queue's status, and counts its host's bulky queues.
     #[inline]
     fn put(&mut self, queue: u32, status: Status) {
         let before = core::mem::replace(&mut self.turns[queue as usize].status, status);
@@ -278,8 +277,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// With gated service: did the packet at the head of `queue` arrive during its turn? If not, it
-    /// is sent. If another queue had the turn, this queue's turn begins.
+    /// With gated service: did the packet at the head of `queue` arrive during the queue's turn?
+    /// Then it waits. If another queue had the turn, that of `queue` begins.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;
@@ -287,7 +286,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         arrived > self.began
     }
 
-    /// Lets the first of the old queues precede the queue at the head of its list.
+    /// Lets the first old queue precede `queue`, which is at the head of its list.
     fn step_back(&mut self, queue: u32, is_new: bool) {
         let list = if is_new { &mut self.new } else { &mut self.old };
         list.pop(&self.turns);
@@ -303,7 +302,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.turn = NONE;
     }
 
-    /// Moves the queue at the head of its list to the end of the old queues.
+    /// Moves `queue`, which is at the head of its list, to the end of the old queues.
     #[inline]
     fn rotate(&mut self, queue: u32, is_new: bool, status: Status) {
         if is_new {
@@ -340,7 +339,7 @@ impl<const GATED: bool> Scheduler for DrrPlusPlus<GATED> {
         let turn = &mut self.turns[queue as usize];
         turn.packets += 1;
         turn.flow = Some(flow);
-        // Not a match: with four arms it would become a jump table, which is hard to predict.
+        // A match with four arms would become a jump table, which is hard to predict.
         if turn.status == Status::Idle {
             turn.host = self.host_of.name(buffer.packet(key));
             self.turns[queue as usize].credit = self.quantum(queue);
@@ -362,7 +361,7 @@ impl<const GATED: bool> Scheduler for DrrPlusPlus<GATED> {
     #[inline]
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         self.follow(buffer);
-        // The start of the round of old queues in which none has sent yet.
+        // The first old queue of a round in which none has sent yet.
         let mut round = NONE;
         self.passed_over = 0;
         loop {

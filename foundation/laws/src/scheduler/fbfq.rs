@@ -1,13 +1,13 @@
 //! FBFQ: frame-based fair queueing.
 //!
-//! Each flow has its own queue with a potential: the bytes that the flow has sent, per weight. The
-//! next packet is the one that brings its flow to the least potential. New flows start from a
-//! system potential, which advances with the bytes sent. Potentials are divided into frames. Once
-//! all flows have passed the end of a frame, the system potential passes it too.
+//! Each flow has a queue with a potential: the bytes that the flow has sent, divided by its weight.
+//! The next packet is the packet that brings its flow to the least potential. New flows start from
+//! a system potential, which advances with the bytes sent. Potentials are divided into frames. Once
+//! all flows have passed the end of a frame, the system potential passes the end too.
 //!
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
 //! Scheduling Algorithm for Packet-Switched Networks", SIGMETRICS 1996: potentials and frames.
-//! Differences are listed with its discipline, [`fbfq`](crate::compose::fair_queueing::fbfq).
+//! Differences are listed with the discipline, [`fbfq`](crate::compose::fair_queueing::fbfq).
 
 use super::finished::Account;
 use super::fluid::Fluid;
@@ -22,23 +22,22 @@ use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
-/// The number of frames distinguished, the current one included.
+/// The number of frames that are distinguished, including the current frame.
 const FRAMES: usize = 8;
 
 /// The frames in which the backlogged queues start.
 #[derive(Clone, Debug)]
 struct Frames {
-    /// In units of tags.
+    /// The length of a frame, in units of tags.
     length: Tag,
-    /// The start of the current frame.
     begin: Tag,
-    /// The current frame's place in `queues`, which is a ring.
+    /// The current frame's index in `queues`, which is a ring.
     current: usize,
     queues: [u32; FRAMES],
 }
 
 impl Frames {
-    /// The place of the frame that contains `start`.
+    /// The index of the frame that contains `start`.
     #[inline]
     fn place(&self, start: Tag) -> usize {
         let ahead = start.saturating_sub(self.begin);
@@ -62,14 +61,12 @@ impl Frames {
 /// The state of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
-    /// The potential: one for the queue, which a push-out does not move.
+    /// The queue's potential, which a push-out does not change.
     start: Tag,
     weight: u64,
-    /// The place of its frame.
     frame: usize,
 }
 
-/// Frame-based fair queueing. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Fbfq {
     fluid: Fluid,
@@ -80,7 +77,6 @@ pub(crate) struct Fbfq {
 }
 
 impl Fbfq {
-    /// A scheduler with the rate, the weights and the quantum of `terms`.
     pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         let length = Tag::from(terms.quantum) << FRACTION_BITS;
@@ -92,7 +88,7 @@ impl Fbfq {
         }
     }
 
-    /// Counts a queue into the frame that it starts in.
+    /// Counts a queue in the frame in which it starts.
     fn start(&mut self, flow: usize, start: Tag) {
         let frame = self.frames.place(start);
         self.frames.queues[frame] += 1;
@@ -103,13 +99,12 @@ impl Fbfq {
         self.frames.queues[self.heads[flow].frame] -= 1;
     }
 
-    /// Removes a queue whose last packet is gone; it would continue from `tag`.
+    /// Removes a queue whose last packet is gone. If it returns, it continues from `tag`.
     fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
         self.finishes.remove(key.index());
         self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
 
-    /// Updates the weight of a queue whose new head is `packet`.
     fn set_weight(&mut self, flow: usize, packet: &Packet) {
         let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);
@@ -118,7 +113,7 @@ impl Fbfq {
         }
     }
 
-    /// The tag of a queue whose first packet is `packet`.
+    /// The finish tag of a queue whose first packet is `packet`.
     fn finish(&self, flow: usize, packet: &Packet) -> Tag {
         self.heads[flow].start + self.fluid.price().of(packet)
     }

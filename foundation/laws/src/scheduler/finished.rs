@@ -7,50 +7,47 @@ use super::heap::Heap;
 use super::tag::Tag;
 use fairwire_core::{FlowHash, FlowTable};
 
-/// The remembered tag and weight of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Account {
-    /// The tag at which its next packet may start.
+    /// The tag at which the flow's next packet may start.
     pub tag: Tag,
-    /// Its weight, in the units of the caller.
+    /// The flow's weight, in the units of the caller.
     pub weight: u64,
 }
 
-/// The minimum number of flows remembered, however few packets the buffer holds: a short queue may
-/// serve many flows in turn.
+/// The minimum room for flows, however few packets the buffer holds: a short queue may serve many
+/// flows in turn.
 const MIN_CAPACITY: usize = 1024;
 
-/// The number of places cleared of forgotten flows each time that a flow is remembered.
+/// The number of table entries swept whenever a flow is remembered.
 const SWEPT: usize = 2;
 
 /// A bounded memory of flows by tag. When it is full, the flow with the least tag, which has least
 /// to lose, is forgotten.
 ///
-/// A flow is remembered if its place in the table is in the heap. [`forget_all`](Self::forget_all)
-/// empties only the heap, so its cost does not depend on the number of flows. The entries left in
-/// the table are removed [two places](SWEPT) at a time. A remembered flow takes one place after two
-/// were swept, so the table never fills up with forgotten flows.
+/// A flow is remembered if the index of its table entry is in the heap.
+/// [`forget_all`](Self::forget_all) empties only the heap, so its cost does not depend on the
+/// number of flows. Entries of forgotten flows are removed later, [two](SWEPT) whenever a flow is
+/// remembered, so they never fill the table.
 #[derive(Debug)]
 pub(super) struct Finished {
     table: FlowTable<Account>,
     by_tag: Heap,
-    /// Only places below this may hold forgotten flows.
+    /// The number of first table entries that may belong to forgotten flows.
     unswept: usize,
 }
 
 impl Finished {
-    /// A memory for a scheduler whose buffer holds `packets`: room for that number of flows, at
-    /// least 1024.
+    /// A memory for a scheduler whose buffer holds `packets`, with room for as many flows, at least
+    /// 1024.
     pub(super) fn beside(packets: usize) -> Self {
         Finished::new(packets.max(MIN_CAPACITY))
     }
 
-    /// A memory of at most `capacity` flows.
     fn new(capacity: usize) -> Self {
         Finished { table: FlowTable::new(capacity), by_tag: Heap::new(capacity), unswept: 0 }
     }
 
-    /// The number of flows remembered.
     pub(super) fn len(&self) -> usize {
         self.by_tag.len()
     }
@@ -60,8 +57,8 @@ impl Finished {
         self.by_tag.least().map(|(tag, _)| tag)
     }
 
-    /// Remembers `flow`, which must have been recalled if it was remembered before. Returns the
-    /// account of a flow that was forgotten for it.
+    /// Remembers `flow`; a flow that is remembered must be recalled first. Returns the account of a
+    /// flow that was forgotten to make room.
     #[inline]
     pub(super) fn remember(&mut self, flow: FlowHash, account: Account) -> Option<Account> {
         self.sweep();
@@ -86,7 +83,7 @@ impl Finished {
         self.unswept = self.table.len();
     }
 
-    /// Removes forgotten flows from the next few places.
+    /// Removes forgotten flows from the next few table entries.
     #[inline]
     fn sweep(&mut self) {
         for _ in 0..SWEPT.min(self.unswept) {
@@ -97,7 +94,7 @@ impl Finished {
         }
     }
 
-    /// Removes the flow with the least tag, if that is not after `now`.
+    /// Removes and returns the flow with the least tag, if the tag is at most `now`.
     #[inline]
     pub(super) fn expired(&mut self, now: Tag) -> Option<Account> {
         if self.least()? <= now { self.pop() } else { None }

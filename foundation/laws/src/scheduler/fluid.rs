@@ -1,27 +1,28 @@
-//! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time, and the
-//! flows that it serves.
+//! The fluid server that WF2Q+ and frame-based fair queueing follow: its virtual time and its
+//! flows.
 
 use super::finished::{Account, Finished};
 use super::tag::{FRACTION_BITS, Price, Tag};
 use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
-/// Weights count in 2^-36, so their sum returns to exactly zero when the last flow has left. The
-/// least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, is below 2^56 and fits in a
-/// `u64`. Equal weights count as 1, which keeps the division within 64 bits, where it is fast.
+/// Weights count in units of 2^-36, so their sum returns to exactly zero when the last flow has
+/// left. The least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, is below 2^56 and
+/// fits in a `u64`. If all are equal, each counts as 1, so the division stays within 64 bits, where
+/// it is fast.
 const WEIGHT_BITS: u32 = 36;
 
-/// The packet being sent; none while `bytes` is zero.
+/// The packet being sent; `bytes` is zero if there is none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sending {
     bytes: u32,
     since: Time,
-    /// The part of it that virtual time already counts, in units of 2^-32 byte as in tags.
+    /// The sent bytes that virtual time already counts, in units of 2^-32 byte as in tags.
     counted: u128,
 }
 
-/// Virtual time that advances with the bytes sent, divided by the weights of all flows that the
-/// fluid server would be serving: the backlogged flows, and idle ones whose tags are still ahead.
+/// The virtual time of the fluid server. It advances by the bytes sent, over the weights of the
+/// flows that the server would be serving: backlogged flows, and idle flows whose tags are ahead.
 #[derive(Debug)]
 pub(super) struct Fluid {
     rate_bps: u64,
@@ -58,8 +59,8 @@ impl Fluid {
         }
     }
 
-    /// Takes over the rate and the weights of `fresh`; returns false if weights are counted
-    /// differently. The packet being sent is counted at the new rate.
+    /// Takes over the rate and the weights of `fresh`. Returns false if `fresh` counts weights
+    /// differently. The packet being sent counts at the new rate.
     pub(super) fn retune(&mut self, fresh: &Fluid) -> bool {
         let takes = self.price.retune(&fresh.price);
         if takes {
@@ -73,7 +74,6 @@ impl Fluid {
         self.virtual_time
     }
 
-    /// The number of idle flows remembered.
     pub(super) fn remembered(&self) -> usize {
         self.finished.len()
     }
@@ -89,7 +89,7 @@ impl Fluid {
         self.price.set_weight(class, weight)
     }
 
-    /// The weight of the flow of `packet`, as it is counted here.
+    /// The weight of the flow of `packet`, in the units of [`WEIGHT_BITS`].
     #[inline]
     pub(super) fn weight(&self, packet: &Packet) -> u64 {
         if self.weight_bits == 0 {
@@ -103,7 +103,7 @@ impl Fluid {
         self.now = now;
     }
 
-    /// Adds `flow`, which was idle and has a packet. Returns its start tag.
+    /// Adds `flow`, which was idle and now has a packet. Returns its start tag.
     pub(super) fn join(&mut self, flow: FlowHash, weight: u64) -> Tag {
         self.follow_the_clock();
         let before = self.finished.recall(flow).unwrap_or(Account { tag: 0, weight: 0 });
@@ -111,7 +111,6 @@ impl Fluid {
         before.tag.max(self.virtual_time)
     }
 
-    /// Changes the weight of a backlogged flow.
     pub(super) fn set_weight(&mut self, before: u64, after: u64) {
         self.follow_the_clock();
         self.weight = self.weight - u128::from(before) + u128::from(after);
@@ -128,19 +127,17 @@ impl Fluid {
         self.weight -= gone.map_or(0, |gone| u128::from(gone.weight));
     }
 
-    /// Completes the packet being sent, if any.
     pub(super) fn sent(&mut self) {
         self.move_to(u128::from(self.sending.bytes) << FRACTION_BITS);
         self.sending = Sending::default();
     }
 
-    /// Starts sending a packet of `bytes`, with the tag `finish`.
     pub(super) fn send(&mut self, bytes: u32, finish: Tag) {
         self.sending = Sending { bytes, since: self.now, counted: 0 };
         self.latest = self.latest.max(finish);
     }
 
-    /// Raises virtual time to at least `tag`: each backlogged flow is ahead of it.
+    /// Raises virtual time to at least `tag`. The tags of backlogged flows must be ahead.
     pub(super) fn raise(&mut self, tag: Tag) {
         while let Some(account) = self.finished.expired(tag) {
             self.weight -= u128::from(account.weight);
@@ -148,29 +145,29 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(tag);
     }
 
-    /// Makes the link idle, without waiting packets. Past packets no longer count: virtual time is
-    /// past all tags.
+    /// Makes the link idle, without waiting packets. Virtual time moves past all tags, so past
+    /// packets no longer count.
     pub(super) fn idle(&mut self) {
         self.finished.forget_all();
         self.weight = 0; // it was the weight of remembered flows only
         self.virtual_time = self.virtual_time.max(self.latest);
     }
 
-    /// Counts the part of the current packet that was sent according to the clock.
+    /// Counts the bytes of the current packet that have been sent according to the clock.
     fn follow_the_clock(&mut self) {
         let Sending { bytes, since, .. } = self.sending;
         if bytes > 0 {
             let elapsed = self.now.since(since).ns();
-            // Bits times 10^9. If they exceed 64 bits, that is above 2 GB, and the entire packet
-            // has been sent.
+            // `nanobits` are bits times 10^9. If they exceed 64 bits, more than 2 GB and so the
+            // entire packet have been sent.
             let nanobits = elapsed.checked_mul(self.rate_bps);
             let by_clock = nanobits.map_or(bytes.into(), |sent| (sent / 8_000_000_000).min(bytes.into()));
             self.move_to(u128::from(by_clock) << FRACTION_BITS);
         }
     }
 
-    /// Moves virtual time for the part of the packet that has been sent. Beyond the tags of
-    /// remembered flows it moves faster, since these are no longer served.
+    /// Moves virtual time by the bytes of the packet sent so far. Past the tags of remembered flows
+    /// it moves faster, since these flows are no longer served.
     fn move_to(&mut self, sent: u128) {
         let bytes = sent.saturating_sub(self.sending.counted);
         self.sending.counted += bytes;

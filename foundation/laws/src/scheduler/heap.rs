@@ -1,11 +1,11 @@
-//! A heap of queues by tag, with removal from anywhere: the source of the schedulers' choice.
+//! A heap of queues by tag, from which any can be removed, and from which schedulers choose.
 
 use super::tag::Tag;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// A queue's place in the order of service: its tag, and among equal tags its turn.
+/// A queue's rank in the order of service: its tag and, among equal tags, its turn.
 ///
 /// The turn has 32 bits. When it wraps, after 2^32 entries, a few equal tags may be served once in
 /// the wrong order.
@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 pub(super) struct Rank {
     /// The tag.
     pub tag: Tag,
-    /// First entered, first out.
+    /// The number of entry: first in, first out.
     pub turn: u32,
 }
 
@@ -31,23 +31,21 @@ impl Entry {
     }
 }
 
-/// Items below a capacity, each at most once, by rank. The least is found in O(1), every other
-/// operation takes O(log n). It allocates once, at construction.
+/// Items below a capacity, each at most once, by rank. The least item is found in O(1); every other
+/// operation takes O(log n). The heap allocates only at construction.
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
-    /// The place of each item in `entries`; meaningless for absent items.
+    /// By item: its index in `entries`; meaningless for absent items.
     places: Box<[u32]>,
     turn: u32,
 }
 
 impl Heap {
-    /// An empty heap for items below `capacity`.
     pub(super) fn new(capacity: usize) -> Self {
         Heap { entries: Vec::with_capacity(capacity), places: vec![0; capacity].into(), turn: 0 }
     }
 
-    /// Is there room for as many items as in `other`?
     pub(super) fn has_room_for(&self, other: &Heap) -> bool {
         self.places.len() >= other.places.len()
     }
@@ -66,12 +64,10 @@ impl Heap {
         entry.is_some_and(|entry| entry.item as usize == item)
     }
 
-    /// Removes all items, in O(1).
     pub(super) fn clear(&mut self) {
         self.entries.clear();
     }
 
-    /// The least rank and its item.
     #[inline]
     pub(super) fn least(&self) -> Option<(Tag, usize)> {
         self.entries.first().map(|entry| (entry.tag, entry.item as usize))
@@ -91,21 +87,21 @@ impl Heap {
         self.rise(self.entries.len() - 1);
     }
 
-    /// Gives `item`, which must be in the heap, another tag, behind all items with that tag.
+    /// Changes the tag of `item`, which must be in the heap, and puts it behind its equals.
     #[inline]
     pub(super) fn change(&mut self, item: usize, tag: Tag) {
         let rank = self.rank_now(tag);
         self.restore(item, rank);
     }
 
-    /// Changes the tag of `item`, which must be in the heap; it keeps its turn.
+    /// Changes the tag of `item`, which must be in the heap, without changing its turn.
     #[inline]
     pub(super) fn retag(&mut self, item: usize, tag: Tag) {
         let turn = self.rank(item).turn;
         self.restore(item, Rank { tag, turn });
     }
 
-    /// Gives `item`, which must be in the heap, exactly this rank.
+    /// Gives `item`, which must be in the heap, exactly `rank`.
     #[inline]
     pub(super) fn restore(&mut self, item: usize, rank: Rank) {
         let place = self.place(item);

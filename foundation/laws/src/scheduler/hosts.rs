@@ -1,19 +1,19 @@
-//! Hosts share equally, then the flows of each host: DRR++ over hosts, and DRR++ over the flows
-//! within each host.
+//! Equal shares for hosts, then for the flows of each host: DRR++ over hosts, and DRR++ over the
+//! flows within each host.
 //!
 //! # What it does
-//! [`HostOf`] reads a packet's host: its class, or the upper half of its flow hash, so a leaf of a
+//! [`HostOf`] reads a packet's host: its class or the upper half of its flow hash. So a leaf of a
 //! class tree can share between hosts too. Hosts take turns by
 //! [DRR++](crate::scheduler::drr_plus_plus). A host that becomes backlogged is first, with one
-//! quantum of credit. A host without credit gets a quantum and moves to the end of the line. During
-//! a host's turn, its flows take turns by the same rule. Both levels charge every packet. So a host
-//! gets no more turns by dividing its packets between flows. A flow that sends little waits neither
-//! for the bulky flows of its own host nor for those of others.
+//! quantum of credit. A host without credit gets a quantum and moves to the end of the old hosts.
+//! During a host's turn, its flows take turns by the same rule. Both levels charge every packet. So
+//! a host gets no more turns by dividing its packets between flows. A flow that sends little never
+//! waits for bulky flows, of its host or of others.
 //!
 //! # Why
 //! CAKE divides a flow's quantum by the number of its host's bulky flows, and counts only flows
 //! whose queues do not drain. Many TCP flows with small windows run empty, return as new and are
-//! served first, so their host gets more than its share. Two levels have no such gap.
+//! served first, so their host gets more than its share. With two levels it does not.
 //!
 //! # State and cost
 //! 52 bytes per queue, and as many hosts as queues, at 88 bytes each. O(1) amortised per packet if
@@ -31,9 +31,9 @@
 //! - After an entire round without backlog, all flows of a host count as new again.
 //! - A flow that sends at most a quantum per round never waits for a turn. RFC 8290 lets a flow go
 //!   first after it was empty for an entire round. Here a flow that returns sooner is also first,
-//!   with its remaining credit. It gets a new quantum once a round has passed since its last. So no
-//!   flow has more than a quantum in a round. In RFC 8290, a flow that pauses after a turn gets a
-//!   second quantum at once, as a new flow.
+//!   with its remaining credit. It gets a new quantum once a round has passed since its last
+//!   quantum. So no flow has more than a quantum in a round. In RFC 8290, a flow that pauses after
+//!   a turn gets a second quantum at once, as a new flow.
 
 use crate::scheduler::quantum::Quantum;
 use alloc::boxed::Box;
@@ -45,8 +45,8 @@ use fairwire_core::{
 };
 use fairwire_parameters::word;
 
-/// The default number of queues: more than the packets in most home links' buffers, so no queue is
-/// reassigned while packets wait in it.
+/// The default number of queues: more than the number of packets in most home links' buffers, so no
+/// queue is reassigned while packets wait in it.
 pub const QUEUES: u32 = 8192;
 
 /// The field of a packet that names its host.
@@ -55,12 +55,11 @@ pub enum HostOf {
     /// Its class.
     #[default]
     Class,
-    /// The upper half of its flow hash.
+    /// The upper half of the packet's flow hash.
     Flow,
 }
 
 impl HostOf {
-    /// The host of `packet`.
     #[inline]
     pub(crate) fn name(self, packet: &Packet) -> u32 {
         match self {
@@ -73,9 +72,9 @@ impl HostOf {
 /// The scheduler's terms for hosts and flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostTerms {
-    /// The source of a packet's host.
+    /// The field of a packet that names its host.
     pub host_of: HostOf,
-    /// The divisor of a background flow's share, relative to another flow of its host.
+    /// The divisor of a background flow's share, compared with another flow of its host.
     pub background: u8,
 }
 
@@ -85,7 +84,7 @@ impl Default for HostTerms {
     }
 }
 
-/// Is that the codepoint of background traffic: LE (RFC 8622), or its predecessor CS1?
+/// Is `dscp` the codepoint of background traffic: LE (RFC 8622), or its predecessor CS1?
 fn is_background(dscp: u8) -> bool {
     matches!(dscp, 1 | 8)
 }
@@ -102,25 +101,24 @@ enum Status {
     New,
     /// On the old list, waiting for the turn that its credit pays for.
     Old,
-    /// On the old list, empty, with credit left. With its next packet it is first again.
+    /// On the old list, empty, with credit left. At its next packet it is first again.
     Paused,
 }
 
-/// A host among hosts, or a queue among those of its host.
+/// A host among all hosts, or a queue among the queues of its host.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     credit: i64,
     next: u32,
     previous: u32,
-    /// The number of waiting packets.
     packets: u32,
     status: Status,
-    /// The divisor of its quantum.
+    /// The divisor of the member's quantum.
     parts: u8,
-    /// The number of its latest move to the end of the old list.
+    /// The number of the member's latest move to the end of the old list.
     moved: u64,
-    /// The total number of these moves, of all members, when this member last ended a turn or got a
-    /// quantum as a new one.
+    /// The total number of such moves, of all members, when this member last ended a turn or got a
+    /// quantum as a new member.
     credited: u64,
 }
 
@@ -136,14 +134,13 @@ impl Member {
         credited: 0,
     };
 
-    /// Its credit per round, if an undivided quantum is `bytes`.
+    /// The member's credit per round, if an undivided quantum is `bytes`.
     #[inline]
     fn quantum(&self, bytes: i64) -> i64 {
         bytes * BYTE / i64::from(self.parts)
     }
 }
 
-/// A list of members, first in first out.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
@@ -181,9 +178,8 @@ impl List {
 struct Round {
     new: List,
     old: List,
-    /// The number of members on the lists.
     count: u32,
-    /// The total moves to the end of the old list.
+    /// The total number of moves to the end of the old list.
     moves: u64,
 }
 
@@ -191,7 +187,8 @@ impl Round {
     const EMPTY: Round = Round { new: List::EMPTY, old: List::EMPTY, count: 0, moves: 0 };
 
     /// Handles a packet's arrival for a member. An idle member is first, with one quantum. A paused
-    /// one is also first: with its remaining credit, or with a new quantum once a round has passed.
+    /// member is first, too: with its remaining credit, or with a new quantum once a round has
+    /// passed.
     fn arrived(&mut self, at: u32, members: &mut [Member], quantum: &Quantum) {
         let has_a_quantum = match members[at as usize].status {
             Status::New | Status::Old => return,
@@ -214,12 +211,11 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// Has each member that was on the old list after the first `moves` moves had its turn since?
+    /// Has each member that was on the old list after the first `moves` moves had a turn since?
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }
 
-    /// Removes a member from its list.
     fn leave(&mut self, at: u32, members: &mut [Member]) {
         match members[at as usize].status {
             Status::Idle => return,
@@ -230,7 +226,7 @@ impl Round {
         self.count -= 1;
     }
 
-    /// Moves a member on a list to the end of the old one, as `status`.
+    /// Moves a member that is on a list to the end of the old list, as `status`.
     fn move_to_end(&mut self, at: u32, status: Status, members: &mut [Member]) {
         match members[at as usize].status {
             Status::Idle => return,
@@ -251,8 +247,8 @@ impl Round {
         self.move_to_end(at, Status::Paused, members);
     }
 
-    /// The member whose turn it is. Members found empty are removed from the lists, and then passed
-    /// to `gone`.
+    /// The member whose turn it is. Members found empty are removed from the lists and passed to
+    /// `gone`.
     fn next(&mut self, members: &mut [Member], quantum: &Quantum, mut gone: impl FnMut(u32)) -> Option<u32> {
         let mut vain = 0;
         loop {
@@ -301,22 +297,21 @@ impl Round {
     }
 }
 
-/// A host with queues that take turns.
 #[derive(Clone, Copy, Debug)]
 struct Host {
     name: u32,
     flows: Round,
 }
 
-/// A queue: its host, and its backlog in the buffer while packets wait.
+/// A queue: its host, and its key in the buffer while packets wait.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// The place of its host while it takes turns or packets wait.
+    /// The index of the queue's host, while the queue takes turns or packets wait.
     host: u32,
     flow: Option<FlowKey>,
 }
 
-/// The scheduler. Its buffer's queues must be counted. See the [module](self).
+/// The scheduler. The buffer must count its backlog by queue. See the [module](self).
 #[derive(Debug)]
 pub struct Hosts {
     terms: HostTerms,
@@ -328,12 +323,11 @@ pub struct Hosts {
     index: FlowIndex,
     free: Vec<u32>,
     round: Round,
-    /// The queue that was served last.
     served: u32,
 }
 
 impl Hosts {
-    /// Serves `queues` queues; each queue and each host has the same quantum.
+    /// A scheduler of `queues` queues; each queue and each host has the same quantum.
     pub fn new(queues: u32, quantum: Quantum, terms: HostTerms) -> Self {
         let count = queues as usize;
         Hosts {
@@ -362,7 +356,7 @@ impl Hosts {
         at
     }
 
-    /// Moves a queue from its previous host, if any, to the one called `name`.
+    /// Moves a queue from its previous host, if any, to the host called `name`.
     fn follow(&mut self, queue: u32, name: u32) {
         let had = self.queues[queue as usize].host;
         if had != NONE {
@@ -381,7 +375,7 @@ impl Hosts {
         self.turns[host as usize].packets += packets;
     }
 
-    /// Frees the place of a host without queues.
+    /// Frees the slot of a host without queues.
     fn forget_if_gone(&mut self, host: u32) {
         if self.hosts[host as usize].flows.count == 0 {
             self.round.leave(host, &mut self.turns);
@@ -390,7 +384,7 @@ impl Hosts {
     }
 }
 
-/// Frees the place of `host`.
+/// Frees the slot of `host`.
 fn forget(host: u32, hosts: &[Host], index: &mut FlowIndex, free: &mut Vec<u32>) {
     let name = hosts[host as usize].name;
     index.remove(hashed(name), host as usize, |at| hashed(hosts[at].name));
@@ -428,7 +422,7 @@ impl Scheduler for Hosts {
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         let Hosts { quantum, queues, flows, hosts, turns, index, free, round, .. } = self;
         let host = round.next(turns, quantum, |host| {
-            // The host had no backlog for a round: its flows are new when they return.
+            // The host had no backlog for a round, so its flows are new when they return.
             let of_host = &mut hosts[host as usize].flows;
             while let Some(queue) = [of_host.new.first, of_host.old.first].into_iter().find(|&at| at != NONE)
             {
@@ -496,8 +490,8 @@ mod tests {
         let mut sent = [0u64; 2];
         let mut is_waiting = [false; 64];
         for _ in 0..4000 {
-            // Each flow of host 0 sends again only when its packet has left, so it returns as new
-            // each time.
+            // Each flow of host 0 sends again only after its packet has left, so it always returns
+            // as new.
             for (flow, is_waiting) in (0..).zip(&mut is_waiting) {
                 if !std::mem::replace(is_waiting, true) {
                     offer(&mut queue, 0, flow, 1500);
@@ -552,11 +546,11 @@ mod tests {
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
     }
 
-    /// Per-flow bytes of one host after `packets` 1500-byte packets, and the most packets sent
-    /// while a ping waited.
+    /// The bytes per flow of one host over `packets` packets of 1500 bytes, and the most packets
+    /// sent while a ping waited.
     ///
-    /// Flows below `standing` are always backlogged. Each of the others sends a packet once `pause`
-    /// other packets have left since its own. A ping of 100 bytes comes every `gap` packets.
+    /// Flows below `standing` are always backlogged. Each other flow sends a packet once `pause`
+    /// others have left since its last. A ping of 100 bytes comes every `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;
@@ -570,7 +564,7 @@ mod tests {
                     offer(&mut queue, 0, flow, 1500);
                 }
             }
-            // In the first round all are new.
+            // In the first round all flows are new, so pings start later.
             if now >= 200 && now % gap == gap - 1 {
                 assert_eq!(pinged.replace(now), None, "a ping waits for more than {gap} packets");
                 offer(&mut queue, 0, 1000, 100);
@@ -599,7 +593,7 @@ mod tests {
 
     #[test]
     fn a_ping_is_served_before_64_standing_flows_of_its_host() {
-        // A round is 64 packets, so pings come between 13 times a round and once in two rounds.
+        // A round is 64 packets, so pings come from 13 times a round to once in two rounds.
         for gap in [5, 20, 41, 64, 128] {
             let (sent, longest) = serve(20_000, [64, 0], 0, gap);
             assert!(longest <= 1, "each {gap} packets: it waited for {longest}");
@@ -615,7 +609,7 @@ mod tests {
                 let (sent, _) = serve(30_000, [standing, 64], pause, 100);
                 let (backlogged, paused) = sent.split_at(standing as usize);
                 let [least, most] = [backlogged.iter().min().unwrap(), paused.iter().max().unwrap()];
-                // One quantum of the current turn, and one carried over.
+                // Flows may differ by the current turn's quantum and one carried over.
                 assert!(
                     *most <= least + 2 * 1500,
                     "{standing} backlogged, pause {pause}: {least} and {most}"

@@ -28,14 +28,14 @@ pub enum Kind {
 
 /// Bytes of a queue in a bounded table of queues.
 const QUEUE: u64 = 64;
-/// The minimum number of idle flows that schedulers remember, if they do.
+/// The minimum number of idle flows remembered by a scheduler that remembers them.
 const REMEMBERED: u64 = 1024;
 
 impl Kind {
-    /// All, in the order of lists for users.
+    /// All schedulers, in the order of lists for users.
     pub const ALL: [Kind; 6] = [Kind::Fcfs, Kind::Fbfq, Kind::Drr, Kind::Scfq, Kind::Sfq, Kind::Wf2qPlus];
 
-    /// Its name, as given.
+    /// The scheduler's name, as given.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Fcfs => "fcfs",
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The names of [`ALL`](Self::ALL) in that order, followed by aliases.
+    /// The names of [`ALL`](Self::ALL), in its order, then the aliases.
     #[cfg(feature = "serde")]
     pub(super) const NAMES: &[&str] = &{
         let mut names = [Self::OTHER_NAME; Self::ALL.len() + 1];
@@ -59,16 +59,15 @@ impl Kind {
         names
     };
 
-    /// The kind at this place of [`NAMES`](Self::NAMES).
+    /// The scheduler whose name is at `at` in [`NAMES`](Self::NAMES).
     #[cfg(feature = "serde")]
     pub(super) fn called(at: usize) -> Self {
         Self::ALL.get(at).copied().unwrap_or(Kind::Sfq)
     }
 
-    /// The alias of `sfq`.
     const OTHER_NAME: &str = "sfq-start";
 
-    /// Its alias, as given.
+    /// The scheduler's alias, as given.
     pub const fn alias(self) -> Option<&'static str> {
         match self {
             Kind::Sfq => Some(Self::OTHER_NAME),
@@ -76,13 +75,13 @@ impl Kind {
         }
     }
 
-    /// Does it serve in rounds or frames of one quantum?
+    /// Does the scheduler serve in rounds or frames of one quantum?
     pub fn has_rounds(self) -> bool {
         matches!(self, Kind::Drr | Kind::Fbfq)
     }
 
-    /// A scheduler of this kind. The call through a `Box` costs 2 to 7 % fewer instructions per
-    /// packet than an enum of all kinds did (`docs/adr/contracts.md`).
+    /// A scheduler of this name. The call through a `Box` costs 2 to 7 % fewer instructions per
+    /// packet than an enum of all schedulers did (`docs/adr/contracts.md`).
     pub fn scheduler(self, terms: &Terms) -> Box<dyn Scheduler> {
         match self {
             Kind::Fcfs => Box::new(Fcfs),
@@ -94,7 +93,8 @@ impl Kind {
         }
     }
 
-    /// Estimated bytes of its tables with room for `packets`, if flows share `queues`.
+    /// The estimated bytes of the scheduler's tables, with room for `packets`, if flows share
+    /// `queues`.
     pub fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
         let order = match self {
             Kind::Fcfs => 0,

@@ -1,10 +1,10 @@
-//! The bytes that a member of a round may send before the next one's turn.
+//! The bytes that a member of a round may send in its turn.
 //!
-//! The classic quantum is one packet: shorter rounds are not possible, and longer ones add delay.
+//! The classic quantum is one packet: shorter rounds are not possible, and longer rounds add delay.
 //! On a fast link that is wasteful. Packets that arrive as one super-packet are sent one by one
-//! between those of others, and each is handled separately to the end of the path. So a quantum may
-//! also be given by the duration of a round: then few members send trains, and many send a packet
-//! each.
+//! between the packets of others, and each is handled separately to the end of the path. So a
+//! quantum may also be given by the duration of a round: then few members send trains of packets,
+//! and many send one packet each.
 
 use fairwire_core::{Duration, Rate};
 
@@ -12,11 +12,11 @@ use fairwire_core::{Duration, Rate};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantum {
     least: u32,
-    /// Bytes that a round may take; 0 if the quantum is fixed.
+    /// The bytes of an entire round; 0 if the quantum is fixed.
     round: u32,
 }
 
-/// The most that Linux takes at once: a longer train would not be joined into one packet.
+/// The longest train, in bytes: Linux joins no more into one packet.
 pub(crate) const MAX_TRAIN: u32 = 1 << 16;
 
 impl Quantum {
@@ -25,15 +25,14 @@ impl Quantum {
         Quantum { least: bytes.max(1), round: 0 }
     }
 
-    /// Lets the quantum grow with few members, up to [`MAX_TRAIN`], to fill a round of this time at
-    /// `rate`.
+    /// Lets the quantum grow, up to [`MAX_TRAIN`], to fill a `round` at `rate` with few members.
     #[must_use]
     pub(crate) fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
         let bytes = round.map_or(0.0, |round| round.secs() * rate.bps() as f64 / 8.0);
         Quantum { round: bytes.min(f64::from(u32::MAX)) as u32, ..self }
     }
 
-    /// Bytes for each of `members`.
+    /// The bytes for each of `members`.
     #[inline]
     pub(crate) fn of(&self, members: u32) -> i64 {
         if self.round <= self.least {

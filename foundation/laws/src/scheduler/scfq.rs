@@ -1,11 +1,11 @@
 //! SCFQ: self-clocked fair queueing.
 //!
-//! Each flow has its own queue. The packet at the head of each queue has a finish tag: the bytes
-//! that its flow has sent, per weight, once that packet is gone. The least tag is next. An idle
-//! flow starts from the tag of the packet being sent.
+//! Each flow has a queue. The packet at the head of each queue has a finish tag: the bytes that its
+//! flow will have sent after the packet, divided by its weight. The packet with the least tag is
+//! next. An idle flow starts from the tag of the packet being sent.
 //!
 //! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
-//! the definition of the scheme. Differences are listed with its discipline,
+//! the definition of the scheme. Differences are listed with the discipline,
 //! [`scfq`](crate::compose::fair_queueing::scfq).
 
 use super::heap::Heap;
@@ -19,22 +19,19 @@ use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
-/// Self-clocked fair queueing. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Scfq {
     price: Price,
     /// The finish tag of the packet being sent.
     virtual_time: Tag,
-    /// The start tag of the head of each queue, by
-    /// [`FlowKey::index`](fairwire_core::FlowKey::index): one for the queue, which a push-out does
-    /// not move.
+    /// By [`FlowKey::index`](fairwire_core::FlowKey::index): the start tag of the queue, whichever
+    /// packet is its head. So a push-out does not change the tag.
     starts: Box<[Tag]>,
     /// The backlogged queues by the finish tag of their heads.
     finishes: Heap,
 }
 
 impl Scfq {
-    /// A scheduler with the weights of `terms`.
     pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         Scfq {

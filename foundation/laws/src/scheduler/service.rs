@@ -15,14 +15,14 @@ use fairwire_core::{Discipline, Dropper, Limit, Queue, Queues, Rate, Seed};
 use fairwire_parameters::text::{FromValue, Refusal, Value};
 use fairwire_parameters::{Role, parameters, word};
 
-/// The order of service, if the discipline works with any.
+/// The order of service, if any scheduler can serve the discipline.
 pub const SCHEDULER: Role<Service> = Role::named("scheduler");
 
 /// The unit that has a queue and a weight.
 pub const PER: Role<Per> = Role::named("per");
 
 /// The order of service: a scheduler, the weights of classes, and the assignment of queues to
-/// flows. Given as `"drr"`, or as `{ drr = { quantum = "300 B" } }`.
+/// flows. Written as `"drr"` or `{ drr = { quantum = "300 B" } }`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
     /// The scheduler. Default: `fcfs`.
@@ -61,7 +61,7 @@ pub struct QueueTerms {
     /// The maximum number of queues.
     #[parameter(unset = "as many as flows", min = 1, max = 65_536, unit = "queues")]
     pub queues: Option<u32>,
-    /// What happens when there are more flows than `queues`.
+    /// The treatment of more flows than `queues`.
     #[parameter(default = Sharing::Hash, source = "Suter et al. 1998, figure 10.")]
     pub sharing: Option<Sharing>,
 }
@@ -72,7 +72,7 @@ pub enum Per {
     /// Each flow.
     #[default]
     Flow,
-    /// Each class: a host or a subscriber, by the classifier.
+    /// Each class: a host or a subscriber, as the classifier decides.
     Class,
 }
 
@@ -82,7 +82,8 @@ pub enum Sharing {
     /// A hash of the flow picks the queue.
     #[default]
     Hash,
-    /// A hash picks a set of eight queues; within the set a flow takes an empty one if possible.
+    /// A hash picks a set of eight queues. Within the set, the flow takes an empty queue if
+    /// possible.
     SetAssociative,
     /// A new flow takes over the queue of the flow that was idle longest. Suter et al. 1998, figure
     /// 10.
@@ -108,7 +109,7 @@ pub struct CheckedService {
 }
 
 impl Service {
-    /// Checks the service given (or the default) for `discipline` against the site.
+    /// Checks the service given for `discipline`, or the default, against the site.
     pub fn check(
         typed: &Option<Service>,
         discipline: &'static str,
@@ -125,7 +126,7 @@ impl Service {
         site: &Site<'_>,
     ) -> Result<CheckedService, BadParameter> {
         let parameter = |name| Parameter { discipline, name };
-        // At most 1 MiB: a quantum above one jumbo packet only makes service burstier.
+        // The maximum is 1 MiB: a quantum above one jumbo packet only makes service burstier.
         let CheckedTerms { quantum } = typed.terms.checked().of_table(parameter("scheduler"))?;
         if let Some(quantum) = quantum.filter(|_| !typed.name.has_rounds()) {
             let allowed = format_args!(
@@ -160,12 +161,12 @@ impl Service {
 }
 
 impl Service {
-    /// Does it have queues to which weights can apply?
+    /// Does the scheduler have queues to which weights can apply?
     pub fn has_queues(&self) -> bool {
         self.name != Kind::Fcfs
     }
 
-    /// `bad`, with the name of this scheduler in the path to the parameter, as it is given:
+    /// `bad`, with this scheduler's name inserted in the path to the parameter, as given:
     /// `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
         match bad.parameter.strip_prefix("scheduler.") {
@@ -215,14 +216,14 @@ impl QueueTerms {
     }
 }
 
-/// Deficit round robin counts in 2^-16 B. From 2^-10 B per round on, the amount for a weight is
-/// accurate to 1/64.
+/// The least bytes per round. Deficit round robin counts in 2^-16 B, so from 2^-10 B on, the amount
+/// for a weight is accurate to 1/64.
 pub(super) const MIN_PER_ROUND: f64 = 1.0 / 1024.0;
 
 /// Queues per set.
 const WAYS: u32 = 8;
 
-/// Refuses a weight whose amount per round is too small to be distinguished from others.
+/// Refuses a weight whose amount per round is too small to be distinguished from other amounts.
 fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Result<(), BadParameter> {
     let least = weights.distinct()[0];
     if least * quantum as f64 >= MIN_PER_ROUND {
@@ -233,8 +234,8 @@ fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Res
 }
 
 impl CheckedService {
-    /// A discipline that serves `limit` in this order, with `dropper` to refuse, mark and make
-    /// room.
+    /// A discipline that serves a buffer of `limit` in this order; `dropper` refuses, marks and
+    /// makes room.
     pub(crate) fn queue<D: Dropper + 'static>(
         &self,
         limit: Limit,
@@ -251,7 +252,7 @@ impl CheckedService {
         }
     }
 
-    /// Bytes that a flow of weight 1 may send per round.
+    /// The bytes that a flow of weight 1 may send per round.
     pub fn quantum(&self) -> u32 {
         self.quantum
     }
@@ -262,7 +263,6 @@ impl CheckedService {
         Terms { rate_bps: self.rate.bps(), quantum: self.quantum, weights, limit }
     }
 
-    /// The assignment of queues to flows.
     pub(crate) fn queues(&self) -> Queues {
         let mut rng = self.seed.stream(&self.stream);
         match (self.per, self.queues, self.sharing) {

@@ -1,12 +1,12 @@
 //! SFQ: start-time fair queueing.
 //!
-//! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
-//! least start tag is next, and virtual time is the start tag of the packet being sent. An idle
-//! flow starts from virtual time, or from its last finish tag if that is later.
+//! Each flow has a queue with a start tag: the bytes that the flow has sent, divided by its weight.
+//! The queue with the least start tag is next, and virtual time is the start tag of the packet
+//! being sent. An idle flow starts from virtual time, or from its last finish tag if that is later.
 //!
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
 //! Integrated Services Packet Switching Networks", SIGCOMM 1996: the definition of the algorithm.
-//! Differences are listed with its discipline, [`sfq`](crate::compose::fair_queueing::sfq).
+//! Differences are listed with the discipline, [`sfq`](crate::compose::fair_queueing::sfq).
 
 use super::finished::{Account, Finished};
 use super::heap::Heap;
@@ -18,21 +18,20 @@ use fairwire_core::{
     Buffer, Chosen, FlowHash, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
-/// Start-time fair queueing. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Sfq {
     price: Price,
     /// The start tag of the packet being sent.
     virtual_time: Tag,
-    /// The last finish tag given, to which virtual time moves when the link goes idle.
+    /// The greatest finish tag given, to which virtual time moves when the link goes idle.
     latest: Tag,
-    /// The backlogged queues by start tag: one for the queue, which a push-out does not move.
+    /// The backlogged queues by start tag. The tag belongs to the queue, so a push-out does not
+    /// change it.
     starts: Heap,
     finished: Finished,
 }
 
 impl Sfq {
-    /// A scheduler with the weights of `terms`.
     pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         Sfq {
@@ -69,8 +68,8 @@ impl Scheduler for Sfq {
     }
 
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
-        // Removes remembered flows whose tags virtual time has reached, because these have no
-        // effect any more. Two at a time are enough: each departure adds at most one.
+        // Forgets flows whose tags virtual time has reached, because these tags have no effect any
+        // more. Two at a time are enough: each departure adds at most one.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
         let Some((_, flow)) = self.starts.least() else {

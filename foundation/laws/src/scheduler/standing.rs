@@ -1,20 +1,19 @@
-//! The place of a packet in its flow's queue, which a scheduler must know when a packet leaves.
+//! The position of a packet in its flow's queue, which a scheduler must know when a packet leaves.
 
 use fairwire_core::{Buffer, FlowKey, Key, Packet};
 
-/// The place of a waiting packet in its flow's queue.
+/// The position of a waiting packet in its flow's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It is the only one.
+    /// The only packet.
     Only,
-    /// It is first, and this packet is next.
+    /// The first packet, followed by this one.
     First(Key),
     /// Others precede it.
     Behind,
 }
 
 impl Standing {
-    /// The place of `key`.
     #[inline]
     pub(super) fn of(key: Key, buffer: &Buffer) -> Self {
         if buffer.flow_head(buffer.flow_of(key)) != key {
@@ -27,7 +26,7 @@ impl Standing {
     }
 }
 
-/// The first packet of `flow` after one has left; `None` if that was its last.
+/// The first packet of `flow` after a packet has left; `None` if none is left.
 #[inline]
 pub(super) fn head(flow: FlowKey, buffer: &Buffer) -> Option<&Packet> {
     (buffer.flow_backlog(flow).packets > 0).then(|| buffer.packet(buffer.flow_head(flow)))

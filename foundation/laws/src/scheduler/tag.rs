@@ -5,16 +5,16 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
-/// It is an integer, so a tag neither drifts nor depends on the size of others. A flow of the least
-/// weight, 10^-6, that sends 2^32 packets of 64 KiB moves it by only `2^32 x 2^16 x 2^32 x 2^20 =
-/// 2^100`, so 128 bits never overflow.
+/// A tag is an integer, so it neither drifts nor depends on the size of other tags. 2^32 packets of
+/// 64 KiB of a flow of the least weight, 10^-6, move it by only `2^32 x 2^16 x 2^32 x 2^20 =
+/// 2^100`. So 128 bits never overflow.
 pub(super) type Tag = u128;
 
-/// Tags count in 2^-32 byte. The price of a packet of 40 bytes is then exact to 10^-5 for a flow of
-/// the greatest weight, 10^6.
+/// Tags count in units of 2^-32 byte. So the price of a packet of 40 bytes is exact to 10^-5 for a
+/// flow of the greatest weight, 10^6.
 pub(super) const FRACTION_BITS: u32 = 32;
 
-/// The prices of packets for their flows: bytes over weight.
+/// The prices of packets: bytes divided by the weight of the flow.
 #[derive(Clone, Debug)]
 pub(super) struct Price {
     weights: WeightOf,
@@ -28,12 +28,12 @@ impl Price {
         Price { weights, is_equal }
     }
 
-    /// Gives `class` another weight and returns the previous one.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.weights.set(class, weight)
     }
 
-    /// Takes over the weights of `fresh`. Returns false if only one of them has equal weights.
+    /// Takes over the weights of `fresh`. Returns false if equal weights would become different, or
+    /// different weights equal.
     pub(super) fn retune(&mut self, fresh: &Price) -> bool {
         let takes = self.is_equal == fresh.is_equal;
         if takes {
@@ -47,7 +47,6 @@ impl Price {
         self.is_equal
     }
 
-    /// The price of `packet`.
     #[inline]
     pub(super) fn of(&self, packet: &Packet) -> Tag {
         if self.is_equal {

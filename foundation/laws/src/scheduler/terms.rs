@@ -8,10 +8,10 @@ use fairwire_core::Limit;
 pub struct Terms {
     /// The link's rate, for schedulers that follow it, in bits per second.
     pub rate_bps: u64,
-    /// Bytes that a flow of weight 1 may send per round, for schedulers with rounds.
+    /// The bytes that a flow of weight 1 may send per round, for schedulers with rounds.
     pub quantum: u32,
     /// The weights of classes.
     pub weights: WeightOf,
-    /// The buffer that it will serve.
+    /// The buffer that the scheduler will serve.
     pub limit: Limit,
 }

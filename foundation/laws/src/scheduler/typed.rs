@@ -1,4 +1,4 @@
-//! Reading and writing the order of service: a name, or a table with the name and its parameters.
+//! Reads and writes the order of service: a name, or a table with the name and its parameters.
 
 use crate::scheduler::Kind;
 use crate::scheduler::service::{Service, ServiceTerms};

@@ -1,13 +1,13 @@
 //! WF2Q+: worst-case fair weighted fair queueing, with a virtual time that is cheap to keep.
 //!
-//! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
-//! head of a queue is eligible once virtual time has reached its start tag; of the eligible ones,
-//! the one with the least finish tag is next. Virtual time follows the service that an ideal server
-//! would have given to each.
+//! Each flow has a queue with a start tag: the bytes that the flow has sent, divided by its weight.
+//! The head of a queue is eligible once virtual time has reached the start tag. The eligible packet
+//! with the least finish tag is next. Virtual time follows the service that an ideal server would
+//! have given to each flow.
 //!
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
-//! 5(5), 1997: the virtual time of WF2Q+, V(t + s) = max(V(t) + s, least start tag of those
-//! waiting). Differences are listed with its discipline,
+//! 5(5), 1997: the virtual time of WF2Q+, V(t + s) = max(V(t) + s, least start tag of the waiting
+//! packets). Differences are listed with the discipline,
 //! [`wf2q_plus`](crate::compose::fair_queueing::wf2q_plus).
 
 use super::finished::Account;
@@ -26,15 +26,14 @@ use fairwire_core::{
 /// The state of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
-    /// The start tag: one for the queue, which a push-out does not move.
+    /// The queue's start tag, which a push-out does not change.
     start: Tag,
     weight: u64,
-    /// May it be sent? If so, it is in `eligible`, by finish tag; otherwise in `early`, by start
-    /// tag.
+    /// May the head be sent? If so, the queue is in `eligible`, by finish tag; otherwise in
+    /// `early`, by start tag.
     is_eligible: bool,
 }
 
-/// Worst-case fair weighted fair queueing. See the [module](self).
 #[derive(Debug)]
 pub(crate) struct Wf2qPlus {
     fluid: Fluid,
@@ -45,7 +44,6 @@ pub(crate) struct Wf2qPlus {
 }
 
 impl Wf2qPlus {
-    /// A scheduler with the rate and the weights of `terms`.
     pub(crate) fn new(terms: &Terms) -> Self {
         let queues = terms.limit.max_packets() as usize;
         Wf2qPlus {
@@ -56,7 +54,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// Enters a queue into the heap for its start tag.
+    /// Puts a queue into the heap that its start tag calls for.
     fn enter(&mut self, flow: usize, packet: &Packet) {
         let head = &mut self.heads[flow];
         head.is_eligible = head.start <= self.fluid.virtual_time();
@@ -73,12 +71,11 @@ impl Wf2qPlus {
         }
     }
 
-    /// Removes a queue whose last packet is gone; it would continue from `tag`.
+    /// Removes a queue whose last packet is gone. If it returns, it continues from `tag`.
     fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
         self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
 
-    /// Updates the weight of a queue whose new head is `packet`.
     fn set_weight(&mut self, flow: usize, packet: &Packet) {
         let weight = self.fluid.weight(packet);
         let before = core::mem::replace(&mut self.heads[flow].weight, weight);
@@ -87,8 +84,8 @@ impl Wf2qPlus {
         }
     }
 
-    /// Makes the flows eligible that virtual time has reached. If there are none, advances virtual
-    /// time to the first.
+    /// Makes each flow eligible whose start tag virtual time has reached. If none is eligible,
+    /// first advances virtual time to the least start tag.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);
@@ -166,7 +163,7 @@ impl Scheduler for Wf2qPlus {
         match head(key, buffer) {
             Some(next) => {
                 self.set_weight(flow, next);
-                // It was eligible, and virtual time has not gone back.
+                // The queue was eligible, and virtual time has not gone back.
                 self.eligible.retag(flow, start + self.fluid.price().of(next));
             }
             None => {

@@ -1,4 +1,4 @@
-//! Runs a discipline side by side with a transcription of its law.
+//! Runs a discipline and a transcription of its law side by side.
 
 use crate::fate::Events;
 use fairwire_core::rng::mix;
@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) use crate::fate::Event;
 
-/// A packet, as the transcription receives it.
+/// A packet, as offered to the transcription.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offer {
     pub(crate) frame: u32,
     pub(crate) flow: u64,
-    /// Its flow modulo 4.
+    /// The flow modulo 4.
     pub(crate) class: u32,
-    /// From 0 to 2, at random.
+    /// A random colour from 0 to 2.
     pub(crate) color: u8,
     pub(crate) len: u32,
     /// In nanoseconds.
@@ -30,13 +30,12 @@ impl Offer {
     }
 }
 
-/// A transcription: a law with its own queue.
+/// A transcription of a law, with a queue.
 pub(crate) trait Reading {
     fn offer(&mut self, offer: Offer, now: u64, events: &mut Vec<Event>);
     fn request(&mut self, now: u64, events: &mut Vec<Event>);
 }
 
-/// A first-come-first-served queue for transcriptions.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) waiting: VecDeque<Offer>,
@@ -53,17 +52,16 @@ impl Line {
         self.waiting.iter().map(|offer| u64::from(offer.len)).sum()
     }
 
-    /// In bytes or in packets.
+    /// The backlog, in bytes or in packets.
     pub(crate) fn held(&self, in_bytes: bool) -> f64 {
         if in_bytes { self.bytes() as f64 } else { self.waiting.len() as f64 }
     }
 
-    /// In typical packets of 512 bytes if `in_bytes`, otherwise in packets.
+    /// The backlog, in typical packets of 512 bytes if `in_bytes`, otherwise in packets.
     pub(crate) fn len(&self, in_bytes: bool) -> f64 {
         if in_bytes { self.bytes() as f64 / 512.0 } else { self.waiting.len() as f64 }
     }
 
-    /// Does the buffer refuse a packet of `len` bytes?
     pub(crate) fn is_full(&self, len: u32) -> bool {
         self.waiting.len() as u32 >= self.limit.max_packets()
             || self.bytes() + u64::from(len) > self.limit.max_bytes()
@@ -73,7 +71,7 @@ impl Line {
         self.marks && offer.ecn.is_capable()
     }
 
-    /// Admits a packet without a `cause`, and one that is marked instead of dropped.
+    /// Admits a packet without a `cause` for a drop, or marked instead of dropped.
     pub(crate) fn admit(
         &mut self,
         mut offer: Offer,
@@ -92,8 +90,8 @@ impl Line {
         self.waiting.push_back(offer);
     }
 
-    /// Signals with a drop or a mark, and admits the packet if it was not dropped; returns false if
-    /// the buffer refused it.
+    /// Drops or marks a packet that is `signalled`, and admits it unless it was dropped. Returns
+    /// false if the buffer refused it.
     pub(crate) fn settle(&mut self, offer: Offer, signalled: bool, events: &mut Vec<Event>) -> bool {
         let marks = self.can_mark(offer);
         let is_refused = (marks || !signalled) && self.is_full(offer.len);
@@ -102,7 +100,6 @@ impl Line {
         !is_refused
     }
 
-    /// Sends the oldest packet; returns false if there is none.
     pub(crate) fn send(&mut self, events: &mut Vec<Event>) -> bool {
         let sent = self.waiting.pop_front();
         events.extend(sent.map(|offer| Event::Sent(offer.frame)));
@@ -122,13 +119,14 @@ pub(crate) struct Traffic {
     pub(crate) together: f64,
     /// In nanoseconds.
     pub(crate) longest_pause: u32,
-    /// The flow of a packet, by its number.
+    /// The flow of a packet, by the packet's number.
     pub(crate) flow: fn(&mut Rng, u32) -> u64,
     pub(crate) len: fn(&mut Rng) -> u32,
 }
 
 impl Default for Traffic {
-    /// Packets of 512 bytes on average at 10 Mbit/s. One of twelve flows sends a third of all.
+    /// Packets of 512 bytes on average, at 10 Mbit/s. One of twelve flows sends a third of all
+    /// packets.
     fn default() -> Self {
         Traffic {
             loads: [3.0, 1.1, 0.5, 1.6, 1.0],
@@ -143,7 +141,7 @@ impl Default for Traffic {
 }
 
 impl Traffic {
-    /// The next step: its time, whether the transmitter polls, and the arrival.
+    /// The next step: its time, whether the transmitter polls, and the arriving packet.
     fn step(&self, rng: &mut Rng, frame: u32, mut now: u64) -> (u64, bool, Offer) {
         let load = self.loads[(frame / self.turn) as usize % 5];
         if !rng.chance(self.together) {
@@ -163,15 +161,13 @@ impl Traffic {
     }
 }
 
-/// The number of events by the name of their cause, or as `marked` or `sent`.
+/// The number of events, by the name of their cause or as `marked` or `sent`.
 pub(crate) type Met = BTreeMap<&'static str, u32>;
 
-/// Adds the events of another run.
 pub(crate) fn add(met: &mut Met, other: Met) {
     other.into_iter().for_each(|(name, n)| *met.entry(name).or_default() += n);
 }
 
-/// Asserts that each of `names` occurred more than `least` times.
 #[track_caller]
 pub(crate) fn assert_met(met: &Met, names: &[&str], least: u32) {
     for name in names {
@@ -179,7 +175,8 @@ pub(crate) fn assert_met(met: &Met, names: &[&str], least: u32) {
     }
 }
 
-/// Offers `packets` packets to both and compares their fates; `watch` compares the states.
+/// Offers `packets` packets to `queue` and `reading`, and compares their fates; `watch` compares
+/// the states.
 pub(crate) fn compare<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     reading: &mut R,
@@ -211,10 +208,11 @@ pub(crate) fn compare<D: Dropper, R: Reading>(
     met
 }
 
-/// Asserts that two states are equal, except for the rounding of sums and powers taken in another
-/// order.
+/// Asserts that two states are equal, except for the rounding of sums and powers computed in
+/// another order.
 #[track_caller]
 pub(crate) fn assert_near(ours: f64, theirs: f64) {
-    // Ten thousand roundings of half a unit in the last place, 1.1e-16 each, with a good margin.
+    // The margin is well above ten thousand roundings of half a unit in the last place, 1.1e-16
+    // each.
     assert!((ours - theirs).abs() <= 1e-10 * theirs.abs().max(1.0), "{ours} {theirs}");
 }

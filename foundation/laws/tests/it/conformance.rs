@@ -9,37 +9,37 @@ use fairwire_testing::{Driver, Operation, Shape, contest, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Typical packets have 512 bytes, or just fit: a buffer that holds none is refused.
+/// A site with typical packets of 512 bytes, or as long as the buffer, which must hold one.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
     let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
     Site { packet_bytes, stream: "link/conformance", ..crate::site(buffer) }
 }
 
-/// Settings without which the contest would not reach a discipline's decisions.
+/// Settings that the contest needs to reach a discipline's decisions.
 pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
-    // 40 packets take 16 ms, so little above PIE's 15 ms that a second is not enough for one
-    // signal.
+    // 40 packets take 16 ms. That is so little above PIE's 15 ms that no signal comes within a
+    // second.
     ("pie", "target = '5 ms'"),
-    // Overflow takes the oldest packets of the fattest queue, so its delay stays below 15 ms and
-    // jumps. No queue is the fattest for more than 110 ms, in which PIE's default gains, a
-    // hundredth of these, do not lead to one signal.
+    // An overflow takes the oldest packets of the longest queue, so its delay stays below 15 ms and
+    // jumps. No queue is the longest for more than 110 ms. In that time PIE's default gains, a
+    // hundredth of these, do not lead to a signal.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
     ),
-    // With the paper's literal alpha RQM signals one packet in twenty thousand of the contest,
+    // With the paper's literal alpha, RQM signals one in twenty thousand packets of the contest
     // before the buffer is full. TCP's growth at a round-trip time of 20 ms exercises its entire
     // law.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
-    // By default AFD drops, rather than marks, above a probability of one half, lest a sender that
-    // ignores marks starve the others.
+    // By default AFD drops, rather than marks, above a probability of one half. Otherwise a sender
+    // that ignores marks would starve the others.
     ("afd-sb", "mark_limit = 1.0"),
     ("afd-ft", "mark_limit = 1.0"),
     ("afd-nft", "mark_limit = 1.0"),
     ("afd-exact", "mark_limit = 1.0"),
 ];
 
-/// An entry under either ECN policy, with its own settings.
+/// An entry under the policy `ecn`, with the entry's settings.
 pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
     let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
     Typed::new(entry.name, &format!("ecn = \"{ecn}\"\n{own}"))
@@ -49,8 +49,8 @@ pub(crate) fn driven(typed: &Typed, buffer: Amount) -> Driver<Box<dyn Discipline
     Driver::new(typed.built(&site(buffer)))
 }
 
-/// Every sensible variant: each entry that leaves the order of service open, under each scheduler,
-/// in each measure that it supports, and with each method of sharing queues.
+/// Every sensible variant of an entry. An entry that leaves the order of service open gets each
+/// scheduler, each measure that it supports, and each method of sharing queues.
 pub(crate) fn variants(entry: &Entry) -> Vec<String> {
     let page = entry.page().expect("documented");
     let choices = |name: &str| -> Vec<String> {
@@ -89,7 +89,7 @@ const BUFFERS: [Amount; 6] = [
 ];
 
 proptest! {
-    // 64 sequences for each of 12 variants of each discipline: about a second.
+    // 64 sequences for each of 12 variants of each discipline take about a second.
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// Applies `before`, drains, hands the packets to an heir, and applies `after` to both disciplines.
+/// Applies `before`, drains, hands the packets to another discipline, and applies `after` to both.
 fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[Operation]) {
     let (mut driver, mut heir) = (driven(typed, buffer), driven(typed, buffer));
     before.iter().for_each(|&operation| driver.apply(operation));
@@ -132,9 +132,9 @@ fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[O
     heir.run(after);
 }
 
-/// Asserts that packets come oldest first, and those of a flow in order. Packets that arrived in
-/// two queues at the same instant may have changed places. That happens if queues are assigned to
-/// flows, or if a flow is in two queues by its codepoints.
+/// Asserts that packets come oldest first, and the packets of a flow in order. Packets that arrived
+/// in two queues at the same instant may change their order. That happens if queues are assigned to
+/// flows, or codepoints put a flow into two queues.
 fn assert_order(drained: &[Packet], name: &str) {
     assert!(drained.is_sorted_by_key(|packet| packet.arrived), "{name}: {drained:?}");
     let is_split =
@@ -186,8 +186,8 @@ proptest! {
 
 #[test]
 fn a_drain_does_not_affect_later_decisions() {
-    // A discipline that only counts waiting packets continues as if the drained ones had never
-    // existed. One with averages, tokens or random numbers need not.
+    // A discipline that only counts waiting packets continues as if the drained packets had never
+    // existed. A discipline with averages, tokens or random numbers need not.
     for name in ["tail-drop", "drop-front", "lqd", "alqd", "drr", "prio", "classful"] {
         let entry = catalogue::find(name).expect("in the catalogue");
         let fresh = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 3_000));
@@ -202,8 +202,8 @@ fn a_drain_does_not_affect_later_decisions() {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    // Push-out makes schedulers repair their queues; the other pairs share all of their code with
-    // these.
+    // Push-out makes schedulers repair their queues. All other pairs share their code with these
+    // pairs.
     let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.about.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
@@ -224,8 +224,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // There are two polls for three offers, and the rest leaves at the end. Every poll
-            // finds a packet, except with AVQ.
+            // There are two polls for three offers, and the remaining packets leave at the end.
+            // Every poll finds a packet, except with AVQ.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -257,7 +257,7 @@ fn nth_sequence(n: u32) -> [Operation; 6] {
 #[test]
 fn every_sequence_of_six_operations_on_three_flows_conserves_packets() {
     // The driver checks after each operation, so shorter sequences are covered as prefixes of
-    // these.
+    // longer ones.
     for entry in catalogue::all() {
         let typed = with_ecn(entry, "mark");
         for packets in 1..=3 {
@@ -294,7 +294,7 @@ fn under_mark_no_capable_packet_is_dropped_early() {
         };
         let (drops, marks) = early_drops("mark");
         assert_eq!(drops, 0, "{}", entry.name);
-        // The contest does reach these decisions: a discipline that drops early under one policy
+        // If the contest reaches these decisions, a discipline that drops early under one policy
         // marks under the other.
         assert_eq!(early_drops("drop").0 > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(marks > 0, entry.about.marks, "{}", entry.name);
@@ -307,7 +307,7 @@ fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
         // There are two polls for three of the 12000 offers, and at most 40 packets wait at each of
-        // the three pauses: at most 8120 are sent. Each poll comes right after an offer, so it
+        // the three pauses, so at most 8120 are sent. Each poll comes right after an offer, so it
         // finds nothing only if an empty queue refused a packet. AVQ admits fewer and fewer packets
         // of unresponsive senders: 0.98 of the rate at first, three quarters at the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
@@ -317,14 +317,13 @@ fn overload_fills_the_link_and_loses_a_third() {
 
 #[test]
 fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
-    // SFB forgets an unresponsive flow only slowly: its probability falls by 1/6000 for each packet
-    // that finds its bins empty.
+    // SFB forgets an unresponsive flow slowly: its probability falls by 1/6000 for each packet that
+    // finds its bins empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
             contest(flows, 12_000).into_iter().for_each(|operation| driver.apply(operation));
-            // A tenth of the link is a light load, and after a minute no trace of the contest is
-            // left.
+            // A tenth of the link is a light load. After a minute, the contest has no more effect.
             let mut light = |flow: u64, packets: u64| {
                 let dropped = driver.outcome().dropped;
                 for _ in 0..packets {
@@ -348,7 +347,7 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
     }
 }
 
-/// Name, and the hash of all decisions in the contest under `mark`.
+/// The name of each entry, and the hash of all its decisions in the contest under `mark`.
 ///
 /// A new hash means that a discipline decides differently on the same input, so recorded results
 /// change. If that is intended, copy the value that the failing test prints to this list, and give
@@ -356,7 +355,7 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
     ("policer", 11_916_210_802_764_184_027),
-    // In this contest the oldest packet is always in the longest queue when room is made, so three
+    // In this contest, the oldest packet is always in the longest queue when room is made. So three
     // disciplines drop alike.
     ("drop-front", 1_501_191_413_826_301_393),
     ("red", 4_511_597_893_282_372_819),
@@ -425,8 +424,7 @@ fn decisions_match_the_recorded_ones() {
     assert_eq!(names(&found), names(GOLDEN), "GOLDEN is in the order of the catalogue");
 }
 
-/// The lines of `recorded` to change, as they appear in the list: with the value found, or to be
-/// removed.
+/// The lines of `recorded` to replace, with the hash found, or to remove, as written in the list.
 fn to_paste(found: &[(&str, u64)], recorded: &[(&str, u64)]) -> Vec<String> {
     let of = |list: &[(&str, u64)], name: &str| {
         list.iter().find(|(other, _)| *other == name).map(|(_, trace)| *trace)

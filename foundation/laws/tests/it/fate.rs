@@ -2,7 +2,6 @@
 
 use fairwire_core::{Cause, Discipline, Packet, Signals};
 
-/// One event of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     Dropped(u32, Cause),
@@ -11,7 +10,7 @@ pub(crate) enum Event {
 }
 
 impl Event {
-    /// The name of its cause, or `marked` or `sent`.
+    /// The name of the event's cause, or `marked` or `sent`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Event::Dropped(_, cause) => cause.name(),
@@ -21,12 +20,10 @@ impl Event {
     }
 }
 
-/// All events, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Events(pub(crate) Vec<Event>);
 
 impl Events {
-    /// The frames that were dropped, each with its cause.
     pub(crate) fn dropped(&self) -> Vec<(u32, Cause)> {
         let dropped = |event: &Event| {
             if let Event::Dropped(frame, cause) = *event { Some((frame, cause)) } else { None }
@@ -34,17 +31,14 @@ impl Events {
         self.0.iter().filter_map(dropped).collect()
     }
 
-    /// The frames that were dropped.
     pub(crate) fn lost(&self) -> Vec<u32> {
         self.dropped().into_iter().map(|(frame, _)| frame).collect()
     }
 
-    /// The number of drops for this cause.
     pub(crate) fn dropped_by(&self, cause: Cause) -> usize {
         self.dropped().iter().filter(|(_, of)| *of == cause).count()
     }
 
-    /// The frames that were marked, each with its cause.
     pub(crate) fn marked(&self) -> Vec<(u32, Cause)> {
         let marked = |event: &Event| {
             if let Event::Marked(frame, cause) = *event { Some((frame, cause)) } else { None }
@@ -62,7 +56,6 @@ impl Signals for Events {
     }
 }
 
-/// The fate of one packet on its arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OfferOutcome {
     #[default]
@@ -72,7 +65,6 @@ pub(crate) enum OfferOutcome {
 }
 
 impl OfferOutcome {
-    /// The fate of `packet`, which is offered to `discipline` when it arrives.
     pub(crate) fn of(packet: Packet, discipline: &mut impl Discipline) -> OfferOutcome {
         let (now, mut fate) = (packet.arrived, OfferOutcome::In);
         discipline.enqueue(packet, now, &mut fate);
@@ -89,7 +81,7 @@ impl Signals for OfferOutcome {
     }
 }
 
-/// The value that `discipline` shows under `name`.
+/// The gauge of `discipline` called `name`.
 pub(crate) fn gauge(discipline: &(impl Discipline + ?Sized), name: &str) -> f64 {
     let mut found = None;
     discipline.inspect(&mut |shown: &str, _, value: f64| found = (shown == name).then_some(value).or(found));

@@ -1,5 +1,5 @@
-//! Each discipline of the catalogue, inside each discipline that contains others, can do everything
-//! that it can do on its own.
+//! Each discipline of the catalogue can do the same inside every discipline that contains others as
+//! it can alone.
 
 use crate::Typed;
 use crate::conformance::site;
@@ -34,7 +34,7 @@ fn fast() -> Transmitter {
     Transmitter::new(Rate::from_bps(10_000_000).expect("not zero"))
 }
 
-/// The discipline among two classes, in the default leaf.
+/// A tree of two classes, with the discipline in the default leaf.
 fn classful(inner: Boxed) -> Classful {
     let spec: Spec = toml::from_str("class = [{ id = 8 }, { id = 9 }]\ndefault = 9").expect("well-formed");
     let contents = |label: &str, inner| Contents { label: label.into(), inner: Some(Inner::Made(inner)) };
@@ -60,7 +60,7 @@ fn autorated(inner: Boxed) -> Boxed {
     Box::new(Autorated::new(Shaper::new(inner, fast()), config))
 }
 
-/// Everything that holds a discipline.
+/// Everything that can contain a discipline.
 const WRAPPERS: &[(&str, Wrap)] = &[
     ("a box", |inner| Box::new(inner)),
     ("shaper", |inner| Box::new(Shaper::new(inner, fast()))),

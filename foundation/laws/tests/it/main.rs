@@ -1,4 +1,4 @@
-//! Integration tests of the laws, in one binary, since each binary would link everything again.
+//! Integration tests of the laws, in one binary, since each binary links all dependencies again.
 
 mod afd;
 mod beside;

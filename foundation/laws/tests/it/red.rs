@@ -1,5 +1,4 @@
-//! RED: the numbers of the paper and of ns-2, and a straight-line transcription of the same
-//! pseudo-code.
+//! RED: the numbers of the paper and of ns-2, and a straight-line transcription of the pseudo-code.
 
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};
 use fairwire_core::scheduler::Fcfs;
@@ -39,7 +38,7 @@ fn the_defaults_are_those_of_fabas_paper() {
     assert_eq!(config.spreading, Spreading::AtLeast);
 }
 
-/// Gaps between signals while the average is constant at p_b = 1/64.
+/// Counts of the gaps between signals, while the average is constant at p_b = 1/64.
 fn gaps(spreading: Spreading) -> Vec<usize> {
     let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
     let config = Config { ramp, spreading, given: Checked { weight: 1.0, ..Checked::default() }, ..config() };
@@ -60,7 +59,7 @@ fn gaps(spreading: Spreading) -> Vec<usize> {
     gaps
 }
 
-/// Asserts that each gap in `range` is equally likely, and none is outside.
+/// Asserts that all gaps in `range` are equally likely, and no gap is outside.
 fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
     let total: usize = gaps.iter().sum();
     let inside = &gaps[range.clone()];
@@ -74,8 +73,8 @@ fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
 
 #[test]
 fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
-    // The arrival after a signal counts as the first, so n p reaches 1 at n = 64 and certainty at n
-    // = 63.
+    // The arrival after a signal counts as the first. So n p reaches 1 at n = 64, and a signal is
+    // certain at n = 63.
     assert_uniform(&gaps(Spreading::AtMost), 1..=63);
 }
 
@@ -86,8 +85,8 @@ fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
 
 #[test]
 fn the_first_arrival_above_the_threshold_is_never_dropped() {
-    // The probability is 1 from the threshold on, but not forced: only the spared first arrival
-    // passes.
+    // From the threshold on, the probability is 1 but signals are not forced. So only the spared
+    // first arrival passes.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
     let given = Checked { weight: 1.0, ..Checked::default() };
     let config = Config { ramp, spreading: Spreading::AtMost, given, ..config() };
@@ -114,14 +113,14 @@ impl Since {
         self.bytes += f64::from(len);
     }
 
-    /// The first packet above the threshold is the only one counted.
+    /// Restarts the count with the first packet above the threshold, of `len` bytes.
     pub(crate) fn begin(&mut self, len: u32) {
         *self = Since::default();
         self.count(len);
     }
 
-    /// p_a for a packet of `len` bytes, given p_b; `mean` is the mean packet in bytes, if bytes are
-    /// counted.
+    /// p_a, the probability of a signal for a packet of `len` bytes, given p_b. If bytes are
+    /// counted, `mean` is the mean packet.
     pub(crate) fn chance(&self, pb: f64, spreading: Spreading, len: u32, mean: Option<f64>) -> f64 {
         let n = mean.map_or(self.packets, |mean| (self.bytes / mean).floor());
         let pa = match spreading {
@@ -179,7 +178,7 @@ impl Reference {
         };
     }
 
-    /// Adaptive RED's pseudo-code: a step every interval, with the current average.
+    /// Adaptive RED's pseudo-code: one step every interval, with the current average.
     fn adapt(&mut self, now: u64) {
         let Some(rule) = self.config.adaptation else { return };
         while now >= self.adapts + rule.interval.ns() {
@@ -234,7 +233,6 @@ impl Reading for Reference {
     }
 }
 
-/// Runs RED and its transcription side by side over bursts, overload and pauses.
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let red = Red::new(config, Seed(seed).stream("red"));
     let mut queue = Queue::new(limit, Fcfs, red).with_ecn(policy);
@@ -275,7 +273,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             given,
             ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
-            // In every third combination, with frequent steps, so a short run covers rises and
+            // Every third combination adapts, with frequent steps, so a short run covers rises and
             // falls. No pause has 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
@@ -295,8 +293,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
-    // A fluid loop: more signals reduce the sending rate. An average of 15, the middle of 10 and
-    // 20, needs a probability of 0.1 here, so max_p must reach 0.2.
+    // In the fluid loop, more signals reduce the sending rate. An average of 15, the middle of 10
+    // and 20, needs a probability of 0.1 here, so max_p must reach 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
@@ -314,8 +312,8 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             let now = Time::from_ns(round * 500_000_000);
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
-        // The band is from 14 to 16, and whole packets add or subtract up to half a packet. So p is
-        // 0.1 at a max_p of 0.1 / 0.65 to 0.1 / 0.35, and a step is a tenth of max_p.
+        // The band is from 14 to 16, to which entire packets may add or subtract half a packet. So
+        // p is 0.1 at a max_p of 0.1 / 0.65 to 0.1 / 0.35, and a step is a tenth of max_p.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -394,8 +392,8 @@ fn thresholds_typed_in_bytes_or_time_count_in_the_measure_chosen() {
     assert_eq!(ramp(Measure::Bytes), (2560.0, 5120.0));
 }
 
-/// The number of a million packets of `len` bytes that are signalled by the rule of 1993, at an
-/// average that calls for 1/64.
+/// The number of signals for a million packets of `len` bytes under the rule of 1993, at an average
+/// that calls for a probability of 1/64.
 fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
     let spec = Spec {
         measure: Some(Measure::Bytes),
@@ -420,8 +418,8 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
 
 #[test]
 fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
-    // Gaps are uniform from 1 to 63, mean 32 and variance 331: 31 250 in a million, with a standard
-    // deviation of 100 (1e6 x 331 / 32^3, its root).
+    // Gaps are uniform from 1 to 63, with mean 32 and variance 331: 31 250 in a million, with a
+    // standard deviation of 100, the root of 1e6 x 331 / 32^3.
     let of_mean = signals_in_a_million(Some(1000), 1000);
     assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
     // The site's typical packet has 512 bytes.
@@ -431,9 +429,9 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 
 #[test]
 fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
-    // p_b = 1/4 throughout, and one packet of `len` bytes after the spared first one of 500. Its
-    // probability is p_b / (1 - n p_b) len / mean, where n is the number of entire mean packets
-    // since the first: ns-2's order of spreading and scaling.
+    // p_b is 1/4. After a spared packet of 500 bytes comes one of `len` bytes. Its probability is
+    // p_b / (1 - n p_b) len / mean, where n is the number of entire mean packets since the first:
+    // ns-2's order of spreading and scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
         (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Parameters that cannot be taken over, by discipline. They change the units of the state or the
-/// shape of tables. A larger buffer also changes the shape of the tables that go with it.
+/// Parameters that cannot be taken over, by discipline, because they change the units of the state
+/// or the shape of tables. A larger buffer, too, changes the shape of the tables that depend on it.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),
@@ -73,7 +73,7 @@ fn own(entry: &Entry, parameter: &str) -> String {
     own.lines().filter(is_other).map(|line| format!("{line}\n")).collect()
 }
 
-/// Values near a default as pages print it: a number with or without a unit, or a word.
+/// Values near a default, written as pages print it: a number with or without a unit, or a word.
 fn near(default: &str) -> Vec<String> {
     let (number, unit) = default.split_once(' ').unwrap_or((default, ""));
     let Ok(number) = number.parse::<f64>() else {
@@ -169,7 +169,8 @@ fn a_resized_buffer_under_load_loses_only_drops_of_its_law() {
     }
 }
 
-/// `driver` with the parameters of `fresh`; if it cannot take them over, `fresh` with its packets.
+/// Returns `driver` with the parameters of `fresh`, or if that is impossible, `fresh` with the
+/// packets of `driver`.
 fn taken_over(mut driver: Driver<Boxed>, mut fresh: Driver<Boxed>) -> Driver<Boxed> {
     if driver.retune(&**fresh.discipline()) {
         return driver;

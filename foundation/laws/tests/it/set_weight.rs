@@ -1,4 +1,4 @@
-//! Weights that change while packets wait. Afterwards each class gets the same as with these
+//! Weights that change while packets wait. Then each class gets the same shares as with the new
 //! weights from the start.
 
 use crate::built;
@@ -17,8 +17,8 @@ fn weight(weight: f64) -> Weight {
     Weight::new(weight).expect("allowed")
 }
 
-/// A link of 10 Mbit/s at three times its capacity, with equal load from six flows: two of each of
-/// the classes 1, 2 and 3.
+/// A link of 10 Mbit/s, offered three times its capacity by six flows with equal loads: two flows
+/// of each of the classes 1, 2 and 3.
 struct Link {
     queue: Box<dyn Discipline>,
     offered: u64,
@@ -29,7 +29,7 @@ impl Link {
         Link { queue, offered: 0 }
     }
 
-    /// Packets sent of each class while `offers` packets are offered.
+    /// The packets sent of each class while `offers` packets are offered.
     fn sent(&mut self, offers: u64) -> [u32; 3] {
         let mut sent = [0; 3];
         for _ in 0..offers {
@@ -51,14 +51,14 @@ impl Link {
 }
 
 /// The settings of disciplines with weights, as a function of the weight of class 2. Classes 1 and
-/// 3 have 1 and 2.
+/// 3 have weights 1 and 2.
 type Typed = (&'static str, fn(f64) -> String);
 
 fn weights(second: f64) -> String {
     format!("weights = {{ 1 = 1.0, 2 = {second:?}, 3 = 2.0 }}")
 }
 
-/// The classes of a tree: three leaves under class 9, the only class under the root.
+/// The classes of a tree: three leaves under class 9, which is alone under the root.
 fn classes(second: f64) -> String {
     format!(
         "class = [{{ id = 9 }}, {{ id = 1, parent = 9 }}, {{ id = 2, weight = {second:?}, parent = 9 }}, \
@@ -92,7 +92,7 @@ const WEIGHTED: &[Typed] = &[
     ("conditioner", |second| format!("discipline.hfaba.{}", classes(second))),
 ];
 
-/// Long enough for a buffer of packets and the tokens to circulate many times.
+/// The number of offers in which a buffer of packets and the tokens circulate many times.
 const SETTLES: u64 = 30_000;
 
 #[test]
@@ -154,7 +154,7 @@ fn a_class_without_its_own_weight_is_refused() {
     for &(name, typed) in WEIGHTED {
         let mut queue = discipline(name, &typed(1.0));
         let refused = queue.set_weight(77, weight(2.0));
-        // In `classful` the default leaf has these packets, and no weights.
+        // In `classful` the default leaf gets these packets, and has no weights.
         let expected = if name == "classful" {
             SetWeightError::NoWeights
         } else {
@@ -180,7 +180,7 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1e-6), min: least, max: 1e6 }));
     assert_eq!(drr.set_weight(1, weight(2.0)), Ok(weight(1.0)));
 
-    // 2^14 buckets of at most 2^49 parts each; those of weight 1 have 2^39.
+    // There are 2^14 buckets of at most 2^49 units each; buckets of weight 1 have 2^39.
     let mut faba = discipline("faba", "max_flows = 16384\nweights = { 1 = 1.0 }");
     let refused = faba.set_weight(1, weight(1025.0));
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1025.0), min: 1e-6, max: 1024.0 }));
@@ -188,7 +188,7 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
 
     let all: String = (0..300).map(|class| format!("{class} = 1.0, ")).collect();
     for name in ["lqd", "rnd"] {
-        // The scheduler is changed first and reverts the weight.
+        // The scheduler's weight is changed first, and must be reverted.
         let mut queue = discipline(name, &format!("scheduler = {{ drr = {{ weights = {{ {all} }} }} }}"));
         for class in 0..255 {
             queue.set_weight(class, weight(2.0 + f64::from(class))).expect("there is room");

@@ -36,7 +36,6 @@ impl Typed {
     }
 }
 
-/// The discipline called `name`, with the settings `typed` in its table.
 pub(crate) fn built(name: &str, typed: &str, site: &Site<'_>) -> Box<dyn Discipline> {
     Typed::new(name, typed).built(site)
 }

@@ -11,7 +11,7 @@ fn link() -> LinkBuilder<u32> {
     Link::new("8 Mbit/s", "10 ms") // 1000 bytes take a millisecond
 }
 
-/// The arrival of each packet, in ms.
+/// The packets that arrive by `until`, and when, in ms.
 fn arrivals(link: &mut Link<u32>, until: u64) -> Vec<(u32, f64)> {
     let all = std::iter::from_fn(|| link.receive(ms(until)));
     all.map(|arrival| (arrival.payload, arrival.arrived.as_secs_f64() * 1e3)).collect()
@@ -26,7 +26,7 @@ fn a_set_rate_holds_from_then_on_and_the_report_counts_both() {
     link.set_rate("8 Mbit/s", ms(100)).unwrap();
     let expected = [(0, 11.0), (1, 12.0), (2, 13.0), (3, 15.0), (4, 111.0), (5, 112.0)];
     assert_eq!(arrivals(&mut link, 200), expected);
-    // 2 ms at 8 Mbit/s, 2 ms at 4, 96 ms at 0, and 100 ms at 8: a capacity of 103 packets.
+    // 2 ms at 8 Mbit/s, 2 ms at 4, 96 ms at 0 and 100 ms at 8 are a capacity of 103 packets.
     assert!((link.report().utilization - 6.0 / 103.0).abs() < 1e-9, "{}", link.report().utilization);
 }
 
@@ -58,7 +58,7 @@ fn a_set_delay_and_loss_hold_for_later_departures() {
     link.send(2, 1000, 1, Ecn::NotEct, ms(20)).unwrap();
     link.set_loss(1.0, ms(21)).unwrap();
     link.send(3, 500, 9, Ecn::NotEct, ms(30)).unwrap();
-    // The second does not arrive before the first, which is in transit.
+    // The second packet does not arrive before the first, which is in transit.
     assert_eq!(arrivals(&mut link, 100), [(0, 11.0), (1, 11.0), (2, 22.0)]);
     let lost = link.take_lost().unwrap();
     assert_eq!((lost.payload, lost.bytes, lost.flow, lost.sent, lost.cause), (3, 500, 9, ms(30), None));

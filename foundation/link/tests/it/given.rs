@@ -101,7 +101,7 @@ fn a_buffer_without_room_for_a_packet_is_refused() {
     assert!(link().buffer("1000 B").mtu(1000).build().is_ok());
 }
 
-/// The number of 1000 packets of 1000 bytes, sent at once, that the queue keeps.
+/// The number of packets that the queue keeps of 1000 packets of 1000 bytes sent at once.
 fn kept(mut link: Link<u32>) -> u32 {
     for n in 0..1000 {
         link.send(n, 1000, 1, Ecn::NotEct, ms(0)).expect("1000 bytes");
@@ -227,7 +227,7 @@ fn a_rate_changes_in_steps_and_by_a_trace() {
             std::iter::from_fn(|| link.receive(ms(1000))).map(|got| got.arrived).collect();
         got
     };
-    // One millisecond each at first, then 4 ms: the third is half sent at 2.5 ms.
+    // A packet takes 1 ms, later 4 ms. The third is half sent at 2.5 ms.
     let steps = link().steps([(Duration::from_micros(2500), "2 Mbit/s")]);
     assert_eq!(
         arrivals(steps, 1000),
@@ -243,13 +243,14 @@ fn a_pattern_repeats_forever_without_loss_of_precision() {
     let mut link = link.build().unwrap();
     let mut arrived = Vec::new();
     for packet in 0..900_000 {
-        // One every 2/3 ms, and 100 ms early, so some always queue.
+        // A packet comes every 2/3 ms, up to 100 ms early, so some always queue.
         let now = Duration::from_micros(packet * 2_000 / 3).saturating_sub(ms(100));
         link.send(packet, 1500, 1, Ecn::NotEct, now).unwrap();
         arrived.extend(std::iter::from_fn(|| link.receive(now)).map(|got| got.arrived));
     }
     arrived.extend(std::iter::from_fn(|| link.receive(ms(900_000))).map(|got| got.arrived));
-    // 1 ms each, then 0.5 ms: 1000 by the end of the first second, 3000 by that of the second.
+    // A packet takes 1 ms, then 0.5 ms. So 1000 arrive in the first second, and 3000 in the first
+    // two.
     assert_eq!(arrived.len(), 900_000);
     assert_eq!((arrived[999], arrived[2_999]), (ms(1_010), ms(2_010)));
     assert_eq!((arrived[897_999], arrived[899_999]), (ms(599_010), ms(600_010)));
@@ -270,7 +271,7 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
     assert!(bad.to_string().contains("allowed: after a `trace`"), "{bad}");
 }
 
-/// A ping every 10 ms in both directions takes the file's times, in ms; `None` is a lost one.
+/// A ping every 10 ms in both directions takes the file's times, in ms; `None` is a lost ping.
 #[test]
 fn a_ping_takes_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
     let round_trip = |row: u64| match row % 500 {
@@ -308,7 +309,7 @@ fn a_ping_takes_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
         let trip = round_trip(row);
         assert_eq!(answer.is_some(), trip.is_some(), "row {row}: {answer:?} of {trip:?}");
         let (Some(answer), Some(trip)) = (answer, trip) else { continue };
-        // A packet faster than the order permits arrives with the one before it.
+        // A packet faster than the order permits arrives with its predecessor.
         in_order = in_order.max(10.0 * row as f64 + trip);
         let expected = in_order - 10.0 * row as f64;
         assert!((answer - expected).abs() < 0.5, "row {row}: {answer} ms, not {expected} ms");
@@ -321,7 +322,7 @@ fn normal_jitter_has_its_mean_its_deviation_and_its_correlation() {
         Link::<u32>::new("1 Gbit/s", "0 s").normal_jitter("300 ms", "15 ms", 0.25).seed(1).build().unwrap();
     let takes: Vec<f64> = (0..100_000_u32)
         .map(|n| {
-            // Each alone on the wire, so the order has no effect.
+            // Each packet is alone on the wire, so the order has no effect.
             let sent = ms(u64::from(n) * 1_000);
             link.send(n, 125, 1, Ecn::NotEct, sent).unwrap();
             let got = link.receive(sent + ms(999)).expect("it is there");
@@ -332,7 +333,7 @@ fn normal_jitter_has_its_mean_its_deviation_and_its_correlation() {
     let mean = takes.iter().sum::<f64>() / n;
     let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
     let lag_1 = takes.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum::<f64>() / n / variance;
-    // sd of the mean 0.06 ms, of the deviation 0.04 ms, of the correlation 0.003.
+    // The sd of the mean is 0.06 ms, of the deviation 0.04 ms, and of the correlation 0.003.
     assert!((mean - 300.0).abs() < 0.5 && (variance.sqrt() - 15.0).abs() < 0.3, "{mean} {variance}");
     assert!((lag_1 - 0.25).abs() < 0.03, "{lag_1}");
 }
@@ -383,7 +384,8 @@ fn a_report_lists_the_counts_of_two_flows() {
     }
     let report = link.report();
     assert_eq!(report.time, ms(1000));
-    // Half each: 500 000 bytes in a second, up to the buffer's content in one of the rounds.
+    // Each flow gets half: 500 000 bytes in a second, up to the buffer's content in one of the
+    // rounds.
     for flow in [1, 2] {
         let rate = report.flow(flow).unwrap().rate_bps;
         assert!((rate - 4e6).abs() < 20e3, "flow {flow}: {rate}"); // 2.5 packets of 8000 bits
@@ -416,8 +418,8 @@ fn an_outage_loses_packets_while_the_queue_continues_to_send() {
     for number in 0..8 {
         link.send(number, 1000, 1, Ecn::NotEct, ms(0)).expect("it fits");
     }
-    // Packet n is sent completely at n + 1 ms: those from 2 ms to 4 ms are lost; the one at 5 ms is
-    // not.
+    // Packet n is sent completely at n + 1 ms. Packets that end from 2 ms to 4 ms are lost; the
+    // packet at 5 ms is not.
     let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(ms(100))).map(|got| got.payload).collect();
     assert_eq!(arrived, [0, 4, 5, 6, 7]);
     let flow = link.report().flows.remove(0);

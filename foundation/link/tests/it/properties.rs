@@ -32,7 +32,8 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all packets, numbered; receives only if `looks` is set. Then waits until no more arrive.
+/// Sends all packets, numbered, and receives only if `looks` is set. Then waits until no more
+/// arrive.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],
@@ -86,7 +87,7 @@ proptest! {
         prop_assert!(got.is_sorted_by_key(|packet| packet.arrived));
     }
 
-    /// Any window has at most the amount that the rate permits, plus the packet that has just been
+    /// A window has at most the bytes that the rate permits, and the packet that has just been
     /// completed.
     #[test]
     fn no_window_has_more_than_the_rate(sent in traffic(), queue in 0..QUEUES.len(), seed: u64) {
@@ -96,10 +97,10 @@ proptest! {
             for last in first..got.len() {
                 bytes += got[last].bytes as u64;
                 let window = (got[last].arrived - got[first].arrived).as_nanos() as u64;
-                // A packet arrives with its last bit; the bits of the first were sent before the
-                // window.
+                // A packet arrives with its last bit, so the bits of the first packet were sent
+                // before the window.
                 let after_the_first = bytes - got[first].bytes as u64;
-                // A nanosecond of rounding error, at 8 ms per 1000 bytes.
+                // A nanosecond allows for rounding, at 8 ms per 1000 bytes.
                 prop_assert!(after_the_first * 8_000_000_000 <= (window + 1) * RATE_BPS, "{after_the_first} B in {window} ns");
             }
         }

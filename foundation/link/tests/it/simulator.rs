@@ -1,5 +1,5 @@
-//! Comparison with the simulator's link, a second implementation over the same `Server`: the same
-//! traffic leaves both at the same times.
+//! Comparison with the simulator's link, a second implementation over `Server`: equal traffic
+//! leaves both links at equal times.
 
 use fairwire_catalogue::{Parameters, Site, build, inherit_ecn};
 use fairwire_core::units::Amount;
@@ -65,7 +65,7 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
     left.iter().map(|left| (left.packet.frame, left.packet.ecn, left.reaches)).collect()
 }
 
-/// The arrival of each packet at the far end of our link.
+/// The arrival of each packet at the far end of this crate's link.
 fn linked(queue: &str, law: usize) -> Vec<(u32, Ecn, Time)> {
     let plain =
         Link::<u32, Time>::new("5 Mbit/s", "10 ms").queue(queue).buffer("30 packets").seed(3).mark_ecn();

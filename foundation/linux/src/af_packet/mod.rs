@@ -3,8 +3,8 @@
 //!
 //! Frames arrive through a mapped ring, without a system call for each. Super-packets, which exceed
 //! a slot of the ring, arrive through the socket's queue. If the kernel refuses a ring, all frames
-//! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. In both cases the kernel
-//! delivers a frame at once, and an interface may go down and come back, or change its MTU.
+//! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. With or without a ring, the
+//! kernel delivers a frame at once, and an interface may go down and come back, or change its MTU.
 //!
 //! The ring is of version 2. Version 3 delivers frames in blocks, after a millisecond or more if
 //! few arrive, while the idle delay should stay under 100 us.
@@ -42,9 +42,9 @@ pub struct AfPacket {
     ring: Option<Ring>,
     queue: Queue,
     health: PortHealth,
-    /// Has the interface gone down? If so, [`Port::check`] checks that it still exists. Without a
-    /// ring, the next frame clears the flag. With a ring the flag stays set, at the cost of a
-    /// system call per check.
+    /// Has the interface gone down? If so, [`Port::check`] checks that the interface still exists.
+    /// Without a ring, the next frame clears the flag. With a ring the flag stays set, at the cost
+    /// of a system call per check.
     is_down: bool,
     /// Did the kernel report, for a sent frame, that the interface was removed?
     is_gone: bool,
@@ -52,13 +52,13 @@ pub struct AfPacket {
     has_remote: bool,
 }
 
-/// The send buffer of all threads that share one socket. The kernel counts a frame until it has
-/// left, or until the other end of a virtual wire has accepted it; the default holds a hundred
+/// The send buffer, shared by all threads with one socket. The kernel counts a frame until it has
+/// left, or until the other end of a virtual wire has accepted it. The default size holds a hundred
 /// frames.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
-/// Enlarges the send buffer: beyond `net.core.wmem_max` with `CAP_NET_ADMIN`, otherwise up to it.
-/// Errors are ignored: with a smaller buffer, more frames are refused, and counted.
+/// Enlarges the send buffer up to `net.core.wmem_max`, or beyond with `CAP_NET_ADMIN`. Ignores
+/// errors: with a smaller buffer, more frames are refused, and counted.
 fn share_send_buffer(socket: &OwnedFd) {
     if sockopt::set_socket_send_buffer_size_force(socket, SEND_BUFFER_BYTES).is_err() {
         let _ = sockopt::set_socket_send_buffer_size(socket, SEND_BUFFER_BYTES);
@@ -70,12 +70,12 @@ struct Remote(OwnedFd);
 
 impl Transmit for Remote {
     fn transmit_all(&self, frames: &[Outgoing<'_>]) -> Refused {
-        // The port itself notices that the interface is gone.
+        // The port notices a removed interface, so errors are ignored.
         send_all(self.0.as_fd(), frames, &mut |_| ())
     }
 }
 
-/// The most frames that one call takes from the ring.
+/// The maximum number of frames that one call takes from the ring.
 const MAX_AT_ONCE: usize = 64;
 
 impl AfPacket {
@@ -84,7 +84,7 @@ impl AfPacket {
         Ok(Self::from_socket(open_socket(name)?, name))
     }
 
-    /// As [`open`](Self::open), without a ring.
+    /// Opens a port like [`open`](Self::open), without a ring.
     pub fn open_without_ring(name: &str) -> Result<Self, PortError> {
         Ok(Self::new(open_socket(name)?, None, name))
     }
@@ -96,8 +96,8 @@ impl AfPacket {
         Self::new(socket, ring, name)
     }
 
-    /// A port on the socket of another process's port, which continues at [`place`](Port::place) of
-    /// its ring. That process must no longer receive from it.
+    /// A port on the socket of another process's port. It continues at [`place`](Port::place) of
+    /// the ring, and the other process must no longer receive from it.
     ///
     /// # Errors
     /// The ring has no such place, or cannot be mapped.
@@ -205,7 +205,8 @@ impl Port for AfPacket {
     fn check(&mut self) -> Result<(), PortError> {
         match sockopt::socket_error(&self.socket) {
             Ok(Err(error)) => self.handle_error(error),
-            // Treated as an empty queue: `handle_error` then checks that the interface exists.
+            // An error is treated as an empty queue: `handle_error` then checks that the interface
+            // exists.
             Ok(Ok(())) => self.handle_error(Errno::AGAIN),
             Err(error) => Err(system("reading the socket's error", &self.name, error.into())),
         }
@@ -226,8 +227,8 @@ impl AfPacket {
                 self.is_down = true;
                 Ok(())
             }
-            // An interface that goes down may come back. Only the index that the socket is bound to
-            // shows whether it was removed instead.
+            // An interface that goes down may come back. Only the index to which the socket is
+            // bound shows whether the interface was removed.
             Errno::AGAIN if self.is_down && !is_bound(self.socket.as_fd()) => Err(self.gone()),
             Errno::AGAIN | Errno::INTR => Ok(()),
             Errno::NXIO | Errno::NODEV => Err(self.gone()),

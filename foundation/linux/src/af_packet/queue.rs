@@ -1,4 +1,4 @@
-//! Frames of any length from the socket's own queue, many per system call.
+//! Frames of any length from the socket's queue, many per system call.
 
 use super::socket::last_error;
 use crate::port::{PortHealth, Take};
@@ -11,9 +11,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 #[derive(Debug)]
 pub(super) struct Queue(Box<[u8]>);
 
-/// The frames fetched by one system call.
+/// The maximum number of frames fetched by one system call.
 pub(super) const BATCH: usize = crate::port::TAKEN_AT_ONCE;
-/// The longest IP packet, an Ethernet header, and two VLAN tags, rounded up to full cache lines.
+/// The longest IP packet with an Ethernet header and two VLAN tags, rounded up to full cache lines.
 const MAX_FRAME: usize = 65_536 + 64;
 /// Space for reinserting a VLAN tag.
 pub(super) const HEADROOM: usize = 4;
@@ -25,7 +25,7 @@ impl Queue {
         Queue(vec![0; BATCH * SLOT].into())
     }
 
-    /// Passes up to `max` available frames to `take`, at most [`BATCH`], and returns their number.
+    /// Passes up to `max` available frames, at most [`BATCH`], to `take`, and returns their number.
     pub(super) fn take(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -46,7 +46,6 @@ impl Queue {
     }
 }
 
-/// The metadata that came with a frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Received {
     bytes: usize,
@@ -61,16 +60,16 @@ pub(super) struct Tag {
     pub control: u16,
 }
 
-/// The complete frame in `slot`, with the kernel's metadata. The slot starts with [`HEADROOM`] for
-/// a removed tag.
+/// The complete frame in `slot`, with the kernel's metadata. The slot starts with [`HEADROOM`]
+/// bytes for a removed tag.
 pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetHeader)> {
     let mut vnet = VnetHeader::read(slot.get(HEADROOM..)?)?;
     let (start, end) = (HEADROOM + vnet::LEN, slot.len());
     let Some(tag) = vlan.filter(|_| end - start >= ADDRESSES) else {
         return Some((&slot[start..], vnet));
     };
-    // The addresses move forward by a tag's length, over the virtio-net header, which has been
-    // read.
+    // The addresses move forward by a tag's length, over the virtio-net header, which has already
+    // been read.
     let tagged = start - TAG_BYTES;
     slot.copy_within(start..start + ADDRESSES, tagged);
     let [a, b] = tag.protocol.to_be_bytes();
@@ -111,9 +110,8 @@ fn receive_batch(
         message.msg_hdr.msg_control = control.as_mut_ptr().cast();
         message.msg_hdr.msg_controllen = size_of::<Control>() as _;
     }
-    // SAFETY: each message points to one vector over its own slot of `batch` and to its own control
-    // buffer, with their true lengths. All outlive the call, and nothing else refers to them during
-    // it.
+    // SAFETY: each message points to one vector over its slot of `batch` and to its control buffer,
+    // with their true lengths. All outlive the call, and nothing else refers to them meanwhile.
     let count = unsafe {
         libc::recvmmsg(
             socket.as_raw_fd(),
@@ -131,7 +129,7 @@ fn receive_batch(
             bytes: message.msg_len as usize,
             is_truncated: message.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
             // SAFETY: the kernel has just filled this message's control buffer, which is alive, and
-            // set its length.
+            // has set its length.
             vlan: unsafe { vlan_tag(&message.msg_hdr) },
         };
     }
@@ -153,8 +151,8 @@ unsafe fn vlan_tag(message: &libc::msghdr) -> Option<Tag> {
     if !is_auxdata || (header.cmsg_len as usize) < whole {
         return None;
     }
-    // SAFETY: according to the header, a complete `tpacket_auxdata` follows it in the buffer; it
-    // may be unaligned.
+    // SAFETY: according to the header, a complete `tpacket_auxdata` follows the header in the
+    // buffer; it may be unaligned.
     let aux = unsafe { libc::CMSG_DATA(header).cast::<libc::tpacket_auxdata>().read_unaligned() };
     let is_set = |flag| aux.tp_status & flag != 0;
     let protocol =

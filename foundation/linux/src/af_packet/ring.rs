@@ -1,6 +1,6 @@
 //! A receive ring: frames that the kernel copies directly into our memory (packet(7), TPACKET_V2).
 //!
-//! A slot holds a frame of any usual MTU. The kernel puts longer ones, such as super-packets,
+//! A slot holds a frame of any usual MTU. The kernel puts longer frames, such as super-packets,
 //! completely into the socket's queue (`PACKET_COPY_THRESH`) and notes this in their slots. Neither
 //! the ring's memory nor its order depends on the MTU.
 
@@ -17,43 +17,43 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub(super) struct Ring {
     memory: NonNull<u8>,
-    /// The next slot to read.
+    /// The index of the next slot to read.
     next: usize,
 }
 
-// SAFETY: the mapping belongs only to the ring and may be used from any thread, one at a time.
+// SAFETY: the mapping belongs only to the ring and may be used from any thread, by one thread at a
+// time.
 unsafe impl Send for Ring {}
 
 /// A frame in the ring.
 pub(super) enum Slot<'a> {
-    /// A complete frame, after [`HEADROOM`] and its virtio-net header, without its removed tag.
+    /// A complete frame, after [`HEADROOM`] and a virtio-net header, without the removed tag.
     Whole { bytes: &'a mut [u8], vlan: Option<Tag> },
-    /// Too long for its slot, and therefore in the socket's queue.
+    /// A frame too long for its slot, and therefore in the socket's queue.
     Queued,
-    /// Too long for its slot, with no room in the socket's queue.
+    /// A frame too long for its slot, for which the socket's queue has no room.
     Lost,
 }
 
-/// Bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and the
-/// kernel's headers before it. Not a power of two, so slots do not compete for the same cache
-/// lines.
+/// The bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and
+/// the kernel's headers before it. No power of two, so slots do not compete for cache lines.
 const SLOT_BYTES: usize = 2048 - 64;
-/// Bytes of a block, which the kernel allocates in one piece.
+/// The bytes of a block, which the kernel allocates in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
 const BLOCKS: usize = 64;
 const SLOTS_PER_BLOCK: usize = BLOCK_BYTES / SLOT_BYTES;
-/// At 500 000 frames/s, these last for 8 ms, a long wait for a processor.
+/// Slots for 8 ms at 500 000 frames/s, a long wait for a processor.
 const SLOTS: usize = SLOTS_PER_BLOCK * BLOCKS;
 const BYTES: usize = BLOCK_BYTES * BLOCKS;
-/// Bytes before a frame that we may use.
+/// The bytes before a frame that we may use.
 const BEFORE: usize = HEADROOM + vnet::LEN;
 const _: () = assert!(SLOT_BYTES.is_multiple_of(libc::TPACKET_ALIGNMENT));
 
 impl Ring {
-    /// Gives `socket` a ring and maps it. Set the option [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR)
-    /// first.
+    /// Gives `socket` a ring and maps it. The socket must have the option
+    /// [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR).
     pub(super) fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
-        // The value is irrelevant, because the socket's buffer is the bound.
+        // Any value suffices, because the socket's buffer is the bound.
         set_option(socket, libc::PACKET_COPY_THRESH, &1_i32)?;
         set_option(socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as c_int))?;
         let request = libc::tpacket_req {
@@ -67,7 +67,7 @@ impl Ring {
     }
 
     /// Maps the ring of `socket`, and continues at the slot `place`, which another process would
-    /// have read next.
+    /// otherwise read next.
     pub(super) fn map(socket: BorrowedFd<'_>, place: u32) -> io::Result<Self> {
         let next = place as usize;
         if next >= SLOTS {
@@ -85,12 +85,12 @@ impl Ring {
         Ok(Ring { memory, next })
     }
 
-    /// The next slot to read.
     pub(super) fn place(&self) -> u32 {
         self.next as u32
     }
 
-    /// Passes the next frame to `take` and returns its slot to the kernel; `None` if there is none.
+    /// Passes the next frame to `take`, and returns its slot to the kernel; `None` if there is no
+    /// frame.
     pub(super) fn take_next<T>(&mut self, take: impl FnOnce(Slot<'_>) -> T) -> Option<T> {
         let place = (self.next / SLOTS_PER_BLOCK) * BLOCK_BYTES + (self.next % SLOTS_PER_BLOCK) * SLOT_BYTES;
         // SAFETY: `next` is below `SLOTS`, so the slot is completely inside the mapping.
@@ -135,7 +135,7 @@ unsafe fn read<'a>(slot: NonNull<u8>, flags: u32) -> Slot<'a> {
         if is_set(libc::TP_STATUS_VLAN_TPID_VALID) { header.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
     let vlan = is_set(libc::TP_STATUS_VLAN_VALID).then_some(Tag { protocol, control: header.tp_vlan_tci });
     // SAFETY: the checks above place the range inside the slot and after the header, and nothing
-    // else refers to it.
+    // else refers to the range.
     let bytes = unsafe { std::slice::from_raw_parts_mut(slot.add(start - BEFORE).as_ptr(), BEFORE + len) };
     Slot::Whole { bytes, vlan }
 }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// Sends `frames` in order, joined where possible; calls `fault` with each error.
+/// Sends `frames` in order, joined where possible. Calls `fault` with each error.
 pub(super) fn send_all(
     socket: BorrowedFd<'_>,
     frames: &[Outgoing<'_>],
@@ -24,16 +24,16 @@ pub(super) fn send_all(
         // SAFETY: `mmsghdr` is a C structure of integers and pointers, for which all zeros are
         // valid.
         let header = header.write(unsafe { MaybeUninit::zeroed().assume_init() });
-        // Identical in memory to an `iovec`, which the kernel only reads here, despite its type.
+        // An `IoSlice` is an `iovec` in memory, which the kernel only reads here, despite its type.
         header.msg_hdr.msg_iov = pieces.as_ptr().cast_mut().cast();
         header.msg_hdr.msg_iovlen = pieces.len() as _;
     }
     let mut refused = Refused::NONE;
     let mut from = 0;
     while from < count {
-        // SAFETY: the headers up to the number of messages are written above; each points to its
-        // own pieces in `gathered`, and these to bytes with their true lengths. All outlive the
-        // call, and the kernel writes only the headers' lengths, to which nothing else refers.
+        // SAFETY: the headers up to the number of messages are written above. Each points to its
+        // pieces in `gathered`, and these to bytes with their true lengths. All outlive the call,
+        // and the kernel writes only the headers' lengths, to which nothing else refers.
         let sent = unsafe {
             let first = headers.as_mut_ptr().add(from).cast();
             libc::sendmmsg(socket.as_raw_fd(), first, (count - from) as _, libc::MSG_DONTWAIT as _)
@@ -42,7 +42,7 @@ pub(super) fn send_all(
             from += sent as usize;
             continue;
         }
-        // An error is only reported for the first message, to which it belongs.
+        // The kernel reports an error only for the first message, to which it belongs.
         match last_error() {
             Errno::INTR => {}
             error => {

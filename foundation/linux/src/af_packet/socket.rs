@@ -9,7 +9,7 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// The bytes that may wait in the kernel until fetched: about 10 ms at 10 Gbit/s, a long time for a
+/// The bytes that may wait in the kernel to be fetched: about 10 ms at 10 Gbit/s, a long time for a
 /// thread to wait for a processor.
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 
@@ -18,7 +18,7 @@ const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 pub fn open_socket(name: &str) -> Result<OwnedFd, PortError> {
     let fail = |operation| move |error: io::Error| system(operation, name, error);
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    // With protocol none, nothing is received before the socket is bound to its interface.
+    // Without a protocol, nothing is received before the socket is bound to its interface.
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
         .map_err(|error| fail("opening a packet socket")(error.into()))?;
     let index =
@@ -65,8 +65,8 @@ pub(super) fn set_option<T: Copy + 'static>(
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Frames dropped since the last call; a read resets the kernel's counter. Zero if it cannot be
-/// read.
+/// The number of frames dropped since the last call, which resets the kernel's counter. Zero if the
+/// counter cannot be read.
 pub(super) fn take_overflows(socket: BorrowedFd<'_>) -> u32 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut len = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -98,8 +98,8 @@ fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Does the interface that `socket` was bound to still exist? The kernel sets the index to -1 when
-/// it is removed.
+/// Does the interface to which `socket` was bound still exist? The kernel sets the index to -1 when
+/// the interface is removed.
 pub(super) fn is_bound(socket: BorrowedFd<'_>) -> bool {
     let mut address = link_address(0);
     let mut len = size_of::<libc::sockaddr_ll>() as libc::socklen_t;

@@ -1,4 +1,4 @@
-//! The entry of a part.
+//! The entry of a component.
 
 use super::kind::{Kind, Part};
 use crate::by_name::ByName;
@@ -10,7 +10,7 @@ use core::fmt::{self, Debug};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
 
-/// The entry of a part.
+/// The entry of a component.
 pub struct Entry<K: Kind> {
     /// Its name, as written.
     pub name: &'static str,
@@ -20,9 +20,9 @@ pub struct Entry<K: Kind> {
     pub about: K::About,
     /// Its parameters.
     pub fields: &'static [Field],
-    /// The documentation of the file that declares it. Markdown.
+    /// The documentation of the declaring file, in Markdown.
     pub documentation: &'static str,
-    /// The file that declares it, as passed to the compiler.
+    /// The file that declares the component, as passed to the compiler.
     pub file: &'static str,
     pub(super) default: fn() -> Box<K::Part>,
     pub(super) table: ByName,
@@ -31,7 +31,7 @@ pub struct Entry<K: Kind> {
 }
 
 impl<K: Kind> Entry<K> {
-    /// The part with the parameters `S`, which `default` builds without values.
+    /// The entry of the component with the parameters `S`. `default` builds it without values.
     pub const fn of<S: Part>(about: K::About, default: fn() -> Box<K::Part>) -> Self {
         Entry {
             name: S::OWNER,
@@ -54,7 +54,7 @@ impl<K: Kind> Entry<K> {
         self
     }
 
-    /// What it does, in one line.
+    /// A one-line summary of the component.
     pub fn summary(&self) -> &'static str {
         K::summary(&self.about)
     }
@@ -64,17 +64,17 @@ impl<K: Kind> Entry<K> {
         K::source(&self.about)
     }
 
-    /// The part without values.
+    /// The component without values.
     pub fn default(&self) -> Box<K::Part> {
         (self.default)()
     }
 
-    /// The first of its required parameters, if any: then its name is not sufficient.
+    /// The first required parameter, if any. The name of the component is then not sufficient.
     pub fn needed(&self) -> Option<&'static str> {
         self.fields.iter().find(|field| field.is_required).map(|field| field.name)
     }
 
-    /// Has it a parameter of this name?
+    /// Has the component a parameter of this name?
     pub fn has(&self, parameter: &str) -> bool {
         self.fields.iter().any(|field| field.name == parameter)
     }
@@ -84,7 +84,7 @@ impl<K: Kind> Entry<K> {
         (self.schema)(generator)
     }
 
-    /// Is `name` its name or an alias?
+    /// Is `name` the name or an alias?
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }

@@ -1,4 +1,4 @@
-//! A kind of part: its declaration, and its list.
+//! A kind of component: its declaration, and its list.
 
 use super::entry::Entry;
 use super::registry::Registry;
@@ -14,12 +14,12 @@ use serde::de::{DeserializeOwned, MapAccess};
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
-/// A kind of part that is chosen by name, such as the markers.
+/// A kind of component that is chosen by name, such as the markers.
 ///
-/// The kind is a declaration. Each of its parts is a struct under `#[parameters]` that implements
-/// the kind's own trait, and a line in its list `parts!`. A part of another crate is
-/// [registered](Registry::register). All else follows: the [entry](Entry) of a part, the choice of
-/// one, the parameters given for each under its name, and their schemas.
+/// The kind is a declaration. Each component is a struct under `#[parameters]` with the kind's
+/// trait, and a line in the kind's list `parts!`. Another crate [registers](Registry::register) its
+/// component. The rest is generated: the [entry](Entry) of a component, the choice of one, the
+/// parameters given under each name, and the schemas.
 ///
 /// ```
 /// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
@@ -77,27 +77,27 @@ use serde_json::Value;
 /// }
 /// ```
 pub trait Kind: Sized + 'static {
-    /// The user's name for one of them, such as `marker`.
+    /// The user's name for such a component, like `marker`.
     const NOUN: &'static str;
-    /// A table of one name with its parameters, in its written form.
+    /// An example of a table of one name with its parameters.
     const EXAMPLE: &'static str;
     /// The name of the schema of a choice.
     const SCHEMA: &'static str;
-    /// The name of the schema of the parameters given for each part under its name, and its
-    /// description. Empty if no such table is read.
+    /// The name and the description of the schema of the parameters given for each component under
+    /// its name. Empty if no such table is read.
     const TABLES: [&'static str; 2] = ["", ""];
 
-    /// The common trait of the parts of this kind: `dyn` its own trait, which has [`Given`] as a
+    /// The common trait of the components: `dyn` the kind's trait, which has [`Given`] as a
     /// supertrait.
     type Part: Given + ?Sized;
 
-    /// The description of a part.
+    /// The description of a component.
     type About: Copy + Send + Sync + 'static;
 
-    /// What a part does, in one line.
+    /// A one-line summary of a component.
     fn summary(about: &Self::About) -> &'static str;
 
-    /// The paper or RFC of a part, with its section; may be empty.
+    /// The paper or RFC of a component, with its section; may be empty.
     fn source(_about: &Self::About) -> &'static str {
         ""
     }
@@ -113,7 +113,7 @@ pub trait Kind: Sized + 'static {
         })
     }
 
-    /// The schema of the parameters of one part, if they are given under its name.
+    /// The schema of the parameters of one component, if they are given under its name.
     fn table_schema(entry: &Entry<Self>, generator: &mut SchemaGenerator) -> Schema {
         entry.schema(generator)
     }
@@ -125,18 +125,18 @@ pub fn tables_schema_of<K: Listed>(generator: &mut SchemaGenerator) -> Schema {
     tables_schema(all.map(|entry| (entry.name, K::summary(&entry.about), entry.schema)), generator)
 }
 
-/// The parts of a kind. Implemented by `parts!`.
+/// The components of a kind. Implemented by `parts!`.
 pub trait Listed: Kind {
     /// All of them.
     fn registry() -> &'static Registry<Self>;
 
-    /// Reads the parameters of the part at this place, which come next in a table; `None` if it
-    /// belongs to another crate. Typed, so an error keeps its position in the text.
+    /// Reads the parameters of the component with index `place`, which come next in a table; `None`
+    /// if it belongs to another crate. Typed reading keeps the position of an error.
     fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
     -> Result<Option<Box<Self::Part>>, A::Error>;
 
-    /// Writes the parameters of the part at this place under `name`, in the order of their
-    /// declaration; `false` if it belongs to another crate.
+    /// Writes the parameters of the component with index `place` under `name`, in the order of
+    /// their declaration; `false` if it belongs to another crate.
     fn write<M: SerializeMap>(
         place: usize,
         name: &str,
@@ -145,16 +145,16 @@ pub trait Listed: Kind {
     ) -> Result<bool, M::Error>;
 }
 
-/// A kind whose type `T`, the choice or the tables, can also be written. Schemas have no default
-/// for a type that can only be read.
+/// A kind whose type `T`, the choice or the tables, can also be written. Schemas omit the default
+/// of a type that can only be read.
 pub trait Writes<T>: Listed {}
 
-/// The parameters of a part of any type. A part with its own type is a [`Part`].
+/// The parameters of a component of any type. A component with a separate type is a [`Part`].
 pub trait Given: Any + Debug + Send + Sync {
-    /// Itself as `Any`, to find its type.
+    /// This value as `Any`, to find its type.
     fn as_any(&self) -> &dyn Any;
 
-    /// Itself as `Any`, to find its type and to change it.
+    /// This value as `Any`, to find its type and to change it.
     fn as_any_mut(&mut self) -> &mut dyn Any;
 
     /// Are all parameters of `other` equal to these?
@@ -167,7 +167,7 @@ pub trait Given: Any + Debug + Send + Sync {
     fn json(&self) -> serde_json::Result<Value>;
 }
 
-/// A struct of parameters from which a part can be built.
+/// A struct of parameters from which a component can be built.
 pub trait Part: Given + DeserializeOwned + JsonSchema + PartialEq + Serialize + Tabled {}
 
 impl<S: Given + DeserializeOwned + JsonSchema + PartialEq + Serialize + Tabled> Part for S {}

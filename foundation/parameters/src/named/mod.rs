@@ -1,4 +1,4 @@
-//! Parts that are chosen by name: a name, or a table of one name with its parameters.
+//! Components that are chosen by name, alone or in a table with their parameters.
 
 mod entry;
 mod kind;

@@ -1,7 +1,7 @@
-//! The list of the parts of one kind.
+//! The list of the components of one kind.
 
-/// Lists each part of a kind of the own crate once: the module with its description `ABOUT`, the
-/// struct of its parameters in that module, and its aliases, if any.
+/// Lists each component of a kind in the calling crate once: the module with its description
+/// `ABOUT`, the struct of its parameters in that module, and its aliases, if any.
 ///
 /// ```text
 /// fairwire_parameters::parts! { Disciplines:

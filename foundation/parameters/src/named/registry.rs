@@ -1,4 +1,4 @@
-//! The parts of one kind: those of the own crate, and those that other crates registered.
+//! The components of one kind: built-in ones, and those that other crates registered.
 
 use super::entry::Entry;
 use super::kind::Kind;
@@ -10,8 +10,8 @@ use core::fmt::{self, Debug, Display};
 use fairwire_core::spelling;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// All parts of one kind. Parts of other crates are added before the first use of the registry;
-/// then it is fixed.
+/// All components of one kind. Other crates add components before the first use of the registry,
+/// which fixes the list.
 pub struct Registry<K: Kind> {
     built_in: &'static [Entry<K>],
     registered: Mutex<Vec<Entry<K>>>,
@@ -20,17 +20,17 @@ pub struct Registry<K: Kind> {
 }
 
 impl<K: Kind> Registry<K> {
-    /// A registry with the parts of the own crate.
+    /// A registry with the built-in components.
     pub const fn new(built_in: &'static [Entry<K>]) -> Self {
         let registered = Mutex::new(Vec::new());
         Registry { built_in, registered, all: OnceLock::new(), names: OnceLock::new() }
     }
 
-    /// Adds a part of another crate.
+    /// Adds a component of another crate.
     ///
     /// # Errors
     ///
-    /// If its name is taken or invalid, or the parts were used already.
+    /// If its name is taken or invalid, or the registry was used already.
     pub fn register(&self, entry: Entry<K>) -> Result<(), NotRegistered> {
         let (kind, name) = (K::NOUN, entry.name);
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,7 +50,7 @@ impl<K: Kind> Registry<K> {
         Ok(())
     }
 
-    /// Every part: first those of the own crate, in the order of lists for users.
+    /// All components. The built-in ones come first, in the order of lists for users.
     pub fn all(&self) -> &[Entry<K>] {
         self.all.get_or_init(|| {
             let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,17 +63,17 @@ impl<K: Kind> Registry<K> {
         self.names.get_or_init(|| self.all().iter().map(|entry| entry.name).collect())
     }
 
-    /// The place in [`all`](Self::all) of the part with this name; aliases do not count.
+    /// The index in [`all`](Self::all) of the component with this name; aliases do not count.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.names().iter().position(|&other| other == name)
     }
 
-    /// The part called `name`.
+    /// The component called `name`.
     pub fn find(&self, name: &str) -> Result<&Entry<K>, Unknown> {
         self.place(name).map(|place| &self.all()[place]).ok_or_else(|| self.unknown(name))
     }
 
-    /// The error for a name that no part has.
+    /// The error for a name that no component has.
     pub fn unknown(&self, given: &str) -> Unknown {
         let names: Vec<String> = self.names().iter().map(|name| format!("`{name}`")).collect();
         let likely = spelling::likely(given, self.names().iter().copied());
@@ -87,21 +87,21 @@ impl<K: Kind> Debug for Registry<K> {
     }
 }
 
-/// Is it a valid name, and does it differ from a combination?
+/// Is `name` a valid name, which cannot be mistaken for a combination?
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
-/// No part has the name given.
+/// No component has the given name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// Its kind.
     pub kind: &'static str,
     /// The name given, shortened if it is long.
     pub given: String,
-    /// Why it is unknown, unless it is merely misspelt.
+    /// The reason, unless the name is merely misspelt.
     pub why: Option<String>,
-    /// The names that were most likely meant, if any are similar.
+    /// The names that were most likely meant.
     pub likely: Vec<&'static str>,
     /// All names, for users.
     pub allowed: String,
@@ -128,10 +128,10 @@ impl Display for Unknown {
     }
 }
 
-/// A part that was not added to those of its kind.
+/// The reason why a component was not added to its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotRegistered {
-    /// Another part has the name.
+    /// Another component has the name.
     Taken {
         /// Its kind.
         kind: &'static str,
@@ -140,14 +140,14 @@ pub enum NotRegistered {
         /// The owner of the name.
         by: &'static str,
     },
-    /// The parts were used already.
+    /// The components were used already.
     TooLate {
         /// Its kind.
         kind: &'static str,
         /// Its name.
         name: &'static str,
     },
-    /// Its name is invalid.
+    /// The name is invalid.
     NoName {
         /// Its kind.
         kind: &'static str,

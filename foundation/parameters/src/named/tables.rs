@@ -1,4 +1,4 @@
-//! Parameters given for each part of a kind, under its name.
+//! Parameters given for each component of a kind, under its name.
 
 use super::kind::{Given as _, Kind, Listed, Part, Writes};
 use super::value::Named;
@@ -14,31 +14,31 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The parameters given for each part, under its name, wherever that part is named: in TOML,
-/// `[discipline.red]` with `gentle = true`.
+/// The parameters given for each component, under its name. They apply wherever the component is
+/// named. In TOML, `[discipline.red]` with `gentle = true`.
 ///
-/// A parameter left out has its documented default. Unknown keys are refused.
+/// An omitted parameter has its documented default. Unknown keys are refused.
 pub struct Tables<K: Kind> {
-    /// By place in the list of all.
+    /// The given parameters, by index in the registry.
     given: BTreeMap<usize, Named<K>>,
 }
 
 impl<K: Listed> Tables<K> {
-    /// The parameters given for the part of this type.
+    /// The parameters given for the component of the type `S`.
     pub fn spec<S: Part>(&self) -> Option<&S> {
         self.find(S::OWNER)?.as_any().downcast_ref()
     }
 
-    /// The parameters given for this part, or its defaults, mutable.
+    /// The parameters given for the component of the type `S`, or its defaults, mutable.
     ///
     /// # Panics
     ///
-    /// If no part has this name.
+    /// If no component has this name.
     pub fn spec_mut<S: Part>(&mut self) -> &mut S {
         self.entry(S::OWNER).as_any_mut().downcast_mut().expect("a name has one type")
     }
 
-    /// These tables, with missing parameters of their parts taken from `base`.
+    /// These tables, with the missing parameters of their components taken from `base`.
     #[must_use]
     pub fn filled(&self, base: &Self) -> Self {
         let given = self.given.iter().map(|(&place, part)| (place, part.clone().filled(base)));
@@ -53,52 +53,51 @@ impl<K: Listed> Tables<K> {
         all
     }
 
-    /// Only the parameters given for the part called `name`.
+    /// Only the parameters given for the component called `name`.
     #[must_use]
     pub fn only(&self, name: &str) -> Self {
         let own = self.given.iter().filter(|(_, part)| part.name() == name);
         Tables { given: own.map(|(&place, part)| (place, part.clone())).collect() }
     }
 
-    /// The names of the parts for which parameters are given.
+    /// The names of the components for which parameters are given.
     pub fn typed(&self) -> impl Iterator<Item = &'static str> {
         self.given.values().map(Named::name)
     }
 
-    /// The parts for which parameters are given, with these.
+    /// The components for which parameters are given, with these parameters.
     pub fn given(&self) -> impl Iterator<Item = &Named<K>> {
         self.given.values()
     }
 
-    /// The parameters given for the part called `name`.
+    /// The parameters given for the component called `name`.
     pub fn find(&self, name: &str) -> Option<&K::Part> {
         self.at(K::registry().place(name)?).map(|part| &**part)
     }
 
-    /// The parameters given for the part called `name`, or its defaults, mutable.
+    /// The parameters given for the component called `name`, or its defaults, mutable.
     ///
     /// # Panics
     ///
-    /// If no part has this name.
+    /// If no component has this name.
     pub fn entry(&mut self, name: &str) -> &mut K::Part {
         let place = K::registry().place(name).expect("it is listed");
         self.given.entry(place).or_insert_with(|| Named::at(place))
     }
 
-    /// The parameters given for the part at this place.
     pub(super) fn at(&self, place: usize) -> Option<&Named<K>> {
         self.given.get(&place)
     }
 
-    /// Reads the parameters of the part called `name`, which come next in a table; `None` if there
-    /// are none.
+    /// Reads the parameters of the component called `name`, which come next in a table; `None`
+    /// without parameters.
     pub fn read_one<'de, A: MapAccess<'de>>(name: &str, table: &mut A) -> Result<Option<Self>, A::Error> {
         let place = K::registry().place(name).expect("it is listed");
         let part = Named::read(place, table)?;
         Ok((part != Named::at(place)).then(|| Tables { given: BTreeMap::from([(place, part)]) }))
     }
 
-    /// Writes the parameters given, for at most one part, under `name`.
+    /// Writes the parameters given for at most one component under `name`.
     pub fn write_as<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
         match self.given.first_key_value() {
             Some((_, part)) => part.write_as(name, map),
@@ -106,7 +105,7 @@ impl<K: Listed> Tables<K> {
         }
     }
 
-    /// The schemas of the parameters of all parts, by name.
+    /// The schemas of the parameters of all components, by name.
     pub fn properties(generator: &mut SchemaGenerator) -> Map<String, Value> {
         let all = K::registry().all().iter();
         all.map(|entry| (entry.name.into(), K::table_schema(entry, generator).to_value())).collect()

@@ -1,4 +1,4 @@
-//! A part as given: its name, or a table of one name with its parameters.
+//! A component as given: its name, or a table of one name with its parameters.
 
 use super::entry::Entry;
 use super::kind::{Given as _, Kind, Listed, Writes};
@@ -14,21 +14,21 @@ use serde::de::{Error as _, MapAccess};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A part as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. It dereferences to the common trait
-/// of its kind.
+/// A component as given: `"cubic"`, or `{ cubic = { beta = 0.8 } }`. It dereferences to the common
+/// trait of its kind.
 pub struct Named<K: Kind> {
-    /// In the list of all.
+    /// The index in the registry.
     place: usize,
     part: Box<K::Part>,
 }
 
 impl<K: Listed> Named<K> {
-    /// The part at this place in the list, with its defaults.
+    /// The component with this index in the registry, with its defaults.
     pub(super) fn at(place: usize) -> Self {
         Named { place, part: K::registry().all()[place].default() }
     }
 
-    /// The part called `name`, with its defaults.
+    /// The component called `name`, with its defaults.
     pub fn find(name: &str) -> Result<Self, Unknown> {
         let registry = K::registry();
         registry.place(name).map(Self::at).ok_or_else(|| registry.unknown(name))
@@ -49,7 +49,7 @@ impl<K: Listed> Named<K> {
         &self.entry().about
     }
 
-    /// Its parameters, if they have this type.
+    /// The parameters, if they have the type `S`.
     pub fn given<S: 'static>(&self) -> Option<&S> {
         self.part.as_any().downcast_ref()
     }
@@ -63,7 +63,6 @@ impl<K: Listed> Named<K> {
         self
     }
 
-    /// Writes it under `name`.
     pub(super) fn write_as<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
         if K::write(self.place, name, self.part.as_any(), map)? {
             return Ok(());
@@ -87,7 +86,7 @@ impl<K: Kind> DerefMut for Named<K> {
 }
 
 impl<K: Listed> Clone for Named<K> {
-    /// A new part has no values, so it takes all of them from this one.
+    /// Copies by filling a new component, which has no values, from this one.
     fn clone(&self) -> Self {
         let mut copy = Self::at(self.place);
         copy.part.fill_from(self.part.as_any());
@@ -108,7 +107,7 @@ impl<K: Kind> PartialEq for Named<K> {
 }
 
 impl<K: Listed> Default for Named<K> {
-    /// The first part in the list.
+    /// The first component in the registry.
     fn default() -> Self {
         Self::at(0)
     }

@@ -1,8 +1,8 @@
 //! Parameters read from TOML text without serde, for programs that embed a law and little else.
 //!
-//! It reads the part of TOML that parameters need: tables, lists, texts of one line, numbers and
-//! truth values. Dates and texts of several lines are refused. It agrees with any other reader of
-//! TOML.
+//! The reader supports the parts of TOML that parameters need: tables, lists, texts of one line,
+//! numbers and truth values. It refuses dates and texts of several lines. Otherwise it agrees with
+//! any other reader of TOML.
 
 mod parse;
 mod value;
@@ -35,7 +35,7 @@ impl Display for TextError {
     }
 }
 
-/// Why a value is refused, and the allowed form.
+/// The reason why a value is refused, and the allowed form.
 pub type Refusal = String;
 
 /// A type of value that can be read from text.
@@ -44,9 +44,9 @@ pub trait FromValue: Sized {
     fn from_value(value: &Value) -> Result<Self, Refusal>;
 }
 
-/// The place of a parameter in its struct: an `Option`.
+/// The slot of a parameter in its struct: an `Option`.
 pub trait Place {
-    /// Puts the value there.
+    /// Puts the value into the slot.
     fn put(&mut self, value: &Value) -> Result<(), Refusal>;
 }
 
@@ -60,11 +60,11 @@ impl<T: FromValue> Place for Option<T> {
 /// A struct of declared parameters that can be read from text. Implemented by
 /// [`parameters`](crate::parameters).
 pub trait Placed: Declared {
-    /// The place of the parameter with index `at`.
+    /// The slot of the parameter with index `at`.
     fn place(&mut self, at: usize) -> &mut dyn Place;
 }
 
-/// Reads the parameters of `S`: a TOML document with a key for each that is given.
+/// Reads the parameters of `S` from a TOML document with a key for each given parameter.
 ///
 /// # Errors
 /// If the text is not TOML, or gives unknown parameters. Bounds are checked later.
@@ -76,7 +76,7 @@ pub fn from_text<S: Placed>(text: &str) -> Result<S, TextError> {
     Ok(given)
 }
 
-/// Reads the parameters of `S` from a table inside of others.
+/// Reads the parameters of `S` from a nested table.
 pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
     let Value::Table(table) = value else { return Err(value.instead_of("a table of parameters")) };
     let mut given = S::default();
@@ -85,7 +85,7 @@ pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
     Ok(given)
 }
 
-/// A bit for each required parameter: the texts of declarations then stay out of the program.
+/// A bit for each required parameter, so that the texts of declarations stay out of the program.
 const fn required(fields: &[Field]) -> u64 {
     assert!(fields.len() <= 64);
     let (mut bits, mut at) = (0, 0);
@@ -125,19 +125,18 @@ fn unknown(name: &str, known: &[&str]) -> String {
     format!("`{name}` is no parameter here; allowed: {}{hint}", names.join(", "))
 }
 
-/// At most 60 characters of `text`.
 fn shortened(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// One of these words, with their meanings.
+/// The meaning of `value`, which must be one of `words`.
 pub fn word<T: Copy>(value: &Value, words: &[(&str, T)]) -> Result<T, Refusal> {
     let is_it = |(word, _): &&(&str, T)| matches!(value, Value::Text(text) if text == word);
     let found = words.iter().find(is_it);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| no_word(value, &mut words.iter().map(|(word, _)| *word)))
 }
 
-/// The refusal of a value that is none of `words`; one function for all types.
+/// The refusal of a value that is none of `words`; one function for all types saves code.
 fn no_word(value: &Value, words: &mut dyn Iterator<Item = &str>) -> Refusal {
     let words: Vec<&str> = words.collect();
     let allowed = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");

@@ -6,10 +6,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Longer texts are refused: parameters are short, and readers take time in proportion to keys.
+/// The maximum length. Parameters are short, and the time for reading grows with the number of
+/// keys.
 const MAX_BYTES: usize = 64 << 10;
 
-/// The maximum depth of nested lists and tables: the reader recurses for each.
+/// The maximum depth of nested lists and tables, because the reader recurses.
 const MAX_DEPTH: u32 = 16;
 
 const BARE: &str = "a key of letters, digits, - and _, or one in quotes";
@@ -18,7 +19,7 @@ impl Table {
     /// Reads an entire text.
     ///
     /// # Errors
-    /// If it is longer than 64 KiB, or outside the supported part of TOML.
+    /// If the text is longer than 64 KiB, or uses TOML beyond the supported parts.
     pub fn parse(text: &str) -> Result<Table, TextError> {
         let mut reader = Reader { text, at: 0, line: 1 };
         let read = if text.len() > MAX_BYTES {
@@ -279,7 +280,7 @@ impl<'a> Reader<'a> {
         self.taken(|byte| byte == b' ' || byte == b'\t');
     }
 
-    /// The following bytes that satisfy `is_so`.
+    /// The next bytes that satisfy `is_so`.
     fn taken(&mut self, is_so: impl Fn(u8) -> bool) -> &'a str {
         let rest = &self.text[self.at..];
         let len = rest.bytes().position(|byte| !is_so(byte)).unwrap_or(rest.len());
@@ -388,7 +389,7 @@ fn plain(word: &str) -> Option<Value> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number)
 }
 
-/// Digits, with each underscore between two of them.
+/// The digits without underscores, each of which must be between two digits.
 fn without_underscores(digits: &str, radix: u32) -> Option<String> {
     let is_right = !digits.is_empty()
         && digits.split('_').all(|part| !part.is_empty() && part.chars().all(|digit| digit.is_digit(radix)));

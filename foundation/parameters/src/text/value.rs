@@ -13,7 +13,7 @@ pub enum Value {
     Text(String),
     /// An integer.
     Whole(i64),
-    /// A number with a point or an exponent, an infinity, or not a number.
+    /// A number with a point or an exponent, an infinity, or not-a-number.
     Number(f64),
     /// True or false.
     Truth(bool),
@@ -23,7 +23,7 @@ pub enum Value {
     Table(Table),
 }
 
-/// A table: keys with their lines and values, in their order.
+/// A table: its keys in order, each with its line and value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub(super) entries: Vec<(String, u32, Value)>,
@@ -31,7 +31,7 @@ pub struct Table {
     pub(super) made_by: MadeBy,
 }
 
-/// The syntax that created a table: another of the same type may add to it.
+/// The syntax that created a table. Only another table with this syntax may add to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum MadeBy {
     /// `[name]`
@@ -59,12 +59,12 @@ impl Value {
 }
 
 impl Table {
-    /// The keys with their lines and values, in their order.
+    /// The keys in order, each with its line and value.
     pub fn entries(&self) -> impl Iterator<Item = (&str, u32, &Value)> {
         self.entries.iter().map(|(key, line, value)| (&**key, *line, value))
     }
 
-    /// The line in which it begins.
+    /// The line in which the table begins.
     pub fn line(&self) -> u32 {
         self.line
     }
@@ -77,7 +77,7 @@ impl Table {
         self.entries.iter().any(|(other, ..)| other == key)
     }
 
-    /// The value of `key`; `fresh` if it has none yet.
+    /// The value of `key`, which is `fresh` if the key is new.
     pub(super) fn entry(&mut self, key: String, line: u32, fresh: Value) -> &mut Value {
         let found = self.entries.iter().position(|(other, ..)| *other == key);
         let at = found.unwrap_or_else(|| {

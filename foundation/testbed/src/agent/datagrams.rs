@@ -15,16 +15,16 @@ const SOCKET_BUFFER_BYTES: usize = 4 << 20;
 
 pub(super) struct Catcher {
     stage: Arc<Stage>,
-    /// The shared socket, and one for each flow that this host opens to receive it.
+    /// The shared socket, and one socket per flow that this host receives and opens.
     sockets: Vec<UdpSocket>,
 }
 
 /// The received datagrams.
 pub(super) struct Caught {
-    /// Per flow and slot.
+    /// Bytes of payload, per flow and slot.
     pub payload: Vec<Slots>,
-    /// Flow; number of the ping; its sending time, nanoseconds after the start; and its delay in
-    /// nanoseconds.
+    /// Per ping: its flow, its number, its sending time in nanoseconds after the start, and its
+    /// delay in nanoseconds.
     pub delays: Vec<(usize, u32, (u64, u64))>,
 }
 
@@ -49,13 +49,11 @@ impl Catcher {
         })
     }
 
-    /// Sends a datagram that belongs to no flow from each flow's own socket, so NAT knows where
-    /// answers belong.
+    /// Sends a datagram of no flow from each flow's socket, so that NAT maps answers to the flow.
     pub(super) fn open(&self) -> io::Result<()> {
         self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }
 
-    /// Runs until the end of the run.
     pub(super) fn run(self) -> Caught {
         let flows = &self.stage.traffic.flows;
         let mut caught = Caught { payload: vec![self.stage.empty(); flows.len()], delays: Vec::new() };
@@ -91,14 +89,14 @@ impl Catcher {
     }
 }
 
-/// A non-blocking socket at an address that others may share if they are connected.
+/// A non-blocking socket at an address that connected sockets may share.
 fn socket(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = shared(address)?;
     enlarge_buffer(&socket, SOCKET_BUFFER_BYTES);
     Ok(socket)
 }
 
-/// A non-blocking socket at an address that others may share.
+/// A non-blocking socket at an address that other sockets may share.
 pub(super) fn shared(address: SocketAddr) -> io::Result<UdpSocket> {
     let family = if address.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None)?;
@@ -120,12 +118,11 @@ pub(super) struct Head {
     pub flow: usize,
     /// The sending time.
     pub sent_ns: u64,
-    /// Its number within its flow, counted from 0.
+    /// The datagram's number within its flow, counted from 0.
     pub number: u32,
 }
 
 impl Head {
-    /// Writes it to the start of `payload`.
     pub(super) fn write(self, payload: &mut [u8]) {
         payload[..4].copy_from_slice(&MAGIC.to_be_bytes());
         payload[4..8].copy_from_slice(&(self.flow as u32).to_be_bytes());
@@ -134,7 +131,7 @@ impl Head {
     }
 }
 
-/// The head of a datagram of ours.
+/// The head of one of our datagrams.
 fn head(payload: &[u8]) -> Option<Head> {
     let u32_at = |at: usize| Some(u32::from_be_bytes(*payload.get(at..)?.first_chunk()?));
     let sent_ns = u64::from_be_bytes(*payload.get(8..)?.first_chunk()?);

@@ -1,7 +1,7 @@
 //! A helper process: this program, started again.
 //!
-//! A host receives the traffic, and then its instructions: to connect once both hosts listen, and
-//! the start of the run. It reports that it listens, that it is connected and, after the run, its
+//! A host receives the traffic, the instruction to connect once both hosts listen, and the start of
+//! the run. It reports that it listens, that it is connected and, after the run, its
 //! [counts](crate::traffic::HostCounts).
 
 mod datagrams;
@@ -28,14 +28,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-/// The time after the end of the run in which packets in transit arrive.
+/// The time after the end of the run, in which packets in transit arrive.
 const DRAIN: Duration = Duration::from_ms(300);
 
 /// Runs a helper with the arguments after [`AGENT_COMMAND`], and returns its exit code.
 ///
-/// For programs that start [hosts](crate::agents) or [a bed in processes](crate::processes): their
-/// `main` calls this first when started with that argument, before it creates a thread. It is not a
-/// command for people: stdin and stdout are channels to the parent process.
+/// The `main` of programs that start [hosts](crate::agents) or [a bed in
+/// processes](crate::processes) calls this function, before it creates a thread, if the first
+/// argument is [`AGENT_COMMAND`]. It is not for people: stdin and stdout are channels to the
+/// parent.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let Some(role) = arguments.next().as_deref().and_then(Role::named) else {
@@ -44,7 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
         return 2;
     };
     let done = match role {
-        // It removes the remains if its parent is killed.
+        // The keeper removes the remains if its parent is killed.
         Role::Keeper => keep(&arguments.next().unwrap_or_default()),
         Role::First => return first(arguments),
         role => die_with_parent().and_then(|()| match role {
@@ -56,7 +57,7 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     i32::from(done.is_err())
 }
 
-/// Acts as a host. Returns `Ok` early if the run was given up.
+/// Acts as a host. Returns `Ok` early if the run was abandoned.
 fn act(side: Side) -> Result<(), Trouble> {
     let Some(Instruction::Send(traffic)) = next_instruction().during("reading instructions")? else {
         return Ok(());
@@ -132,7 +133,6 @@ fn gathered(
     HostCounts { flows, strange_bytes: tapped.strange, missed: tapped.missed, ..HostCounts::default() }
 }
 
-/// Permits a thousand connections, and more.
 fn open_many_files() {
     let most = getrlimit(Resource::Nofile).maximum;
     // If refused, a run with many flows reports the socket that it could not open.
@@ -141,11 +141,11 @@ fn open_many_files() {
 
 fn say(answer: &Answer) {
     let mut out = io::stdout().lock();
-    // A failure could not be reported to any process.
+    // A failure is ignored, because no process could receive a report.
     let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
 }
 
-/// Ends the process when the pipe closes: the run was given up, or has ended.
+/// Ends the process when the pipe closes, because the run was abandoned or has ended.
 fn end_with_orders() {
     thread::spawn(|| {
         while let Ok(Some(_)) = next_instruction() {}

@@ -13,8 +13,8 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 
-/// Sends each packet at its time. The schedule is absolute: late packets are sent at once, so the
-/// offered rate is kept.
+/// Sends each packet at its time. The schedule is absolute: late packets are sent at once, which
+/// keeps the offered rate.
 pub(super) struct Pacer {
     stage: Arc<Stage>,
     sources: Vec<Source>,
@@ -34,8 +34,8 @@ enum Outlet {
     Frames(Box<Forge>),
 }
 
-/// Packet `k` is due `k` times this many nanoseconds after the flow's start. A fraction, so the
-/// schedule has no rounding error.
+/// The pace of a flow: packet `k` is due `k` times this many nanoseconds after the flow's start. A
+/// fraction avoids rounding errors.
 #[derive(Clone, Copy)]
 struct Pace {
     ns: u128,
@@ -56,7 +56,6 @@ impl Pace {
     }
 }
 
-/// The counts of a sending flow.
 pub(super) struct Sent {
     pub flow: usize,
     pub sent: u64,
@@ -70,7 +69,6 @@ impl Pacer {
         Ok(Pacer { stage: Arc::clone(stage), sources })
     }
 
-    /// Runs until the end of the run.
     pub(super) fn run(mut self) -> Vec<Sent> {
         clock::wake_precisely();
         let start = self.stage.start();
@@ -143,8 +141,8 @@ impl Source {
     }
 }
 
-/// The flow of a receiver behind NAT: it is reached at the router's address, and receives only from
-/// the port that it opened.
+/// The socket of a flow. A receiver behind NAT is reached at the router's address, and receives
+/// only from the port that it opened.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

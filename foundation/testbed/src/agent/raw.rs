@@ -8,12 +8,12 @@ use fairwire_wire::headers::{ETHERTYPE_IPV4, UDP};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Creates frames, and has a port for them.
+/// Creates frames, and holds the port that sends them.
 pub(super) struct Forge {
     port: AfPacket,
     frame: Vec<u8>,
     rng: Rng,
-    /// Random bytes in each frame, or a range of sources in otherwise well-formed frames.
+    /// Random bytes in each frame, or random sources in otherwise well-formed frames.
     kind: Kind,
 }
 
@@ -75,12 +75,10 @@ impl Forge {
         Ok(Forge { port, frame, rng, kind })
     }
 
-    /// Creates the next frame.
     pub(super) fn renew(&mut self) {
         match self.kind {
             Kind::Spoofed => {
-                // From 11.0.0.0/8: no host here has such an address, so answers, if any, reach no
-                // host.
+                // The source is in 11.0.0.0/8, which no host here has, so answers reach no host.
                 let source = Ipv4Addr::from_bits(0x0b00_0000 | self.rng.below(1 << 24));
                 self.frame[26..30].copy_from_slice(&source.octets());
                 let sum = checksum(&self.frame[ETHERNET..ETHERNET + IPV4]);
@@ -110,8 +108,8 @@ impl Forge {
                 self.frame.resize(len as usize, 0);
                 let rng = &mut self.rng;
                 self.frame[ETHERNET..].iter_mut().for_each(|byte| *byte = rng.below(256) as u8);
-                // Frames of the types that a gateway parses: mostly IP with random content, VLAN
-                // tags, and occasionally anything.
+                // The EtherTypes are those that a gateway parses: mostly IP with random content,
+                // VLAN tags, and occasionally any type.
                 let kind: [u8; 2] = match rng.below(8) {
                     0..3 => [0x08, 0x00],
                     3..6 => [0x86, 0xdd],
@@ -126,13 +124,12 @@ impl Forge {
         }
     }
 
-    /// The port, and the frame to send through it.
     pub(super) fn parts(&mut self) -> (&mut AfPacket, &[u8]) {
         (&mut self.port, &self.frame)
     }
 }
 
-/// The size of a frame of several types.
+/// The size of frames of several types.
 const KIND_BYTES: usize = 1000;
 
 /// A random EtherType other than IP's.
@@ -151,7 +148,7 @@ fn ip_header(len: u16, addresses: [u8; 8]) -> [u8; IPV4] {
     header
 }
 
-/// The checksum of an IPv4 header (RFC 1071), with its own field taken as zero.
+/// The checksum of an IPv4 header (RFC 1071), with the checksum field taken as zero.
 fn checksum(header: &[u8]) -> u16 {
     let words = header.chunks_exact(2).enumerate().filter(|(at, _)| *at != 5);
     let sum: u32 = words.map(|(_, word)| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
@@ -165,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_checksum_matches_a_known_header() {
-        // The example of RFC 1071's Wikipedia article: its checksum is 0xb861.
+        // The header is from Wikipedia's article on RFC 1071: its checksum is 0xb861.
         let header = [
             0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01,
             0xc0, 0xa8, 0x00, 0xc7,

@@ -6,10 +6,8 @@ use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The shared state of a host's threads.
 pub(super) struct Stage {
     pub(super) traffic: Traffic,
-    /// The side of this host.
     pub(super) side: Side,
     /// The start of the run, nanoseconds; 0 before it is known.
     pub(super) start_ns: AtomicU64,
@@ -20,7 +18,6 @@ pub(super) struct Stage {
 pub(super) type Slots = Vec<u64>;
 
 impl Stage {
-    /// Waits until the start of the run is known.
     pub(super) fn start(&self) -> Time {
         loop {
             match self.start_ns.load(Ordering::Acquire) {
@@ -45,7 +42,6 @@ impl Stage {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// The flows sent by this host, by number.
     pub(super) fn sent(&self) -> impl Iterator<Item = (usize, &Flow)> {
         self.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.from == self.side)
     }

@@ -21,7 +21,7 @@ use std::{fs, thread};
 
 /// The most events fetched at once.
 const BATCH: usize = 256;
-/// How often threads check for the end of the run.
+/// The interval at which threads check for the end of the run.
 const TICK_NS: u64 = 20_000_000;
 const CHUNK: usize = 256 * 1024;
 
@@ -35,8 +35,8 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Accepts connections, and reads those with incoming data. Others, which the receiver opened, are
-/// passed to the [`Writer`].
+/// Accepts connections, and reads those with incoming data. Passes connections that a receiver
+/// opened to the [`Writer`].
 pub(super) struct Reader {
     opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
@@ -47,16 +47,17 @@ pub(super) struct Reader {
     counts: Vec<Slots>,
 }
 
-/// The connections that may wait to be accepted; Linux's own limit (`net.core.somaxconn`). The 128
-/// of `std` lose some if a thousand flows open at once: the last packet of the handshake finds no
-/// room, and a host that then only receives never retransmits it.
+/// The most connections that wait to be accepted: Linux's limit (`net.core.somaxconn`).
+///
+/// The 128 of `std` lose connections if a thousand flows open at once. The last packet of the
+/// handshake finds no room, and a host that then only receives never retransmits it.
 const BACKLOG: i32 = 4096;
 
 /// The number of the listening socket.
 const LISTENER: u64 = u64::MAX;
 
 impl Reader {
-    /// Listens, and accepts the connections that others open for this host to write to.
+    /// Listens, and accepts the connections that other hosts open for this host to write to.
     pub(super) fn listen(stage: &Arc<Stage>) -> io::Result<(Reader, Receiver<(usize, TcpStream)>)> {
         let listener = TcpListener::bind(&everywhere(TCP_PORT)[..])?;
         listen(&listener, BACKLOG)?;
@@ -71,7 +72,7 @@ impl Reader {
         Ok((reader, opened))
     }
 
-    /// Adds connections that this host opened, of flows that it receives.
+    /// Adds connections that this host opened for flows that it receives.
     pub(super) fn add(&mut self, opened: Vec<Connection>) -> io::Result<()> {
         opened.into_iter().try_for_each(|(flow, stream)| self.read_from(flow, stream))
     }
@@ -106,7 +107,7 @@ impl Reader {
                     sockopt::set_tcp_congestion(&stream, control)?;
                 }
                 stream.set_nodelay(matches!(sends, Sends::Talk { .. }))?;
-                // A closed channel means that the run has ended.
+                // The channel is closed if the run has ended.
                 let _ = self.opened_for_us.send((flow, stream));
             } else {
                 self.read_from(flow, stream)?;
@@ -115,7 +116,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a flow's data. A connection that ends or fails is removed, and its flow shows no more
+    /// Reads a flow's data. Removes a connection that ends or fails; its flow then has no more
     /// arrivals.
     fn read(&mut self, flow: usize, data: &mut [u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
@@ -132,20 +133,19 @@ impl Reader {
     }
 }
 
-/// A flow's number and its connection.
 pub(super) type Connection = (usize, TcpStream);
 
-/// The number of threads that establish connections, each in turn. Many, so flows do not wait for
+/// The number of threads that establish connections one by one. With many, flows do not wait for
 /// each other's round trips.
 const CONNECTORS: usize = 200;
 /// The time limit for a connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether TCP requests ECN when it opens a connection (ip-sysctl(5)). By default, the accepting
-/// host agrees.
+/// The setting whether TCP requests ECN when it opens a connection (ip-sysctl(5)). By default, the
+/// accepting host agrees.
 const REQUESTS_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
 
-/// Opens all connections that this host must open, of flows sent by the side `from`.
+/// Opens all connections that this host must open for flows sent by the side `from`.
 pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, Trouble> {
     let mut connections = connect_some(stage, from, false)?;
     if stage.traffic.flows.iter().any(|flow| flow.ecn) {
@@ -157,7 +157,7 @@ pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, 
     Ok(connections)
 }
 
-/// Opens the connections with ECN, or those without.
+/// Opens the connections with `ecn` or without it.
 fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>, Trouble> {
     let flows = stage.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.ecn == ecn);
     let flows = flows.filter(|(_, flow)| flow.from == from && flow.is_opened_by(stage.side));
@@ -186,12 +186,12 @@ pub(super) struct Writer {
     samples: Vec<Vec<TcpSample>>,
     /// Per flow; `None` if another host sends it, or it has ended.
     connections: Vec<Option<TcpStream>>,
-    /// Connections that others opened for this host to write to.
+    /// Connections that other hosts opened for this host to write to.
     opened: Receiver<Connection>,
 }
 
 impl Writer {
-    /// A writer for the connections that this host opened, and for those to come.
+    /// A writer for `own`, the connections that this host opened, and for those from `opened`.
     pub(super) fn new(stage: &Arc<Stage>, own: Vec<Connection>, opened: Receiver<Connection>) -> Writer {
         let mut connections: Vec<Option<TcpStream>> = stage.traffic.flows.iter().map(|_| None).collect();
         own.into_iter().for_each(|(flow, stream)| connections[flow] = Some(stream));
@@ -246,7 +246,7 @@ impl Writer {
         Ok(self.samples)
     }
 
-    /// Reads the state of every connection that has started, `at` after the start.
+    /// Reads the state of every started connection, at the time `at` after the start.
     fn sample(&mut self, at: Duration) -> io::Result<()> {
         let flows = self.stage.traffic.flows.iter().zip(&self.connections).zip(&mut self.samples);
         for ((flow, stream), samples) in flows {
@@ -260,8 +260,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Sends a message of a conversation, and reads the data from the other end. Returns whether
-    /// the connection is alive.
+    /// Sends a message of a conversation, and reads data from the peer. Returns whether the
+    /// connection is alive.
     fn talk(&mut self, flow: usize) -> bool {
         let Sends::Talk { payload, .. } = self.stage.traffic.flows[flow].sends else { return false };
         let Some(stream) = &mut self.connections[flow] else { return false };
@@ -273,7 +273,8 @@ impl Writer {
         both.iter().all(is_alive)
     }
 
-    /// Closing removes it from the list of polled descriptors.
+    /// Writes data until `stop`, then closes the connection, which removes it from the polled
+    /// descriptors.
     fn write(&mut self, flow: usize, stop: Time, data: &[u8]) {
         let Some(stream) = &mut self.connections[flow] else { return };
         if clock::now() >= stop {
@@ -302,8 +303,9 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Result<Connection
     }
 }
 
-/// Sets the sender's congestion control before the connection is established, because BBR, a common
-/// default, would leave its pacing behind. Accepted connections have the listener's.
+/// Opens a connection with the sender's congestion control set before it is established, because
+/// BBR, a common default, would leave its pacing behind. Accepted connections have the listener's
+/// control.
 fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -18,9 +18,9 @@ pub(super) struct Tap {
 
 /// The bytes that a tap counted on the link.
 pub(super) struct Tapped {
-    /// Frames of flows that arrive here, per flow and slot.
+    /// Bytes of arriving frames of flows, per flow and slot.
     pub link: Vec<Slots>,
-    /// Frames that return to flows of this host.
+    /// Bytes of frames that return to flows of this host.
     pub back: Vec<Slots>,
     /// Other IP packets.
     pub strange: Slots,
@@ -36,7 +36,6 @@ impl Tap {
         Ok(Tap { stage: Arc::clone(stage), port: AfPacket::open(HOST.name)? })
     }
 
-    /// Runs until the end of the run.
     pub(super) fn run(mut self) -> Tapped {
         let mut tapped = Tapped::nothing(&self.stage);
         while !self.stage.is_over() {
@@ -60,7 +59,7 @@ impl Tap {
 }
 
 impl Tap {
-    /// The interface is gone: waits until one of its name exists again, or the run ends.
+    /// Waits until an interface of this name exists again, or the run ends, and opens the port.
     fn reopen(&mut self) {
         while !self.stage.is_over() {
             match AfPacket::open(HOST.name) {
@@ -104,9 +103,9 @@ impl Tapped {
     }
 }
 
-/// The bytes on the link of a frame of `len` bytes with its payload at `payload`. If the kernel has
-/// not yet split it into segments of `segment` bytes, counts all its packets. A `segment` of 0
-/// means a single packet.
+/// The bytes on the link of a frame of `len` bytes with its payload at `payload`. Counts all
+/// packets of a super-packet that the kernel will split into segments of `segment` bytes; 0 means
+/// one packet.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

@@ -12,13 +12,13 @@ use fairwire_wire::split::{MAX_FRAME_BYTES, split};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How often the end of the run is checked.
+/// The interval at which the end of the run is checked.
 const TICK: Duration = Duration::from_ms(20);
 
 /// Two ports and the frames in transit between them.
 #[derive(Debug)]
 pub(super) struct Carrier<P> {
-    /// By side; each port follows the direction that leads to it.
+    /// The ports, by side, each at the end of the direction to it.
     ports: [WiredPort<P>; 2],
     /// Frames without a valid header.
     malformed: u64,
@@ -26,7 +26,6 @@ pub(super) struct Carrier<P> {
 }
 
 impl<P: Port + AsFd> Carrier<P> {
-    /// A carrier between `left` and `right`.
     pub(super) fn new([left, right]: [P; 2], path: &Path) -> Self {
         let wired = |port, side| WiredPort::of(port, Held::new(path, side));
         let ports = [wired(left, Side::Left), wired(right, Side::Right)];
@@ -69,7 +68,7 @@ impl<P: Port + AsFd> Carrier<P> {
         let mut arrived = 0;
         from.receive(&mut |frame, vnet| {
             arrived += 1;
-            // Later than its arrival, so no frame is early.
+            // This time is after the frame's arrival, so no frame is early.
             let now = clock::now();
             let mut carry = |packet: &[u8]| to.carry(&Outgoing::of(packet), now);
             *malformed += u64::from(split(frame, vnet, scratch, &mut carry).is_err());

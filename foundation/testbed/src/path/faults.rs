@@ -20,19 +20,20 @@ pub struct Faults {
     pub losses: Losses,
     /// Extra delays of packets, nanoseconds, all equally probable.
     pub jitter_ns: Vec<u64>,
-    /// Does each packet take the next one, instead of a random one? That preserves correlation.
+    /// Does each packet take the next extra delay, instead of a random one? That preserves
+    /// correlation.
     #[serde(default)]
     pub jitter_in_order: bool,
     /// May a faster packet arrive before an earlier one?
     pub overtakes: bool,
-    /// The fraction of packets that is held back, and for how long, nanoseconds.
+    /// The fraction of packets held back, and the time for which they are held, nanoseconds.
     pub reorder: Option<(f64, u64)>,
     /// The probability that a packet arrives twice.
     pub duplicate: f64,
 }
 
-/// The duration of each delay, and the delay, `None` in an outage; and the offset into the period
-/// at time zero. In nanoseconds.
+/// A list of durations, each with the delay in it (`None` in an outage); and the offset into the
+/// period at time zero. In nanoseconds.
 type RepeatedDelays = (Vec<(u64, Option<u64>)>, u64);
 
 /// The probabilities of a wire that is [good or bad](GilbertElliott). If it never becomes bad,
@@ -54,8 +55,8 @@ pub struct Losses {
 const DRAWS: usize = 1 << 16;
 
 impl Faults {
-    /// The faults of `law`. A jitter distribution cannot be passed on, so values are drawn from it
-    /// in advance, under `seed`.
+    /// The faults of `law`. A jitter distribution cannot be passed on, so its values are drawn in
+    /// advance, under `seed`.
     pub fn of(law: &WireLaw, seed: Seed) -> Self {
         let mut rng = seed.stream("path/jitter");
         let mut memory = None;
@@ -81,7 +82,7 @@ impl Faults {
         }
     }
 
-    /// Independent losses of this fraction of the packets.
+    /// Independent losses with the probability `part`.
     pub fn losing(part: f64) -> Self {
         Faults { losses: Loss::from(part).into(), ..Faults::default() }
     }
@@ -192,7 +193,7 @@ mod tests {
         );
     }
 
-    /// Each draw is one more than the previous.
+    /// Jitter whose draws rise by one.
     #[derive(Debug)]
     struct Rising;
 
@@ -227,9 +228,11 @@ mod tests {
         let draws: Vec<f64> = (0..40_000).map(|_| jitter.draw(&mut rng).secs()).collect();
         let mean = draws.iter().sum::<f64>() / 40_000.0;
         let variance = draws.iter().map(|draw| (draw - mean) * (draw - mean)).sum::<f64>() / 40_000.0;
-        // sd 12 / sqrt(12) = 3.46 ms; for the mean of 40 000 draws from 65 536, 0.022 ms; 4 of them.
+        // The standard deviation is 12 / sqrt(12) = 3.46 ms. For the mean of 40 000 draws from 65
+        // 536 values it is 0.022 ms; the limit is four times that.
         assert!((mean - 0.006).abs() < 0.000_088, "{mean}");
-        // The spread of a uniform distribution is known to sd x sqrt(0.8 / 4n): 0.2 and 0.2 %.
+        // The relative error of a uniform distribution's standard deviation is sqrt(0.8 / 4n): 0.2
+        // % for the draws, and 0.2 % for the values.
         assert!((variance.sqrt() - 0.003_464).abs() < 0.000_04, "{}", variance.sqrt());
     }
 }

@@ -9,7 +9,7 @@ use fairwire_wire::headers::Headers;
 use fairwire_wire::join::TcpOffsets;
 use std::collections::BTreeMap;
 
-/// The most bytes in transit in one direction: twice those of half a second at 1 Gbit/s.
+/// The most bytes in transit in one direction: twice half a second at 1 Gbit/s.
 const MAX_BYTES: usize = 128 << 20;
 
 /// Frames in transit, next due first.
@@ -19,17 +19,16 @@ pub(super) struct Held {
     others: Duration,
     /// The wire, if it has faults.
     wire: Option<Wire>,
-    /// The run of the faults; `None` if they start immediately.
+    /// The run with the faults; `None` if faults start immediately.
     run: Option<Run>,
     /// The wire's time zero, once known.
     begins: Option<Time>,
     /// The shortest delay.
     pub shortest: Duration,
-    /// By due time, and then by arrival.
+    /// The frames, by due time and then by arrival.
     pub frames: BTreeMap<(Time, u64), Travelling>,
     bytes: usize,
     most_bytes: usize,
-    /// Frames taken so far.
     taken: u64,
     /// Counts of the faults.
     pub counts: FaultCounts,
@@ -37,7 +36,6 @@ pub(super) struct Held {
     pub overflowed: u64,
 }
 
-/// A frame in transit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Travelling {
     bytes: Box<[u8]>,
@@ -73,8 +71,8 @@ impl Held {
         }
     }
 
-    /// A wire with this delay for all packets and the faults of `wire`, if any. Its time zero is
-    /// `start`.
+    /// A wire with the delay `delay` for all packets, and the faults of `wire`, if any. Its time
+    /// zero is `start`.
     pub(super) fn of(delay: Duration, wire: Option<Wire>, start: Time) -> Self {
         Held {
             delays: Vec::new(),
@@ -92,14 +90,13 @@ impl Held {
         }
     }
 
-    /// Sets the start of the run with the faults.
     pub(super) fn begin(&mut self, at: Time) {
         if self.run.is_some() {
             self.begins = Some(at);
         }
     }
 
-    /// Accepts a frame of this link type that arrived at `now`.
+    /// Accepts a frame of the link type `kind` that arrived at `now`.
     pub(super) fn push(&mut self, frame: &Outgoing<'_>, kind: LinkKind, now: Time) {
         let headers = kind.parse(frame.bytes);
         let flow = self.flow(&headers);
@@ -111,7 +108,6 @@ impl Held {
         }
     }
 
-    /// The fate of a packet of `flow` that arrived at `now`.
     fn fate(&mut self, flow: Option<usize>, is_ip: bool, now: Time) -> Fate {
         let delay = flow.map_or(self.others, |flow| self.delays[flow]);
         let plain = Fate::Arrives { at: now + delay, is_late: false, twice: false };
@@ -155,14 +151,13 @@ impl Held {
         self.taken += 1;
     }
 
-    /// The flow of a packet, identified by its port in both directions.
+    /// The flow of a packet. In both directions, the flow's port identifies it.
     fn flow(&self, headers: &Headers) -> Option<usize> {
         let ports = headers.transport.map(|transport| transport.ports)?;
         let of = |port: u16| flow_of(port, self.delays.len());
         of(ports.source).or_else(|| of(ports.destination))
     }
 
-    /// The next frame due at `now`.
     pub(super) fn pop(&mut self, now: Time) -> Option<Travelling> {
         let next = self.frames.first_entry().filter(|next| next.key().0 <= now)?;
         let travelling = next.remove();
@@ -170,7 +165,6 @@ impl Held {
         Some(travelling)
     }
 
-    /// When the next frame is due.
     pub(super) fn next_due(&self) -> Option<Time> {
         self.frames.first_key_value().map(|((due, _), _)| *due)
     }
@@ -191,7 +185,7 @@ mod tests {
         held.push(&Outgoing::of(frame), LinkKind::Ethernet, now);
     }
 
-    /// UDP over IPv4 over Ethernet.
+    /// A frame of UDP over IPv4 over Ethernet.
     fn frame(source: u16, destination: u16) -> Vec<u8> {
         let ip = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         let [a, b] = source.to_be_bytes();

@@ -1,4 +1,4 @@
-//! A path between two hosts: it delays packets, and loses some of them.
+//! A path between two hosts, which delays packets and loses some of them.
 //!
 //! ```text
 //!   source ── gateway ── path ── sink
@@ -6,12 +6,11 @@
 //!
 //! The [path](Path) is data: for each direction, a delay per flow and [faults](Faults), which a
 //! [wire](fairwire_core::Wire) applies as in a simulated link. A separate host holds the path, so a
-//! gateway under test in front of it needs no wire. A program that forwards can have the same
-//! faults behind [its ports](WiredPort). Linux's netem does the same, but many kernels lack it.
+//! gateway under test needs no wire. A program that forwards can have these faults behind [its
+//! ports](WiredPort). Many kernels lack Linux's netem, which is similar.
 //!
-//! Super-packets are split, as by a network card, so frames are held, delayed and lost as on a
-//! wire. The held bytes are bounded; frames that find no room are lost and
-//! [counted](Carried::overflowed).
+//! Super-packets are split, as by a network card, so that frames are held, delayed and lost as on a
+//! wire. Frames that find no room among the held ones are lost and [counted](Carried::overflowed).
 
 mod carrier;
 mod faults;
@@ -38,7 +37,7 @@ pub use plan::{Carried, FaultCounts, Lane, Path, Run};
 pub use wired::WiredPort;
 
 /// A host that holds a [path](Path) between its two neighbours. Frames pass from the call of
-/// [`carry`](PathHost::carry) until it is dropped.
+/// [`carry`](PathHost::carry) until this value is dropped.
 #[derive(Debug)]
 pub struct PathHost {
     host: Host,
@@ -53,7 +52,6 @@ struct Work {
 }
 
 impl Side {
-    /// The interface of a path's host on this side.
     const fn path_end(self) -> End<'static> {
         match self {
             Side::Left => End { name: "p0", index: 100 },
@@ -63,10 +61,10 @@ impl Side {
 }
 
 impl PathHost {
-    /// Creates a host without neighbours. This thread stays there.
+    /// Creates a host without neighbours. This thread stays at the host.
     pub fn new() -> Result<Self, Trouble> {
         let host = Host::new()?;
-        // Only the hosts' traffic may be on the wire.
+        // Without IPv6, only the hosts' traffic is on the wire.
         let silence = "net/ipv6/conf/default/disable_ipv6";
         if File::new("/proc/sys").join(silence).exists() {
             host.set_variable(silence, "1")?;
@@ -74,7 +72,7 @@ impl PathHost {
         Ok(PathHost { host, work: None })
     }
 
-    /// Creates a wire of this MTU from the interface of the other host at `side`, and brings this
+    /// Creates a wire of this MTU to the interface of the host `other` at `side`, and brings this
     /// end up.
     pub fn join(&self, side: Side, other: (&Host, End<'_>), mtu: u32) -> Result<(), Trouble> {
         let here = side.path_end();
@@ -82,7 +80,6 @@ impl PathHost {
         self.host.bring_up(here.index)
     }
 
-    /// Waits until both interfaces carry frames.
     pub(crate) fn wait_for_carriers(&self) -> Result<(), Trouble> {
         Side::BOTH.into_iter().try_for_each(|side| self.host.wait_for_carrier(side.path_end().index))
     }
@@ -119,10 +116,10 @@ impl PathHost {
         self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }
 
-    /// Ends the path, and returns the counts of its frames; empty if none was carried.
+    /// Ends the path, and returns the counts of its frames; empty without carried frames.
     ///
     /// # Errors
-    /// Why it had ended before.
+    /// The reason why the path had already ended.
     pub fn finish(&mut self) -> Result<Carried, Trouble> {
         let Some(Work { is_over, thread, .. }) = self.work.take() else { return Ok(Carried::default()) };
         is_over.store(true, Ordering::Relaxed);

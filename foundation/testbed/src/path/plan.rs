@@ -14,15 +14,15 @@ pub struct Path {
     pub to_source: Lane,
     /// The seed of the random fates of packets.
     pub seed: u64,
-    /// The run that it belongs to: faults start with the run, after connections are established. If
-    /// `None`, they start immediately, and all are counted.
+    /// The run of the path: faults start with the run, after connections are established. If
+    /// `None`, faults start immediately, and all are counted.
     pub run: Option<Run>,
 }
 
-/// The run that a path belongs to.
+/// The run of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// When counting starts, nanoseconds after the run's start.
+    /// The start of counting, nanoseconds after the run's start.
     pub from_ns: u64,
     /// When counting ends.
     pub until_ns: u64,
@@ -38,19 +38,19 @@ pub struct Lane {
     pub others_ns: u64,
     /// The wire's faults for IP packets; packets for address resolution are exempt.
     pub faults: Faults,
-    /// The name of its random streams; empty for the direction's name.
+    /// The name of the wire's random streams; if empty, the direction's name.
     pub name: String,
 }
 
 impl Path {
-    /// One round-trip time per flow, spent entirely in the direction to the source: data pass
-    /// immediately.
+    /// A path with one round-trip time per flow, spent entirely in the direction to the source:
+    /// data pass immediately.
     pub fn round_trips(flows: impl IntoIterator<Item = Duration>) -> Self {
         let flows_ns = flows.into_iter().map(Duration::ns).collect();
         Path { to_source: Lane { flows_ns, ..Lane::default() }, ..Path::default() }
     }
 
-    /// This one-way delay for all packets, in both directions.
+    /// A path that delays all packets by `delay`, in both directions.
     pub fn one_way(delay: Duration) -> Self {
         let lane = Lane { others_ns: delay.ns(), ..Lane::default() };
         Path { to_sink: lane.clone(), to_source: lane, ..Path::default() }
@@ -68,7 +68,7 @@ impl Path {
 /// The counts of a path's frames, over both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Carried {
-    /// Frames that left it.
+    /// Frames that left the path.
     pub passed: u64,
     /// The faults during the [run](Run).
     pub faults: FaultCounts,
@@ -79,7 +79,7 @@ pub struct Carried {
     pub failed: u64,
     /// CPU time, nanoseconds.
     pub processor_ns: u64,
-    /// How long it was ready without a processor, nanoseconds.
+    /// The time that the path waited for a processor, nanoseconds.
     pub waited_ns: u64,
 }
 
@@ -97,7 +97,6 @@ pub struct FaultCounts {
 }
 
 impl FaultCounts {
-    /// The sum of both directions.
     pub(super) fn plus(mut self, other: &FaultCounts) -> Self {
         self.lost_of.resize(self.lost_of.len().max(other.lost_of.len()), 0);
         self.lost_of.iter_mut().zip(&other.lost_of).for_each(|(own, other)| *own += other);

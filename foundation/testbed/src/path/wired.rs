@@ -14,14 +14,14 @@ pub struct WiredPort<P> {
     pub(super) held: Held,
     /// The departure of each transmitted frame.
     leaves_at: Time,
-    /// Frames that left the wire, and those of them that the port refused.
+    /// Frames that left the wire, and the number of these that the port refused.
     pub(super) came_out: u64,
     pub(super) refused: u64,
 }
 
 impl<P: Port> WiredPort<P> {
-    /// `port` behind a wire with this delay and the faults of `wire`, if any. Its time zero is
-    /// `start`.
+    /// `port` behind a wire with this delay and the faults of `wire`, if any. The wire's time zero
+    /// is `start`.
     pub fn new(port: P, (delay, wire): (Duration, Option<Wire>), start: Time) -> Self {
         WiredPort::of(port, Held::of(delay, wire, start))
     }
@@ -40,7 +40,6 @@ impl<P: Port> WiredPort<P> {
         self.held.counts.lost + self.held.overflowed + self.refused
     }
 
-    /// Accepts a frame that arrived at `now`.
     pub(super) fn carry(&mut self, frame: &Outgoing<'_>, now: Time) {
         self.held.push(frame, self.port.link_kind(), now);
     }
@@ -134,7 +133,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// An IPv4 packet of this length that ends with `last`.
+    /// An IPv4 packet of `bytes` bytes that ends with `last`.
     fn packet(bytes: usize, last: u8) -> Vec<u8> {
         let [high, low] = (bytes as u16).to_be_bytes();
         let header = [0x45, 0, high, low, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];

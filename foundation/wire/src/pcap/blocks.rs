@@ -1,8 +1,8 @@
-//! pcapng: blocks, each with its length before and after its body.
+//! The format pcapng: blocks, each with its length before and after its body.
 
 use super::{ByteOrder, CaptureError, MAX_BYTES, Record};
 
-/// The type of a section header: the same in either byte order.
+/// The type of a section header, equal in both byte orders.
 pub(super) const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
@@ -31,7 +31,6 @@ pub(super) struct Blocks<'a> {
     at: usize,
     order: ByteOrder,
     interfaces: Vec<Interface>,
-    /// Is the section a fairwire trace?
     is_trace: bool,
 }
 
@@ -81,7 +80,7 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// The type and body of the block at the start of `rest`; advances past it.
+    /// The type and body of the block at the start of `rest`. Advances past the block.
     fn block(&mut self, rest: &'a [u8]) -> Result<(u32, &'a [u8]), CaptureError> {
         let at = self.at;
         let truncated = CaptureError::Truncated { at };
@@ -119,8 +118,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// An enhanced packet, or an obsolete one: except for the interface's number, they are equal up
-    /// to the data.
+    /// An enhanced or obsolete packet. The two are equal up to the data, except for the interface's
+    /// number.
     fn packet(&self, interface: u32, body: &'a [u8], at: usize) -> Result<Record<'a>, CaptureError> {
         let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Short { at });
         let (high, low, captured, bytes) = (number(4)?, number(8)?, number(12)?, number(16)?);

@@ -40,7 +40,7 @@ impl<'a> Classic<'a> {
         if version != VERSION {
             return Err(CaptureError::Version { at: 4, given: version, allowed: VERSION });
         }
-        // The high bits describe a frame check sequence.
+        // The high bits of the link type describe a frame check sequence.
         Ok(Classic { file, at: HEADER_BYTES, order, unit_ns, link_type: link as u16 })
     }
 

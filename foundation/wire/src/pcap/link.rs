@@ -8,11 +8,11 @@ use fairwire_core::Ecn;
 
 /// A link type with known headers.
 struct Kind {
-    /// Its numbers in files.
+    /// The numbers in files.
     numbers: &'static [u16],
     name: &'static str,
-    /// Finds the packet and its type. `None` if that is impossible: the frame is encrypted, has no
-    /// data, or too little of it was captured.
+    /// Finds the packet and its type. `None` if the frame is encrypted, has no data, or was
+    /// captured with too few bytes.
     find: fn(&[u8]) -> Option<Found<'_>>,
 }
 
@@ -27,7 +27,7 @@ enum Packet<'a> {
     Ethernet(&'a [u8]),
     /// A packet of IP.
     Ip(&'a [u8]),
-    /// The payload of this EtherType.
+    /// The payload of an EtherType.
     Typed(u16, &'a [u8]),
 }
 
@@ -54,9 +54,8 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// A captured packet, as parsed.
 pub(super) struct Parsed {
-    /// Its flow; `None` if no packet follows the link's headers.
+    /// The flow; `None` if no packet follows the link's headers.
     pub key: Option<FlowKey>,
     /// Its ECN codepoint.
     pub ecn: Ecn,
@@ -82,7 +81,7 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Parsed> {
     Some(Parsed { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// The payload of an EtherType as a frame without addresses, limited to its headers.
+/// The payload of an EtherType as a frame without addresses, cut after its headers.
 fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
     [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
@@ -92,23 +91,25 @@ fn found(packet: Packet<'_>, pseudo: usize) -> Option<Found<'_>> {
     Some(Found { packet, pseudo })
 }
 
-/// IP after `skipped` bytes, with the version in its first octet.
+/// An IP packet after `skipped` bytes. The first octet gives the version.
 fn ip(data: &[u8], skipped: usize) -> Option<Found<'_>> {
     found(Packet::Ip(data.get(skipped..)?), 0)
 }
 
-/// A packet at `at`, with its EtherType before it.
+/// A packet at `at`, whose EtherType is at `ethertype`.
 fn typed(data: &[u8], ethertype: usize, at: usize) -> Option<Found<'_>> {
     found(Packet::Typed(u16_at(data, ethertype)?, data.get(at..)?), 0)
 }
 
-/// PPP, with or without its address and control octets (RFC 1662), after `pseudo` bytes.
+/// A packet in PPP, with or without its address and control octets (RFC 1662), after `pseudo`
+/// bytes.
 fn ppp(data: &[u8], pseudo: usize) -> Option<Found<'_>> {
     let framing = if array_at(data, pseudo) == Some([0xff, 0x03]) { 2 } else { 0 };
     ppp_protocol(data, pseudo + framing, pseudo)
 }
 
-/// The PPP protocol at `at`, of two octets, or of one if odd (RFC 1661, section 2).
+/// A packet after the PPP protocol at `at`, which has two octets, or one if that is odd (RFC 1661,
+/// section 2).
 fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     let first = u8_at(data, at)?;
     let (protocol, len) = if first & 1 == 1 { (first.into(), 1) } else { (u16_at(data, at)?, 2) };
@@ -120,7 +121,8 @@ fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     found(Packet::Typed(ethertype, data.get(at + len..)?), pseudo)
 }
 
-/// PPP in HDLC framing, or Cisco's, which has another address octet (RFC 1547, section 4.3.1).
+/// A packet in PPP with HDLC framing, or in Cisco's HDLC, which has another address octet (RFC
+/// 1547, section 4.3.1).
 fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     match u8_at(data, 0)? {
         0x0f | 0x8f => typed(data, 2, 4),
@@ -159,7 +161,7 @@ fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     let header = 24 + fourth_address + control + throughput;
     let is_many = has_quality && u8_at(data, pseudo + 24 + fourth_address)? & 0x80 != 0;
     let header = if is_padded { header + (4 - header % 4) % 4 } else { header };
-    // An aggregate of several packets: the first is read, after two addresses and a length.
+    // Only the first packet of an aggregate is read. It follows two addresses and a length.
     let at = pseudo + header + if is_many { 14 } else { 0 };
     let logical: [u8; 8] = array_at(data, at)?;
     if logical[..3] != [0xaa, 0xaa, 0x03] {
@@ -207,7 +209,6 @@ impl fmt::Display for Unknown {
     }
 }
 
-/// The known link types in words.
 pub(super) struct Known;
 
 impl fmt::Display for Known {

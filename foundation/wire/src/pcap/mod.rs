@@ -1,12 +1,12 @@
 //! Reads captures: pcap and pcapng files that are entirely in memory.
 //!
-//! pcap files: both byte orders, and time stamps in microseconds or nanoseconds
-//! (draft-ietf-opsawg-pcap). pcapng files (draft-ietf-opsawg-pcapng): any number of sections and
-//! interfaces, in either byte order; enhanced packet blocks and the obsolete packet blocks; time
-//! stamps of any resolution and offset. Other blocks are skipped. A simple packet block has no time
-//! and is refused.
+//! - pcap (draft-ietf-opsawg-pcap): both byte orders, and time stamps in microseconds or
+//!   nanoseconds.
+//! - pcapng (draft-ietf-opsawg-pcapng): any number of sections and interfaces, in either byte
+//!   order; enhanced packet blocks and the obsolete packet blocks; time stamps of any resolution
+//!   and offset. Other blocks are skipped. A simple packet block has no time and is refused.
 //!
-//! No input, however hostile, makes it panic, and no allocation depends on a length field.
+//! No input, however hostile, makes the reader panic, and no allocation depends on a length field.
 
 mod blocks;
 mod classic;
@@ -21,29 +21,29 @@ use std::collections::BTreeMap;
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Capture time, in nanoseconds since 1970; times out of range become the nearest in range.
+    /// Capture time, in nanoseconds since 1970, limited to the range.
     pub time_ns: u64,
-    /// Bytes of the packet, including any not captured.
+    /// Bytes of the packet, including uncaptured ones.
     pub bytes: u32,
     /// The type of the first header (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
     pub link_type: u16,
     /// The captured bytes.
     pub data: &'a [u8],
-    /// In a fairwire trace, which has a packet once per point that it passes: the interface of that
-    /// point.
+    /// The interface where a fairwire trace recorded the packet. Such a trace has a packet once per
+    /// point that it passes.
     pub traced_at: Option<u32>,
 }
 
-/// Why a capture cannot be read, or not to its end.
+/// The reason why a capture cannot be read, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// It does not start like a capture.
+    /// The file does not start like a capture.
     #[error(
         "this is no capture: it begins with {given:02x?}; pcap (a1b2c3d4 or a1b23c4d, either byte order) and pcapng (0a0d0d0a) are read"
     )]
     NoCapture {
-        /// Its first bytes, at most four.
+        /// The first bytes, at most four.
         given: Vec<u8>,
     },
     /// An unknown version of the format.
@@ -99,15 +99,15 @@ pub enum CaptureError {
     /// Packets of a link with unknown headers.
     #[error("its packets are of link type {}, whose headers are not known; those of {} are", link::Unknown(*given), link::Known)]
     LinkType {
-        /// Its number (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
+        /// The link type's number (`LINKTYPE_` values, www.tcpdump.org/linktypes.html).
         given: u16,
     },
 }
 
-/// The largest packet, from libpcap's limit.
+/// The largest packet, as in libpcap.
 pub const MAX_BYTES: u32 = 262_144;
 
-/// The packets of a capture, in the order of the file. The first error ends it.
+/// The packets of a capture, in the order of the file, up to the first error.
 #[derive(Debug)]
 pub struct Records<'a> {
     format: Option<Format<'a>>,
@@ -175,18 +175,17 @@ pub struct Offered {
 /// The packets of a capture, sorted by time, with unique flow numbers. Packets without bytes are
 /// omitted.
 ///
-/// Flows are identified in IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco HDLC
-/// and 802.11 with and without radiotap. Linux's "cooked" captures of both versions and BSD
-/// loopback are also supported. Unidentified packets form one flow, and [`notes`] counts them. A
-/// packet of another link type is an error. The bytes of a radiotap header or of a direction octet
-/// do not count.
+/// Flows are identified in IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco HDLC,
+/// 802.11 with and without radiotap, Linux's "cooked" captures of both versions, and BSD loopback.
+/// Unidentified packets form one flow, and [`notes`] counts them. A packet of another link type is
+/// an error. The bytes of a radiotap header or of a direction octet do not count.
 ///
-/// A capture that ends within a packet yields the packets before it, and [`notes`] reports this;
-/// one that ends within its first packet is an error.
+/// A capture that ends within a packet yields the packets before it, and [`notes`] reports this. A
+/// capture that ends within its first packet is an error.
 ///
 /// A fairwire trace has a packet on arrival at a link, on departure, at the next link, and on
-/// delivery. To count each packet once, a flow's packets count at the interface where its first
-/// packet first appears, since they enter the network there.
+/// delivery. Each packet counts once, at the interface where its flow enters the network by
+/// appearing first.
 pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, FlowPacket)> = Vec::new();
@@ -216,8 +215,8 @@ pub fn offered(file: &[u8]) -> Result<Vec<Offered>, CaptureError> {
     Ok(seen(file)?.into_iter().map(offered).collect())
 }
 
-/// Notes on a capture with packets that are [`seen`]: the number of frames without a packet after
-/// the link's headers, and the location of a truncation.
+/// Notes on a capture whose packets are [`seen`]: the number of frames without a packet after the
+/// link's headers, and the location of a truncation.
 pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     let (mut whole, mut unidentified) = (0_u64, 0_u64);
     let cut = each_whole(file, |record| {
@@ -237,8 +236,8 @@ pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
     Ok(unidentified.into_iter().chain(cut).collect())
 }
 
-/// Passes each complete record to `take`. Returns the start of a truncated one, if others precede
-/// it.
+/// Passes each complete record to `take`. Returns the start of a truncated record, if others
+/// precede it.
 fn each_whole(
     file: &[u8],
     mut take: impl FnMut(Record<'_>) -> Result<(), CaptureError>,
@@ -258,7 +257,7 @@ fn of_link(record: &Record<'_>) -> Result<link::Parsed, CaptureError> {
     link::seen(record.link_type, record.data).ok_or(CaptureError::LinkType { given: record.link_type })
 }
 
-/// A 16- or 32-bit number in the byte order of a file.
+/// The byte order of the numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ByteOrder {
     Big,

@@ -1,7 +1,6 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Writes numbers in either byte order.
 #[derive(Clone, Copy)]
 struct Writer {
     is_big: bool,
@@ -258,8 +257,8 @@ fn a_packet_of_our_trace_counts_once_at_its_first_interface() {
             .map(move |place| writer.enhanced(place, us + u64::from(place), &frame(port), 1000))
             .collect::<Vec<_>>()
     };
-    // A packet passes all three interfaces; a second is lost after the first; one of another flow
-    // enters at the second.
+    // One packet passes all three interfaces, a second is lost after the first interface, and one
+    // of another flow enters at the second interface.
     let lost = writer.enhanced(0, 20, &frame(4000), 500);
     let packets = [path(4000, 10), vec![lost], path(4001, 30)[1..].to_vec()].concat().concat();
     let of = |program: &[u8]| {
@@ -280,7 +279,7 @@ fn a_packet_of_our_trace_counts_once_at_its_first_interface() {
             .collect::<Vec<_>>()
     };
     assert_eq!(of(b"fairwire 0.1.0"), [(0, 1000), (0, 500), (1, 1000)]);
-    // Captures by other programs are complete.
+    // In captures by other programs, every packet counts.
     assert_eq!(of(b"dumpcap").len(), 6);
 }
 

@@ -1,8 +1,8 @@
 //! Splits super-packets of segmentation offload into the frames that a wire carries.
 //!
-//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. If they
-//! were queued unchanged, bursts rather than packets would share the link. [`split`] turns each
-//! into the frames that a network card would have sent, with complete checksums.
+//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. Queued
+//! unchanged, bursts rather than packets would share the link. [`split`] turns each super-packet
+//! into the frames that a network card would have sent, with complete checksums:
 //!
 //! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload
 //!   length.
@@ -11,8 +11,9 @@
 //! - **UDP**: length and checksum; a sum of zero is sent as `0xffff` (RFC 768).
 //! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it is corrected:
 //!   lengths, IPv4 identification (plus one per segment), UDP and GRE checksums if present.
-//! - A frame that is not a super-packet is passed on once: with its partial checksum completed (for
-//!   SCTP a CRC32c) if it has one, otherwise unchanged.
+//!
+//! Any other frame is passed on once, with its partial checksum completed, if any (for SCTP a
+//! CRC32c).
 
 mod tunnel;
 
@@ -27,15 +28,15 @@ use crate::segment::Train;
 use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
 use tunnel::{Found, Wanted};
 
-/// The largest frame from a super-packet, in bytes: Ethernet with its VLAN tags, and the longest
-/// IPv6 packet without jumbograms. A scratch buffer of this size suffices for every super-packet.
+/// The largest frame of a super-packet, in bytes: Ethernet with its VLAN tags, and the longest IPv6
+/// packet without jumbograms. A scratch buffer of this size always suffices.
 pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
-/// Linux sends no smaller segments: `TCP_MIN_GSO_SIZE`, the minimum MSS of 48 minus 40 bytes of
-/// options. Smaller ones would only add work.
+/// The smallest segment that Linux sends: `TCP_MIN_GSO_SIZE`, the minimum MSS of 48 minus 40 bytes
+/// of options. Smaller segments would only add work.
 pub(crate) const MIN_TCP_GSO_SIZE: u16 = 8;
 
-/// Linux sends no more datagrams in one super-packet: `UDP_MAX_SEGMENTS`.
+/// The most datagrams that Linux sends in one super-packet: `UDP_MAX_SEGMENTS`.
 const MAX_UDP_SEGMENTS: usize = 128;
 
 const TCP_CHECKSUM: u16 = 16;
@@ -46,7 +47,7 @@ const SCTP_CHECKSUM: u16 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
-    /// A type of super-packet without software segmentation here.
+    /// A type of super-packet that this crate cannot split.
     #[error("gso_type {given:#04x} is not supported; allowed: none (0), TCPv4 (1), TCPv6 (4), UDP_L4 (5)")]
     UnsupportedKind {
         /// The given type.
@@ -83,7 +84,7 @@ pub enum SplitError {
     /// The segments would exceed the length field of IP.
     #[error("an IP packet of {given} bytes would come out; allowed: 65535 or fewer")]
     SegmentTooLong {
-        /// Their number of bytes.
+        /// Bytes of the longest IP packet.
         given: usize,
     },
     /// More datagrams than a sender may combine.
@@ -92,7 +93,8 @@ pub enum SplitError {
         /// The number of resulting datagrams.
         given: usize,
     },
-    /// The checksum field is outside the frame, or not that of the super-packet's protocol.
+    /// The checksum field is outside the frame, or belongs to another protocol than the
+    /// super-packet.
     #[error("csum_start {start} and csum_offset {offset} name no checksum of this frame")]
     ChecksumPlace {
         /// The given `csum_start`.
@@ -117,19 +119,19 @@ pub enum SplitError {
     /// The caller's buffer is too small.
     #[error("the scratch buffer has {given} bytes; needed: {needed}")]
     ScratchTooSmall {
-        /// Its size in bytes.
+        /// The size in bytes.
         given: usize,
         /// Bytes of the largest resulting frame.
         needed: usize,
     },
 }
 
-/// Passes to `out` the wire-size frames of `frame` (from its Ethernet header on), in order, and
-/// returns their number.
+/// Passes the wire-size frames of `frame`, which starts with its Ethernet header, to `out` in
+/// order, and returns their number.
 ///
-/// Frames are built in `scratch`, in sequence. It needs [`MAX_FRAME_BYTES`] for super-packets, and
-/// the frame's own length for others. A frame that needs no change is passed on in place. After an
-/// error, nothing has been passed on.
+/// Frames are built in `scratch`, which needs [`MAX_FRAME_BYTES`] for super-packets, and the
+/// frame's length for others. A frame that needs no change is passed on in place. After an error,
+/// nothing has been passed on.
 pub fn split(
     frame: &[u8],
     vnet: &VnetHeader,
@@ -173,12 +175,12 @@ fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
     scratch.get_mut(..needed).ok_or(SplitError::ScratchTooSmall { given, needed })
 }
 
-/// Completes the checksum of a frame that is not a super-packet. Ethernet padding after the IP
-/// packet is not summed.
+/// Completes the checksum of a frame that is not a super-packet, without Ethernet padding after the
+/// IP packet.
 fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
     let end = headers.network.map_or(frame.len(), |n| n.end);
     let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;
-    // No other protocol has its checksum there, so a tunnel cannot hide SCTP.
+    // No other protocol has its checksum at this offset, so a tunnel cannot hide SCTP.
     let is_sctp = partial.csum_offset == SCTP_CHECKSUM;
     let is_done = if is_sctp {
         crc32c::complete_sctp(packet, partial.csum_start.into())
@@ -192,8 +194,8 @@ fn misplaced(partial: Partial) -> SplitError {
     SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
 }
 
-/// Checks that `frame` is the super-packet that `vnet` describes: by its own transport header, or
-/// by that of a packet in a tunnel.
+/// Checks that `frame` is the super-packet that `vnet` describes: by the transport header of the
+/// frame, or of a packet in a tunnel.
 fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
     let given = vnet.gso_type;
     let (protocol, version) = match vnet.gso_kind() {
@@ -217,8 +219,8 @@ fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<T
 fn own(headers: &Headers, wanted: &Wanted) -> Option<Found> {
     let (network, transport) = (headers.network?, headers.transport?);
     let is_named = network.protocol == wanted.protocol && wanted.version.is_none_or(|v| v == network.version);
-    // The length field of an IEEE 802.3 frame cannot express a super-packet, and its segments would
-    // need another value.
+    // An IEEE 802.3 frame is excluded. Its length field cannot express a super-packet, and its
+    // segments would need another value.
     let is_whole = network.fragment == Fragment::Whole && headers.between != Between::Snap;
     (is_named && is_whole).then_some(Found { network, transport, wraps: Wraps::of(headers) })
 }
@@ -284,7 +286,7 @@ fn check_segments(train: &Train) -> Result<(), SplitError> {
     if train.network.protocol == UDP && train.segments() > MAX_UDP_SEGMENTS {
         return Err(SplitError::TooManyDatagrams { given: train.segments() });
     }
-    // The IPv6 length field excludes the fixed header, but one bound for both versions costs
+    // The IPv6 length field excludes the fixed header, but a common bound for both versions costs
     // nothing on any real link.
     let given = train.longest() - train.wraps.start().unwrap_or(train.network.offset);
     if given > usize::from(u16::MAX) {

@@ -6,9 +6,9 @@
 //! of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE, VLAN tags.
 //!
 //! Like a kernel, this code copies the header of an unknown UDP tunnel onto every segment. If the
-//! walk ends early, it searches for an IP header that ends at `csum_start`. Such a header is
-//! accepted only if everything agrees: its length with the packet around it, its checksum, and the
-//! sum of addresses and length in the transport header.
+//! walk ends early, it searches for an IP header that ends at `csum_start`. The header must agree
+//! in everything: its length with the packet around it, its checksum, and the sum of addresses and
+//! length in the transport header.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, never_zero, pseudo};
@@ -21,7 +21,7 @@ use crate::headers::{
 pub(super) struct Wanted {
     pub(super) protocol: u8,
     pub(super) version: Option<Version>,
-    /// The start of the transport header, and its checksum.
+    /// The starts of the transport header and of its checksum.
     pub(super) place: Option<(usize, usize)>,
 }
 
@@ -40,13 +40,13 @@ pub(crate) struct Wraps {
     count: usize,
 }
 
-/// Bounds the work per packet. VXLAN over PPPoE has four.
+/// The most headers around a packet, to bound the work. VXLAN over PPPoE has four.
 const MAX_WRAPS: usize = 8;
 
 /// A header that describes its payload.
 #[derive(Clone, Copy)]
 enum Wrap {
-    /// At `at`, with a header of this length in bytes.
+    /// An IPv4 header at `at`, of `bytes` bytes.
     Ipv4 {
         at: usize,
         bytes: usize,
@@ -54,7 +54,7 @@ enum Wrap {
     Ipv6 {
         at: usize,
     },
-    /// With the addresses and the protocol of the IP header around it.
+    /// A UDP header, and the addresses and the protocol of the IP header around it.
     Udp {
         at: usize,
         addresses: usize,
@@ -71,7 +71,7 @@ enum Wrap {
 }
 
 impl Wraps {
-    /// The headers in `headers` around their own IP header.
+    /// The headers of `headers` that are around its IP header.
     pub(super) fn of(headers: &Headers) -> Wraps {
         let mut wraps = Wraps::default();
         if let (Between::Pppoe, Some(network)) = (headers.between, headers.network) {
@@ -103,8 +103,8 @@ impl Wraps {
         })
     }
 
-    /// Corrects them for `segment`, number `index` of the segments of `frame`, which is complete.
-    /// Innermost first, because each checksum covers its contents.
+    /// Corrects the headers in `segment`, number `index` of the segments of `frame`, innermost
+    /// first, because each checksum covers the contents. `segment` is complete.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -113,7 +113,7 @@ impl Wraps {
 }
 
 impl Wrap {
-    /// Checks keep segments within the range of the length fields.
+    /// Corrects this header. Earlier checks keep segments within the range of the length fields.
     fn write(self, frame: &[u8], segment: &mut [u8], index: usize) {
         let len = segment.len();
         match self {
@@ -159,12 +159,12 @@ enum Next {
     Ip(Network),
     /// The Ethernet header of an inner frame.
     Ethernet(usize),
-    /// An unknown header starts here.
+    /// The start of an unknown header.
     Unknown(usize),
 }
 
 /// The transport header that `wanted` describes, inside a tunnel with the outer headers `headers`;
-/// `None` unless a header agrees in everything.
+/// `None` unless a header agrees fully.
 pub(super) fn find(frame: &[u8], headers: &Headers, wanted: Wanted) -> Option<Found> {
     let mut walk = Walk { frame, wanted, wraps: Wraps::of(headers), end: None };
     let mut next = match headers.network {
@@ -192,7 +192,7 @@ struct Walk<'a> {
     frame: &'a [u8],
     wanted: Wanted,
     wraps: Wraps,
-    /// The required end of every inner packet, which is that of the outermost.
+    /// The required end of every inner packet, which is the end of the outermost packet.
     end: Option<usize>,
 }
 
@@ -203,7 +203,7 @@ impl Walk<'_> {
             && self.wanted.place.is_none_or(|(start, _)| start == network.payload)
     }
 
-    /// Is it a complete header that states its own length, and ends with the headers around it?
+    /// Is it a complete header that states its length, and ends with the headers around it?
     fn fits(&self, network: &Network) -> bool {
         network.fragment == Fragment::Whole
             && !network.is_truncated
@@ -259,7 +259,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Checksum, key and sequence number are optional, in this order.
+    /// Skips GRE's optional checksum, key and sequence number, in this order.
     fn past_gre(&mut self, at: usize) -> Option<Next> {
         let flags = u16_at(self.frame, at)?;
         if flags & !(GRE_CHECKSUM | GRE_KEY | GRE_SEQUENCE) != 0 {
@@ -325,8 +325,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Does the transport header contain the sum of its pseudo header, like that of a packet with
-    /// an incomplete checksum?
+    /// Does the transport header contain the sum of its pseudo header, as in a packet with an
+    /// incomplete checksum?
     fn is_summed(&self, network: &Network, field: usize) -> bool {
         let addresses = match network.version {
             Version::V4 => network.offset + 12..network.offset + 20,
@@ -345,7 +345,7 @@ const GRE: u8 = 47;
 const GRE_CHECKSUM: u16 = 0x8000;
 const GRE_KEY: u16 = 0x2000;
 const GRE_SEQUENCE: u16 = 0x1000;
-/// An entire Ethernet frame (RFC 1701, section "Protocol Type").
+/// The type of an entire Ethernet frame (RFC 1701, section "Protocol Type").
 const TRANSPARENT_ETHERNET: u16 = 0x6558;
 /// The most bytes examined for an IPv6 header and its extensions in an unknown tunnel.
 const MAX_IPV6_BYTES: usize = 40 + 64 * 8;

@@ -4,7 +4,7 @@ use fairwire_wire::pcap::offered;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// A pcap file of this link type, in network order.
+/// A pcap file of the link type, in network order.
 fn file(link_type: u16, packets: &[Vec<u8>], bytes: u32) -> Vec<u8> {
     let mut words = vec![0xa1b2_c3d4, 0x0002_0004, 0, 0, 65_535, u32::from(link_type)];
     let mut file: Vec<u8> = words.drain(..).flat_map(u32::to_be_bytes).collect();
@@ -22,22 +22,22 @@ fn packet(port: u16) -> Vec<u8> {
     [&ip[..], &port.to_be_bytes(), &[0, 53, 0, 8, 0, 0]].concat()
 }
 
-/// The flows and sizes of 100-byte packets from three ports, the first of which equals the third.
+/// The flows and sizes of three packets of 100 bytes. The first and the third have the same port.
 fn on(link_type: u16, of: &dyn Fn(u16) -> Vec<u8>) -> Vec<(u16, u32)> {
     let file = file(link_type, &[4000, 4001, 4000].map(of), 100);
     offered(&file).expect("a capture").iter().map(|packet| (packet.flow, packet.bytes)).collect()
 }
 
-/// Headers written by hand before an IPv4 packet: the link type, and how many of 100 bytes are the
-/// packet's.
+/// Headers written by hand for an IPv4 packet: the link type, the headers, and the packet's number
+/// of bytes out of 100.
 fn heads() -> Vec<(u16, Vec<u8>, u32)> {
     let snap: &[u8] = &[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00];
     let addresses = [[2; 6], [4; 6], [6; 6]].concat();
-    // Frame control, duration, three addresses, sequence, then the given bytes.
+    // The fields are frame control, duration, three addresses, sequence, and the given bytes.
     let data =
         |control: [u8; 2], rest: &[u8]| [&control[..], &[0, 0], &addresses, &[0x10, 0], rest, snap].concat();
     let radiotap: &[u8] = &[0, 0, 9, 0, 0x02, 0, 0, 0, 0];
-    // Time and flags with a padded header, after another word of fields.
+    // After another word of fields come the time, and flags that announce a padded header.
     let padded: &[u8] =
         &[0, 0, 25, 0, 0x03, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0x20];
     let session = [0x11, 0x00, 0x00, 0x07, 0x00, 0x1e, 0x00, 0x21];

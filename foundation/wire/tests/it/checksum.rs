@@ -71,8 +71,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         new in any::<u16>(),
     ) {
-        // As in any IP header, another word is not zero, because an all-zero sum has no negative
-        // zero.
+        // As in any IP header, one word is not zero, because an all-zero sum has no negative zero.
         words.push(0x4500);
         let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_be_bytes()).collect::<Vec<u8>>();
         let before = checksum(&bytes(&words));

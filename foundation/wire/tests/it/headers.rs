@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// The fields that etherparse parses from a frame, in our terms.
+/// The fields that both parsers find in a frame, in our terms.
 #[derive(Debug, PartialEq)]
 struct Facts {
     vlan_tags: usize,
@@ -96,7 +96,7 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// A fragment with an authentication header after its fragment header. Our walk ends at the
+/// Has the fragment an authentication header after its fragment header? Our walk ends at the
 /// fragment header, so all fragments agree, while etherparse continues.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
@@ -333,7 +333,7 @@ fn ip_is_found_after_at_most_eight_vlan_tags() {
 }
 
 proptest! {
-    /// IP has the same flow, codepoint, mark and payload as without encapsulation.
+    /// IP in an encapsulation has the flow, codepoint, mark and payload of plain IP.
     #[test]
     fn ip_in_pppoe_llc_and_snap_reads_as_on_ethernet(recipe in any_recipe(80), is_pppoe in any::<bool>()) {
         let plain = recipe.frame();
@@ -346,7 +346,7 @@ proptest! {
         };
         let headers = parse(&frame);
         prop_assert_eq!(headers.between, between);
-        // The number of the session is that of `in_pppoe`.
+        // The function `in_pppoe` sets the session number.
         prop_assert_eq!(headers.pppoe_session(&frame), is_pppoe.then_some(7));
         prop_assert_eq!(headers.vlan_tags, alone.vlan_tags);
         prop_assert_eq!(headers.network.unwrap().offset, at + 8);
@@ -545,8 +545,8 @@ fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
     }
 }
 
-/// Only the first fragment has the extension headers after the fragment header; a later one has
-/// data.
+/// After the fragment header, the first fragment has the other extension headers, but a later
+/// fragment has data.
 #[test]
 fn bytes_after_an_ipv6_fragment_header_do_not_separate_fragments() {
     let fragment = |offset, body: [u8; 8]| {

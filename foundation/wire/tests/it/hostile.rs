@@ -28,7 +28,6 @@ fn assert_inside(frame: &[u8], headers: &Headers) {
     }
 }
 
-/// Calls every function on `frame`.
 fn exercise(frame: &[u8], vnet: &VnetHeader, scratch: usize) {
     for headers in [parse(frame), parse_ip(frame)] {
         assert_inside(frame, &headers);
@@ -53,7 +52,6 @@ fn exercise_with(frame: &[u8], headers: &Headers, vnet: &VnetHeader, scratch: us
     assert_eq!(outcome.unwrap_or(0), out);
 }
 
-/// Virtio-net headers, many of them nearly valid.
 fn any_vnet() -> impl Strategy<Value = VnetHeader> {
     let flags = prop_oneof![Just(0u8), Just(vnet::NEEDS_CSUM), any::<u8>()];
     let kind = prop_oneof![

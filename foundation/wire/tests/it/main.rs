@@ -1,4 +1,5 @@
-//! Integration tests of the wire formats. One binary, since each would link all crates again.
+//! Integration tests of the wire formats. They are one binary, because each binary links all
+//! crates.
 
 mod captures;
 mod checksum;

@@ -112,7 +112,7 @@ fn assert_valid(frame: &[u8]) {
     }
 }
 
-/// A size that the type allows, without too many UDP datagrams.
+/// `gso_size`, or more if the type or the number of datagrams requires it.
 fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     if recipe.protocol() == 6 {
         gso_size.max(8)
@@ -385,7 +385,7 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Over a zero payload the checksum is c; over a payload of c it is c minus c.
+    // Over a zero payload the checksum is c, and over a payload of c it is c minus c.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);
@@ -407,8 +407,8 @@ fn a_super_packet_over_64_kib_is_split_too() {
     }
 }
 
-/// On veth, SCTP leaves its checksum to the hardware with the same flag, but it is a CRC32c in
-/// little-endian order.
+/// On veth, SCTP leaves its checksum to the hardware with the flag of other protocols, but this
+/// checksum is a CRC32c in little-endian order.
 #[test]
 fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let mut body = vec![0u8; 12 + 20];

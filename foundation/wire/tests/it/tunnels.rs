@@ -16,8 +16,8 @@ fn all(frame: &[u8], vnet: &VnetHeader) -> Result<Vec<Vec<u8>>, SplitError> {
     Ok(frames)
 }
 
-/// A packet as a stack passes it to the hardware, and the offset of its IP header. Its checksum
-/// field contains only the sum of its pseudo header.
+/// A packet as a stack passes it to the hardware, and the offset of its IP header. The checksum
+/// field contains only the sum of the pseudo header.
 fn partial(recipe: &Recipe) -> (Vec<u8>, VnetHeader, usize) {
     let mut frame = recipe.frame();
     let headers = parse(&frame);
@@ -45,8 +45,8 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// The frame in its tunnel, and the kernel's header for it: the type of the inner packet, with
-/// offsets from the outside.
+/// `frame` in its tunnel, and the kernel's header: the type of the inner packet, with offsets from
+/// the outside.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
     let csum_start = usize::from(vnet.csum_start) + outer.len() - frame.len();
@@ -79,7 +79,7 @@ proptest! {
     fn a_single_packet_in_a_tunnel_gets_its_checksum(recipe in super_recipe(1000), tunnel in any_tunnel()) {
         let whole = recipe.frame();
         let (inner, vnet, ip) = partial(&recipe);
-        // The kernel's frame already has its outer checksum, computed from the final checksum of
+        // The outer checksum is in the kernel's frame already, computed from the final checksum of
         // the inner packet.
         let (mut outer, vnet) = in_tunnel(&tunnel, &inner, ip, vnet);
         let mut expected = tunnel.around(&whole, ip, 0);
@@ -94,8 +94,8 @@ proptest! {
         expected.clear();
     }
 
-    /// For any damage inside, the resulting frames contain the original bytes, none is longer, and
-    /// nothing panics.
+    /// After any damage inside the tunnel, the resulting frames contain the original bytes, none is
+    /// longer, and nothing panics.
     #[test]
     fn a_damaged_tunnel_is_split_or_refused(
         recipe in super_recipe(3000),
@@ -119,8 +119,8 @@ proptest! {
         prop_assert!(longest <= outer.len());
     }
 
-    /// A sender chooses the payload, but not the kernel's header: bytes that look like a packet are
-    /// not mistaken for one.
+    /// A sender chooses the payload, but not the kernel's header. Bytes that look like a packet
+    /// must not be taken for one.
     #[test]
     fn unknown_tunnels_are_split_only_if_the_kernel_header_agrees(
         recipe in super_recipe(3000),
@@ -139,14 +139,14 @@ proptest! {
             2 => outer[at + if recipe.is_v4() { 13 } else { 9 }] ^= 1, // an address: the sum no longer agrees
             _ => outer[at + if recipe.is_v4() { 3 } else { 5 }] ^= 1, // its length
         }
-        // Without a location of its checksum, a UDP super-packet could only be the outer one.
+        // A UDP super-packet without a location of its checksum can only be the outer one.
         if !(change == 1 && recipe.protocol() == 17) {
             prop_assert!(all(&outer, &vnet).is_err());
         }
     }
 }
 
-/// VXLAN with an inner frame as Linux 6.18 sent it on a veth: TCP over IPv4, no outer checksum.
+/// The frame is VXLAN as Linux 6.18 sent it on a veth: TCP over IPv4 inside, no outer checksum.
 #[test]
 fn vxlan_with_tcp_inside_is_well_formed() {
     let recipe = Recipe {

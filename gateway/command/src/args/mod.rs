@@ -81,12 +81,13 @@ pub(crate) enum Command {
         /// The configurations, in TOML: one for each link.
         #[arg(required = true, value_name = "CONFIG")]
         configs: Vec<PathBuf>,
-        /// Wait up to `safety.patience` (by default for ever) for missing interfaces, as at boot.
+        /// Wait up to `safety.patience` (without limit by default) for missing interfaces, as at
+        /// boot.
         #[arg(long)]
         wait: bool,
-        /// Take over from the process that runs this gateway, which forwards until this one does.
-        /// Use it for another version of the program, or for what a reload cannot change. For one
-        /// link.
+        /// Take over from the process that runs this gateway, which forwards until the new process
+        /// does. Use it for another version of the program, or a change that a reload cannot make.
+        /// For one link.
         #[arg(long, conflicts_with = "wait")]
         take_over: bool,
         /// Allow all system calls, for debuggers.
@@ -97,7 +98,8 @@ pub(crate) enum Command {
         #[arg(long)]
         no_real_time: bool,
     },
-    /// Let the running gateway read its configuration again. If it is refused, nothing changes.
+    /// Let the running gateway read its configuration again. If the configuration is refused,
+    /// nothing changes.
     Reload {
         #[command(flatten)]
         whom: WhomArgs,
@@ -108,11 +110,11 @@ pub(crate) enum Command {
         whom: WhomArgs,
         /// The class or subscriber.
         name: String,
-        /// Its weight, from 0.000001 to 1000000.
+        /// The weight, from 0.000001 to 1000000.
         #[arg(allow_negative_numbers = true, value_parser = weight)]
         weight: f64,
     },
-    /// Give the link of a direction another rate, until a reload. Its discipline keeps the
+    /// Give the link of a direction another rate, until a reload. The discipline keeps the
     /// parameters that follow from the file's rate.
     SetRate {
         #[command(flatten)]
@@ -120,9 +122,9 @@ pub(crate) enum Command {
         /// The direction: "upload" or "download".
         #[arg(value_parser = way)]
         way: Way,
-        /// Its rate, such as "5 Mbit/s".
+        /// The rate, such as "5 Mbit/s".
         rate: Rate,
-        /// How long nothing is sent before the new rate, such as "80 ms".
+        /// The pause in sending before the new rate, such as "80 ms".
         #[arg(long, value_name = "TIME")]
         down: Option<Duration>,
     },
@@ -209,7 +211,7 @@ pub(crate) struct TopArgs {
     /// Print one picture as text and end; the default if the output is no terminal.
     #[arg(long)]
     pub once: bool,
-    /// Milliseconds between two snapshots; the gateway sends at most one per own interval.
+    /// Milliseconds between two snapshots. The gateway sends at most one per `telemetry.interval`.
     #[arg(long, value_name = "MS", default_value_t = 100, value_parser = whole(10..=1000_u32))]
     pub every: u32,
 }
@@ -217,9 +219,9 @@ pub(crate) struct TopArgs {
 /// Selects the gateway.
 #[derive(Debug, Args)]
 pub(crate) struct WhomArgs {
-    /// Its configuration; only `name` and `telemetry.socket` are read.
+    /// The gateway's configuration; only `name` and `telemetry.socket` are read.
     pub config: PathBuf,
-    /// Its socket, if it differs from the configuration's.
+    /// The gateway's socket, if it differs from the configuration's.
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
 }
@@ -246,8 +248,8 @@ pub(crate) struct CheckArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// For people; only the first classes of the tree.
+    /// Text for people, with only the first classes of the tree.
     Text,
-    /// Everything, including every class.
+    /// JSON with everything, including every class.
     Json,
 }

@@ -13,26 +13,25 @@ Examples:
 
 It looks at the machine, writes FILE, and changes nothing else. A file that is there is never written over.";
 
-/// Options that are left out are read from the terminal; without one, the survey's suggestions
-/// apply.
+/// Omitted options are read from the terminal; without a terminal, the survey's suggestions apply.
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
-    /// The configuration to write, which must not be there yet.
+    /// The configuration to write, which must not exist yet.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// The interface towards the line [default: that of the default route].
+    /// The interface towards the line [default: the interface of the default route].
     #[arg(long, value_name = "INTERFACE")]
     pub outside: Option<String>,
-    /// The interface towards those who share [default: the other one of that type].
+    /// The interface towards the users [default: the other interface of the same type].
     #[arg(long, value_name = "INTERFACE")]
     pub inside: Option<String>,
-    /// The line's own rate towards the inside; the gateway gets 95 % of it.
+    /// The line's rate towards the inside; the gateway gets 95 % of it.
     #[arg(long, value_name = "RATE")]
     pub download: Option<Rate>,
-    /// The line's own rate towards the outside; the gateway gets 95 % of it.
+    /// The line's rate towards the outside; the gateway gets 95 % of it.
     #[arg(long, value_name = "RATE")]
     pub upload: Option<Rate>,
-    /// Who shares: `hosts`, or a file of subscribers [default: hosts].
+    /// The units that share the line: `hosts`, or a file of subscribers [default: hosts].
     #[arg(long, value_name = "WHO")]
     pub share: Option<String>,
     /// Take the line's rates from the outside interface's counters for this long, while you run a

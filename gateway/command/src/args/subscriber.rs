@@ -15,7 +15,7 @@ Examples:
 /// An action on a subscriber.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SubscriberCommand {
-    /// Add a subscriber, or change some values of one; the others stay.
+    /// Add a subscriber, or change some values of one; other values stay.
     Set {
         #[command(flatten)]
         args: SubscriberArgs,
@@ -27,7 +27,7 @@ pub(crate) enum SubscriberCommand {
     Suspend(SubscriberArgs),
     /// Let a suspended subscriber have service again.
     Resume(SubscriberArgs),
-    /// Take a subscriber out of the file.
+    /// Remove a subscriber from the file.
     Remove(SubscriberArgs),
 }
 
@@ -84,7 +84,7 @@ Examples:
 pub(crate) struct UsageArgs {
     #[command(flatten)]
     pub whom: WhomArgs,
-    /// A file instead of the output, written completely or not at all.
+    /// A file for the table instead of stdout, written completely or not at all.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

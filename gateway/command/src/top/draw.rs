@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) const HEAD_LINES: u16 = 5;
 /// Lines for drops, marks and losses.
 pub(super) const COUNT_LINES: u16 = 3;
-/// Lines of a table besides its rows.
+/// Lines of a table in addition to its rows.
 pub(super) const TABLE_LINES: u16 = 2;
 
 pub(super) fn draw(frame: &mut Frame<'_>, view: &View) {
@@ -39,7 +39,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: &View) {
     }
 }
 
-/// The gateway, and both directions.
 pub(super) fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let [title, ways] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     frame.render_widget(title_line(view), title);
@@ -49,13 +48,12 @@ pub(super) fn head(frame: &mut Frame<'_>, view: &View, area: Rect) {
     frame.render_widget(Paragraph::new(lines), ways);
 }
 
-/// Drops, marks and losses of the shown direction.
 pub(super) fn counts(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let lines = view.way().map(|way| count_lines(way).to_vec()).unwrap_or_default();
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The shown table, below a line that describes it.
+/// Draws the shown table, below a line that describes it.
 pub(super) fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let [title, rows] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     let Some(way) = view.way() else { return };
@@ -67,7 +65,6 @@ pub(super) fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
     }
 }
 
-/// Describes the shown rows and their order.
 fn table_line<'a>(view: &View, way: &WaySnapshot) -> Line<'a> {
     let rows = view.rows();
     let first = first(view, rows);
@@ -150,7 +147,6 @@ fn way_lines(way: &WaySnapshot, is_chosen: bool) -> [Line<'static>; 2] {
     [Line::from(vec![name, Span::raw(first)]), Line::raw(second)]
 }
 
-/// Drops, marks and losses of a direction since the start.
 fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
     let totals = &way.totals;
     let line = |what: &str, counts: &BTreeMap<String, u64>| {
@@ -168,7 +164,8 @@ fn count_lines(way: &WaySnapshot) -> [Line<'static>; 3] {
 fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Rect) {
     let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).spacing(1).areas(area);
     let past = &view.pasts[view.way];
-    // A little above the link's rate, since one packet more may leave between two snapshots.
+    // The limit is a little above the link's rate, because one packet more may leave between two
+    // snapshots.
     let most = match way.rate_bps {
         0 => past.throughput_bps.iter().max().copied().unwrap_or(0),
         bps => bps + bps / 50,
@@ -190,7 +187,7 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
     );
 }
 
-/// Columns besides the name, in order: title, width, and the priority against longer names (the
+/// A column other than the name: its title, its width, and its priority against longer names (the
 /// lowest is dropped first).
 type Column = (&'static str, u16, usize);
 
@@ -206,11 +203,11 @@ const CLASS_COLUMNS: [Column; 7] = [
 const FLOW_COLUMNS: [Column; 4] =
     [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
 
-/// The least and the greatest width reserved for names. A longer name is cut, or any name once no
-/// column can be dropped.
+/// The least and the greatest width reserved for names. A longer name is cut; a shorter one only if
+/// no column can be dropped.
 const NAME_WIDTHS: (usize, usize) = (16, 34);
 
-/// The columns that fit beside names of at most `letters`.
+/// The columns that fit next to names of at most `letters`.
 fn columns(all: &[Column], letters: usize, width: u16) -> Vec<usize> {
     let wanted = letters.clamp(NAME_WIDTHS.0, NAME_WIDTHS.1);
     let mut kept: Vec<usize> = (0..all.len()).collect();

@@ -13,31 +13,31 @@ use std::time::Duration;
 
 /// The longest answer: 20 000 classes in both directions take 10 MB.
 const MAX_BYTES: u64 = 64 << 20;
-/// A gateway that does not answer for this long is stuck.
+/// The time without an answer after which a gateway is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How soon a request is noticed.
+/// The interval of checks for a request.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Snapshots that wait to be drawn; a gateway sends fewer to a slow reader.
+/// The most snapshots that wait to be drawn. A gateway sends fewer to a slow reader.
 const WAITING: usize = 64;
 
 pub(super) enum News {
     Snapshot(Box<Snapshot>),
     /// A snapshot with all classes.
     Classes(Box<Snapshot>),
-    /// The gateway does not answer, and why; the request is repeated.
+    /// The reason why the gateway does not answer. The request is repeated.
     Lost(String),
 }
 
 /// The shortest time between two requests for all classes, which are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
-/// The pause between two such requests, in multiples of an answer's time: 20 000 classes take 10
-/// MB, and a reader must not keep a gateway busy.
+/// The pause between two requests for all classes, in multiples of an answer's time: 20 000 classes
+/// take 10 MB, and a reader must not keep a gateway busy.
 const CLASSES_REST: u64 = 10;
 
-/// Follows the gateway at `socket` with new threads, across its restarts, until the receiver is
-/// dropped. All classes are sent while they are wanted.
+/// Follows the gateway at `socket` with new threads, across restarts of the gateway, until the
+/// receiver is dropped. All classes are sent while they are wanted.
 pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>) -> Receiver<News> {
     let (sender, receiver) = sync_channel(WAITING);
     let (gateway, all) = (socket.clone(), sender.clone());
@@ -78,7 +78,6 @@ fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBoo
     }
 }
 
-/// Forwards snapshots until the receiver is gone.
 fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), String> {
     let mut answers = connect(socket, &Request::Watch { every_ms })?;
     loop {
@@ -89,7 +88,6 @@ fn watch(socket: &Path, every_ms: u32, sender: &SyncSender<News>) -> Result<(), 
     }
 }
 
-/// One snapshot with all classes.
 pub(super) fn fetch(socket: &Path) -> Result<Snapshot, String> {
     match fairwire_control::client::send(socket, &Request::Status { classes: true }) {
         Ok(Answer::Snapshot(snapshot)) => Ok(*snapshot),

@@ -23,8 +23,8 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use view::{Table, View};
 
-/// How often news is polled. The screen is drawn after news and after each key. The small pictures
-/// also show the snapshots between two drawings.
+/// The interval at which news is polled. The screen is drawn after news and after each key. The
+/// sparklines also show the snapshots between two drawings.
 const FRAME: Duration = Duration::from_millis(100);
 
 pub(super) fn top(args: &TopArgs) -> Result<Ending, Failure> {
@@ -63,7 +63,7 @@ fn watch(
             terminal.draw(|frame| draw::draw(frame, &view))?;
             is_new = false;
         }
-        // Handles all waiting keys, and waits at most for one frame.
+        // All waiting keys are handled; the wait is at most one frame.
         let mut wait = FRAME;
         while event::poll(wait)? {
             (wait, is_new) = (Duration::ZERO, true);
@@ -77,12 +77,12 @@ fn watch(
     Ok(())
 }
 
-/// Handles a key. Returns true for a key that ends the program.
+/// Handles a key. Returns whether the key ends the program.
 fn is_last(view: &mut View, key: KeyEvent) -> bool {
     if key.kind != KeyEventKind::Press {
         return false;
     }
-    // In this mode the terminal sends keys, not signals.
+    // In raw mode, the terminal sends keys, not signals.
     if key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL) {
         return true;
     }
@@ -116,10 +116,9 @@ fn is_last(view: &mut View, key: KeyEvent) -> bool {
     false
 }
 
-/// Bytes of the longest search.
+/// The maximum length of a search, in bytes.
 const MAX_SEARCH: usize = 100;
 
-/// Handles a key while a name is typed.
 fn search(view: &mut View, key: KeyCode) {
     let mut text = view.search.clone();
     match key {
@@ -146,12 +145,11 @@ fn once(socket: &Path) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// Columns of printed pictures.
 const COLUMNS: u16 = 100;
-/// Rows of each table that are printed.
+/// The most rows printed of each table.
 const ROWS: usize = 1000;
 
-/// The head once, then the counts and both tables of each direction.
+/// The text of the head, followed by the counts and both tables of each direction.
 fn as_text(snapshot: Snapshot, socket: &Path) -> String {
     let mut view = View::new(socket);
     let ways = snapshot.ways.len();

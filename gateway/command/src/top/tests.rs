@@ -117,7 +117,7 @@ fn a_lost_gateway_is_shown_with_its_last_snapshot() {
     assert!(!is_grey(&view));
 }
 
-/// Whether everything below the title is grey.
+/// Is everything below the title grey?
 fn is_grey(view: &View) -> bool {
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a buffer");
     terminal.draw(|frame| draw::draw(frame, view)).expect("a buffer takes everything");
@@ -146,7 +146,7 @@ fn names_are_shown_on_any_narrow_terminal() {
     }
 }
 
-/// A gateway with five hundred subscribers, of which a snapshot has the 32 that got most.
+/// A gateway with 500 subscribers: a snapshot with the 32 that got most, and one with all.
 fn crowd() -> (Snapshot, Snapshot) {
     let mut all = canned(1);
     all.ways[0].classes = (0..500)
@@ -179,7 +179,7 @@ fn every_row_can_be_scrolled_to_and_searched() {
         "{}",
         drawn(&view)
     );
-    // The scroll stops at the end, and turns back at once.
+    // Scrolling down stops at the end, so one step up has an effect at once.
     key(&mut view, KeyCode::Down);
     key(&mut view, KeyCode::Up);
     assert!(drawn(&view).contains("491 to 499 of 500"), "{}", drawn(&view));
@@ -227,7 +227,7 @@ fn keys_choose_direction_table_and_order_and_a_pause_freezes_the_picture() {
 fn sparklines_show_departures_between_snapshots_and_restart_with_the_gateway() {
     let mut view = seen(4);
     assert_eq!(view.pasts[0].throughput_bps.len(), 3);
-    // 120 000 bytes in 10 ms, apart from rounding of the time difference.
+    // 120 000 bytes in 10 ms are 96 Mbit/s, apart from rounding of the time difference.
     assert!(
         view.pasts[0].throughput_bps.iter().all(|bps| bps.abs_diff(96_000_000) < 10),
         "{:?}",

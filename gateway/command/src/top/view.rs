@@ -6,15 +6,15 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// Snapshots kept for the small pictures: one per column, and a picture is half a terminal wide.
+/// The snapshots kept for the sparklines: one per column, and a sparkline is half a terminal wide.
 const KEPT: usize = 512;
 
 pub(super) struct View {
     pub snapshot: Option<Snapshot>,
-    /// Why no snapshots arrive; `None` while they do.
+    /// The reason why no snapshots arrive; `None` while they arrive.
     pub trouble: Option<String>,
     pub pasts: [Past; 2],
-    /// 0 for download, 1 for upload.
+    /// The shown direction: 0 for download, 1 for upload.
     pub way: usize,
     pub table: Table,
     pub order: RowOrder,
@@ -25,10 +25,10 @@ pub(super) struct View {
     pub page: Cell<usize>,
     /// The search text: only rows whose names contain it are shown.
     pub search: String,
-    /// Whether the search is being typed.
+    /// Is the search being typed?
     pub is_typing: bool,
-    /// All classes of each direction, from the latest [`News::Classes`]. Empty until needed, since
-    /// a snapshot has the busiest.
+    /// All classes of each direction, from the latest [`News::Classes`]. Empty until needed,
+    /// because a snapshot has the busiest classes.
     all: [Vec<ClassSnapshot>; 2],
 }
 
@@ -37,7 +37,7 @@ pub(super) struct View {
 pub(super) struct Past {
     /// Bit/s between two snapshots.
     pub throughput_bps: VecDeque<u64>,
-    /// Waiting packets at each of those snapshots.
+    /// Waiting packets at each snapshot.
     pub backlog_packets: VecDeque<u64>,
     /// The gateway's uptime in the latest snapshot, seconds, and the bytes sent since its start.
     last: Option<(f64, u64)>,
@@ -49,7 +49,6 @@ pub(super) enum Table {
     Flows,
 }
 
-/// The sort key of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowOrder {
     Got,
@@ -83,7 +82,6 @@ impl RowOrder {
 }
 
 impl View {
-    /// An empty view of the gateway at `socket`.
     pub(super) fn new(socket: &Path) -> Self {
         View {
             snapshot: None,
@@ -127,7 +125,7 @@ impl View {
         }
     }
 
-    /// Whether the numbers are old because the gateway does not answer.
+    /// Are the numbers old because the gateway does not answer?
     pub(super) fn is_stale(&self) -> bool {
         self.snapshot.is_some() && self.trouble.is_some()
     }
@@ -136,7 +134,6 @@ impl View {
         self.snapshot.as_ref()?.ways.get(self.way)
     }
 
-    /// Shows a table of a direction from its first row.
     pub(super) fn show(&mut self, way: usize, table: Table) {
         (self.way, self.table, self.first) = (way, table, 0);
     }
@@ -145,7 +142,6 @@ impl View {
         (self.search, self.first) = (text, 0);
     }
 
-    /// Scrolls `rows` down, at most to the last page.
     pub(super) fn scroll(&mut self, rows: isize) {
         // One step is always possible while classes are missing: it makes `wants_all` true, and the
         // rest is fetched.
@@ -153,13 +149,13 @@ impl View {
         self.first = self.first.saturating_add_signed(rows).min(last);
     }
 
-    /// Whether there are more classes than the snapshot has.
+    /// Are there more classes than the snapshot has?
     fn is_cut(&self) -> bool {
         self.table == Table::Classes
             && self.way().is_some_and(|way| way.class_count > way.classes.len() as u64)
     }
 
-    /// Whether the view needs all classes, not only the busiest.
+    /// Does the view need all classes, not only the busiest?
     pub(super) fn wants_all(&self) -> bool {
         let is_beyond =
             self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != RowOrder::Got;
@@ -216,7 +212,7 @@ impl View {
     }
 }
 
-/// The name of a class, after that of the class above it.
+/// The name of a class, after the name of its parent.
 pub(super) fn full_name(class: &ClassSnapshot) -> String {
     match class.parent.as_str() {
         "" => class.class.clone(),

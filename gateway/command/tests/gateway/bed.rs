@@ -25,10 +25,10 @@ pub(super) const INSIDE: Ipv4Addr = bed::SINK_ADDRESS;
 const MTU: u32 = 1500;
 
 impl Bed {
-    /// `None`, with a loud message, if it cannot be built.
+    /// A new bed; `None`, with a prominent message, if it cannot be built.
     pub(super) fn new(name: &str) -> Option<Self> {
         let name = format!("fwt-{}-{name}", std::process::id());
-        // On a separate thread, which changes its network namespace.
+        // Building the bed changes the network namespace of the thread.
         let made = thread::spawn(|| bed::Bed::new(MTU)).join().expect("it does not panic");
         let hosts = match made {
             Ok(hosts) => hosts,
@@ -38,7 +38,7 @@ impl Bed {
             }
         };
         let bed = Bed { name, folder: tempfile::tempdir().expect("a folder"), hosts };
-        // Not only for root, since the process continues as another user.
+        // The folder is not only for root, because the gateway continues as another user.
         mode(bed.folder.path(), 0o755);
         // The kernel notices carriers up to a second later.
         let until = Instant::now() + Duration::from_secs(10);
@@ -73,7 +73,7 @@ impl Bed {
         self.status(config)["ports"][place].clone()
     }
 
-    /// Waits until the status of the inside port has these values.
+    /// Waits until the inside port has this state and this number of outages.
     pub(super) fn wait_for_port(&self, config: &Path, is_up: bool, outages: u64) {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -86,18 +86,16 @@ impl Bed {
         }
     }
 
-    /// Takes the gateway's inside interface down, or brings it up.
     pub(super) fn set_inside(&self, is_up: bool) {
         let (gateway, index) = (&self.hosts.gateway, Side::Right.end().index);
         if is_up { gateway.bring_up(index) } else { gateway.take_down(index) }.expect("root may");
     }
 
-    /// Removes the inside interface, and with it the other end of its veth pair.
+    /// Removes the inside interface, and thereby the other end of its veth pair.
     pub(super) fn remove_inside(&self) {
         self.hosts.gateway.remove(Side::Right.end().index).expect("root may");
     }
 
-    /// Creates both ends of that pair again.
     pub(super) fn make_inside(&self) {
         self.hosts.join(Side::Right, MTU).expect("root may");
     }
@@ -118,7 +116,6 @@ impl Bed {
         command
     }
 
-    /// Runs a program in the namespace of the gateway's host.
     pub(super) fn output(&self, command: &mut Command) -> Output {
         self.hosts.gateway.started(|| command.output()).expect("it runs")
     }
@@ -138,7 +135,7 @@ impl Bed {
         self.begin_command(self.fairwire(arguments))
     }
 
-    /// Starts a gateway from a command that becomes it, without waiting.
+    /// Starts a gateway, without waiting for it, from a command that becomes the gateway.
     pub(super) fn begin_command(&self, mut command: Command) -> Gateway {
         command.stderr(Stdio::piped());
         let mut child = self.hosts.gateway.started(|| command.spawn()).expect("it starts");
@@ -157,7 +154,6 @@ impl Bed {
         Hosts { inside: Bed::socket(sink, INSIDE), outside: Bed::socket(source, bed::SOURCE_ADDRESS) }
     }
 
-    /// The interfaces of the gateway's host, and the kernel's description of each.
     pub(super) fn links(&self) -> Vec<(String, About)> {
         self.hosts.gateway.at(|| self.hosts.gateway.interfaces()).expect("it is there")
     }
@@ -169,7 +165,7 @@ impl Bed {
 
 impl Drop for Bed {
     fn drop(&mut self) {
-        // After a failed check there may be a guard. It leaves on request, and reports this by
+        // After a failed check there may be a guard. It ends on request, and reports its end by
         // closing the stream. The hosts end with the last process in them.
         if let Ok(mut guard) = UnixStream::connect(format!("/run/fairwire/{}.guard", self.name)) {
             let _ = guard.read(&mut [0]);
@@ -192,7 +188,6 @@ pub(super) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     receiver
 }
 
-/// A running gateway, killed on drop.
 pub(super) struct Gateway {
     pub(super) child: Child,
     pub(super) lines: Receiver<String>,
@@ -220,7 +215,6 @@ impl Gateway {
         panic!("waited 20 s in vain for `{part}`; it said: {seen:#?}");
     }
 
-    /// Waits for two lines, in either order.
     pub(super) fn wait_for_both(&self, parts: [&str; 2]) {
         let until = Instant::now() + Duration::from_secs(20);
         let mut missing = parts.to_vec();
@@ -261,13 +255,13 @@ pub(super) struct Hosts {
 impl Hosts {
     /// Sends one datagram from the outside to the inside. Returns whether it arrives within 20 ms.
     pub(super) fn passes(&self, number: u32) -> bool {
-        // A missing neighbour is resolved again.
+        // The next attempt resolves a missing neighbour.
         let _ = self.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
         let mut bytes = [0; 64];
         self.inside.recv(&mut bytes).is_ok()
     }
 
-    /// Waits for a datagram with a new number for at most 20 s. Returns the time that it took.
+    /// Waits at most 20 s for a datagram with a new number. Returns the time that this took.
     pub(super) fn wait_until_it_passes(&self) -> Duration {
         let start = Instant::now();
         let mut number = start.elapsed().as_nanos() as u32;

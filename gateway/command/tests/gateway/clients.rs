@@ -1,4 +1,4 @@
-//! Clients of a gateway, over its socket and for metrics.
+//! Clients of a gateway's socket and metrics.
 
 use super::bed::Bed;
 use fairwire_linux::netlink::{Address, LOOPBACK};
@@ -14,14 +14,14 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     let gateway = bed.start(&config);
     let socket = bed.socket_file();
     let connect = || UnixStream::connect(&socket).expect("it listens");
-    // More clients than a gateway accepts at once, all idle.
+    // The idle clients are more than a gateway accepts at once.
     let silent: Vec<UnixStream> = (0..40).map(|_| connect()).collect();
     for _ in 0..3 {
         let shown = bed.call(&["status", path]);
         assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
     }
     drop(silent);
-    // 9400 reloads from a client that does not wait for the answers.
+    // One client requests 9400 reloads, and does not wait for the answers.
     let mut hog = connect();
     hog.set_nonblocking(true).expect("a socket can");
     let _ = hog.write(&b"{\"request\":\"reload\"}\n".repeat(9400));
@@ -29,7 +29,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     gateway.wait_for("reloaded");
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
-    // A socket holds at most 200 KiB of requests, and each reload answers a thousand of them.
+    // A socket holds at most 200 KiB of requests, and each reload answers a thousand requests.
     let reloads = said.matches("reloaded:").count();
     assert!(reloads < 20, "{reloads} reloads before it ended");
 }

@@ -1,5 +1,5 @@
-//! Frames that the kernel of a router unwraps: all that leave by `outside` must have passed the
-//! gateway.
+//! Frames that the kernel of a router unwraps. All frames that leave by `outside` must have passed
+//! the gateway.
 
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::link;
@@ -22,7 +22,8 @@ const TAGS: [(&str, [u8; 4]); 5] = [
 /// A packet: its name, its EtherType, its bytes.
 type Packet = (&'static str, [u8; 2], Vec<u8>);
 
-/// UDP from an inside host to the world, marked with `mark`, in the forms that a host may choose.
+/// UDP packets from an inside host to the world, marked with `mark`, in all forms that a host may
+/// choose.
 fn packets(mark: [u8; 8]) -> Vec<Packet> {
     let udp = [&[0x1b, 0x58, 0x1b, 0x58, 0, 16, 0, 0][..], &mark].concat();
     let v4 = |options: &[u8], fragment: u16, ttl: u8| {
@@ -66,7 +67,6 @@ fn packets(mark: [u8; 8]) -> Vec<Packet> {
     ]
 }
 
-/// All stacks of up to three tags.
 fn stacks() -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     let mut from = 0;
@@ -81,7 +81,7 @@ fn stacks() -> Vec<Vec<usize>> {
     all
 }
 
-/// The wrappings of a packet behind its tags.
+/// The encapsulations of a packet behind its tags.
 fn wrapped((_, kind, packet): &Packet) -> [(&'static str, Vec<u8>); 4] {
     let protocol = if kind[0] == 0x08 { [0, 0x21] } else { [0, 0x57] };
     let length = |extra: usize| ((packet.len() + extra) as u16).to_be_bytes();
@@ -91,11 +91,11 @@ fn wrapped((_, kind, packet): &Packet) -> [(&'static str, Vec<u8>); 4] {
     [("", [&kind[..], packet].concat()), (" in PPPoE", pppoe), (" in SNAP", snap), (", padded", padded)]
 }
 
-/// Frames that a router forwards; without them the search could not fail.
+/// Frames that a router forwards; without such frames, the test could not fail.
 const FORWARDED: [&str; 4] =
     ["IPv4 behind []", "IPv6 behind []", "IPv6 hop by hop behind []", "IPv4 behind [\"priority tag\"]"];
 
-/// Packets diverted to the device that takes uploads.
+/// The number of packets diverted to the device for uploads.
 fn taken(edge: &Host) -> u64 {
     let table = edge.at(|| fs::read_to_string("/proc/thread-self/net/dev")).expect("Linux has it");
     let line = table.lines().find(|line| line.trim_start().starts_with("fwup-")).expect("it is there");
@@ -109,7 +109,8 @@ struct Form {
     wrapping: usize,
 }
 
-/// Every packet in every wrapping behind up to one tag, and the plain packet behind more tags.
+/// Every packet in every encapsulation behind at most one tag, and the plain packet behind more
+/// tags.
 fn forms() -> Vec<Form> {
     let all = stacks().into_iter().flat_map(|stack| {
         let (packets, wrappings) = if stack.len() < 2 { (packets([0; 8]).len(), 4) } else { (1, 1) };
@@ -121,7 +122,7 @@ fn forms() -> Vec<Form> {
 }
 
 impl Form {
-    /// Its name, and the frame's bytes after the addresses.
+    /// The frame's name, and its bytes after the addresses.
     fn marked(&self, number: u64) -> (String, Vec<u8>) {
         let packet = &packets((MARK | number).to_be_bytes())[self.packet];
         let (how, rest) = &wrapped(packet)[self.wrapping];
@@ -131,10 +132,9 @@ impl Form {
     }
 }
 
-/// Precedes the number of a frame.
+/// The mark that precedes the number of a frame.
 const MARK: u64 = 0xfa1e_0000_0000_0000;
 
-/// The numbers of the frames that left.
 #[derive(Default)]
 struct Left(BTreeSet<u64>);
 
@@ -147,7 +147,6 @@ impl Left {
         outside.receive(&mut look).expect("it is there");
     }
 
-    /// Looks for frame `number` for at most five seconds.
     fn awaited(&mut self, number: u64, outside: &mut AfPacket) {
         let until = Instant::now() + Duration::from_secs(5);
         while !self.0.contains(&number) && Instant::now() < until {
@@ -156,8 +155,8 @@ impl Left {
     }
 }
 
-/// Sends each frame of the family from the inside, and collects those that leave outside. Each of
-/// them is then sent again without others: the gateway must have taken it.
+/// Sends each frame of the family from the inside, and collects the frames that leave outside. Each
+/// of these is then sent again alone: the gateway must have taken it.
 pub(crate) fn nothing_leaves_that_was_not_taken(home: &Host, edge: &Host, world: &Host) {
     let open = || AfPacket::open(HOST.name).expect("root may");
     let (mut inside, mut outside) = (home.at(open), world.at(open));

@@ -57,7 +57,6 @@ fn subscribers_are_recognized_by_vlan_and_tags_pass_also_in_jumbo_frames() {
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }
 
-/// Whether a frame arrives within `patience`.
 fn comes_through(outside: &mut AfPacket, inside: &mut AfPacket, frame: &[u8], patience: Duration) -> bool {
     let until = Instant::now() + patience;
     let mut has_come = false;
@@ -180,7 +179,8 @@ fn a_plan_has_its_burst_first_and_then_its_ceiling() {
     let gateway = bed.start(&config);
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    // For 4 s, 16 Mbit/s arrive. They leave at 8 Mbit/s for the burst of one second, and then at 1.
+    // For 4 s, 16 Mbit/s arrive. They leave at 8 Mbit/s for a burst of one second, and then at 1
+    // Mbit/s.
     let (start, mut sent) = (Instant::now(), 0_u64);
     while start.elapsed() < Duration::from_secs(4) {
         while sent * 1000 < start.elapsed().as_micros() as u64 * 2 {

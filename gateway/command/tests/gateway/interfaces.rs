@@ -35,7 +35,7 @@ fn interface_states_follow_the_kernel_and_each_change_is_reported_once() {
     bed.wait_for_port(&config, false, 0);
     bed.set_inside(true);
     gateway.wait_for("`g1` is up again");
-    // No packet is sent, since the state must not depend on any.
+    // The test sends no packet, because the state must not depend on packets.
     bed.wait_for_port(&config, true, 0);
     bed.set_inside(false);
     gateway.wait_for("`g1` is down");

@@ -21,14 +21,12 @@ fn with_leaves(name: &str, people: &str) -> Option<(Bed, PathBuf, Gateway)> {
     Some((bed, config, gateway))
 }
 
-/// Runs `subscriber` with these words. Returns its exit code and output.
 fn change(bed: &Bed, words: &[&str]) -> (Option<i32>, String) {
     let output = bed.call(&[&["subscriber"], words].concat());
     let said = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&said).into_owned())
 }
 
-/// The bytes that each subscriber got, by name.
 fn got(bed: &Bed, path: &str) -> Vec<(String, u64)> {
     let usage = String::from_utf8_lossy(&bed.call(&["usage", path]).stdout).into_owned();
     let of = |line: &str| {
@@ -79,7 +77,7 @@ fn subscribers_change_without_a_reload_and_the_journal_keeps_them() {
     let of = |name: &str| got_now.iter().find(|(known, _)| known == name).map(|(_, bytes)| *bytes);
     assert!(of("bob").is_none() && of("ann") == Some(0), "{got_now:?}");
     assert!(of("eve") >= Some(40_000) && of("unclaimed") >= Some(10_000), "{got_now:?}");
-    // Some ARP frames belong to no class, since they are not IP.
+    // Some ARP frames belong to no class, because they are not IP.
     let totals = bed.status(&config)["ways"][0]["totals"]["bytes_out"].as_u64().expect("a number");
     let all: u64 = got_now.iter().map(|(_, bytes)| bytes).sum();
     assert!(all <= totals && all + 2000 > totals, "{totals}: {got_now:?}");
@@ -106,7 +104,7 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
         assert!(code == Some(0) && said.starts_with(&format!("new: n{number}\n")), "{said}");
         reloaded += u64::from(!said.contains("nothing was forwarded for 0.000 ms"));
     }
-    // Each of three trees had 64 vacant leaves, and a rebuilt tree uses one of its own at once.
+    // Each of three trees had 64 vacant leaves, and a rebuilt tree uses one of its leaves at once.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
     let (exit, said) = gateway.end();

@@ -17,7 +17,7 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
 
-    // Rights: CAP_NET_ADMIN is 12, CAP_NET_RAW 13.
+    // The rights are CAP_NET_ADMIN (bit 12) and CAP_NET_RAW (bit 13).
     for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
         assert_eq!(gateway.status(set), "0000000000003000", "{set}");
     }
@@ -74,8 +74,8 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
     }
 }
 
-/// Files in the folder of locks. Names from tests that run at the same time contain another
-/// process's number.
+/// The files in the folder of locks, except those of tests in other processes, whose names contain
+/// another process number.
 fn locks() -> Vec<String> {
     let entries = fs::read_dir("/run/fairwire").into_iter().flatten().flatten();
     let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -137,7 +137,7 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
     hosts.wait_until_it_passes();
 }
 
-/// The status has the current rate, and a reload restores the file's.
+/// Checks that the status has the current rate, and that a reload restores the file's rate.
 fn a_rate_holds_until_the_next_reload(bed: &Bed, gateway: &Gateway, path: &str) {
     let rate = || {
         thread::sleep(Duration::from_millis(100)); // some intervals
@@ -164,7 +164,8 @@ fn captures_are_written_with_the_rights_that_are_left(bed: &Bed, gateway: &Gatew
     let written = bed.call(&["capture", path, "--out", out]);
     assert!(written.status.success(), "{written:?}");
     let bytes = fs::read(&file).expect("it was written");
-    // The file's head is shorter than this. The number of drops depends on the machine.
+    // The head of a capture file is shorter than 1000 bytes. The number of drops depends on the
+    // machine.
     assert!(bytes.len() > 1000, "packets were dropped: {}", bytes.len());
     assert_eq!(bed.call(&["capture", path, "--out", out]).status.code(), Some(2), "it is there already");
     assert_eq!(fs::read(&file).expect("it is there"), bytes);
@@ -207,7 +208,7 @@ fn second_instances_are_refused(bed: &Bed, path: &str) {
 #[test]
 fn an_ending_gateway_notifies_a_client_with_a_pending_change() {
     let Some(bed) = Bed::new("ending") else { return };
-    // These packets stay inside for two seconds, at 84 B each, and the gateway runs for that time.
+    // At 84 B each, these packets wait for two seconds, and the gateway runs until they have left.
     let slow = bed.text().replace("20 Mbit/s", "64 kbit/s").replace("faba", "tail-drop");
     let config = bed.write("gateway.toml", &format!("{slow}buffer = \"3 s\"\n"));
     let path = config.to_str().expect("UTF-8");

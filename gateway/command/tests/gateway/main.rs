@@ -1,7 +1,7 @@
-//! The real `fairwire-gateway run` between two hosts in network namespaces. It needs root;
+//! The real `fairwire-gateway run` between two hosts in network namespaces. The test needs root;
 //! otherwise it reports this prominently and passes.
 //!
-//! Everything runs in namespaces that end with this test. This process stays in its own.
+//! Everything else runs in namespaces that end with this test. This process stays in its own.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 

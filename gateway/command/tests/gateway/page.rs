@@ -1,4 +1,4 @@
-//! The page of a running gateway: its history across restarts, and what a browser shows.
+//! The page of a running gateway: its history across restarts, and its appearance in a browser.
 
 use super::bed::{Bed, INSIDE};
 use std::net::UdpSocket;
@@ -15,13 +15,12 @@ fn config(bed: &Bed) -> PathBuf {
     let classes = "[[class]]\nname = \"work\"\nweight = 2\nmatch.dscp = [10]\n[[class]]\nname = \"play\"\nmatch.dscp = [18]\n";
     let page = format!("[telemetry.page]\naddress = \"{ADDRESS}\"\nhistory = \"state/page.sqlite\"\n");
     let text = bed.text().replace("discipline = \"faba\"\n", "flows = \"5-tuple\"\n");
-    // The picture is for people.
+    // A picture is for people, so its gateway is called `cabin`.
     let text =
         if std::env::var_os("FAIRWIRE_PICTURE").is_some() { text.replace(&bed.name, "cabin") } else { text };
     bed.write("gateway.toml", &format!("{text}{classes}{page}"))
 }
 
-/// The body of the response to a request for `path`.
 fn get(bed: &Bed, path: &str) -> String {
     let place = ADDRESS.replace(':', "/");
     let script = format!(
@@ -32,7 +31,6 @@ fn get(bed: &Bed, path: &str) -> String {
     text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
 }
 
-/// The seconds of the download in the history.
 fn seconds(bed: &Bed) -> Vec<u64> {
     let past: serde_json::Value =
         serde_json::from_str(&get(bed, "/api/history?span=now")).unwrap_or_default();
@@ -63,8 +61,8 @@ fn the_history_survives_a_restart_and_a_corrupt_one_is_set_aside() {
     assert_eq!(wait_for_seconds(&bed, before.len() + 1)[..before.len()], before);
     assert!(gateway.end().0.success());
     let file = bed.folder.path().join("state/page.sqlite");
-    // A remaining write-ahead log would still contain the data that is overwritten in the file
-    // below.
+    // There must be no write-ahead log: it would still contain the data that the next line
+    // overwrites.
     assert!(!bed.folder.path().join("state/page.sqlite-wal").exists());
     std::fs::write(&file, "no database at all, and longer than its header of a hundred bytes. ".repeat(99))
         .expect("root may");
@@ -75,7 +73,6 @@ fn the_history_survives_a_restart_and_a_corrupt_one_is_set_aside() {
     assert!(file.with_extension("sqlite.broken").exists(), "{said}");
 }
 
-/// The fault of the history that the page shows.
 fn fault(bed: &Bed) -> Option<String> {
     let past: serde_json::Value = serde_json::from_str(&get(bed, "/api/history?span=now")).expect("JSON");
     past["fault"].as_str().map(str::to_owned)
@@ -123,7 +120,7 @@ fn a_full_disk_stops_only_the_history_until_there_is_room() {
     assert!(gateway.end().0.success());
 }
 
-/// Three outside senders, which together send one and a half times the link's rate.
+/// Three outside senders, which together send 1.5 times the link's rate.
 fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     let sender = |(dscp, packets): (u8, u32)| {
         let outside = &bed.hosts.source;
@@ -140,13 +137,13 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
             }
         })
     };
-    // Codepoint, and packets in 5 ms: about 2 Mbit/s for each packet.
+    // Each sender has a codepoint and packets per 5 ms: about 2 Mbit/s for each packet.
     [(10, 7), (18, 6), (0, 2)].into_iter().map(sender).collect()
 }
 
 #[test]
 fn a_browser_shows_the_measurements_of_the_gateway() {
-    // `.ci/web-test` names the browser; without one the test cannot run.
+    // `.ci/web-test` names the browser, without which the test cannot run.
     let Some(browser) = std::env::var_os("FAIRWIRE_BROWSER") else { return };
     let Some(bed) = Bed::new("page") else { return };
     let gateway = bed.start(&config(&bed));

@@ -1,11 +1,10 @@
-//! Sessions that access servers report, sent by FreeRADIUS's own client, and leases.
+//! Leases, and sessions that access servers report, sent by FreeRADIUS's own client.
 
 use super::bed::Bed;
 use fairwire_service::config::table;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Sends a request with `radclient`. Returns what it printed.
 fn send(bed: &Bed, at: &str, kind: &str, secret: &str, attributes: &str) -> String {
     let mut command = Command::new("radclient");
     command.args(["-x", "-r", "1", "-t", "3", at, kind, secret]);

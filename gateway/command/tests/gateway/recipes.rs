@@ -19,7 +19,6 @@ fn configuration(bed: &Bed, name: &str) -> PathBuf {
     bed.write(&format!("{name}.toml"), &text)
 }
 
-/// The class `name` in a direction of the status.
 fn class<'a>(status: &'a serde_json::Value, way: usize, name: &str) -> &'a serde_json::Value {
     let classes = status["ways"][way]["classes"].as_array().expect("a list");
     classes

@@ -1,4 +1,4 @@
-//! Gateways without root, and processes that may access less than their clients.
+//! Gateways without root, and processes with fewer rights than their clients.
 
 use super::bed::{Bed, Gateway, lines_of, mode};
 use rustix::process::Signal;
@@ -142,7 +142,8 @@ fn clients_hand_over_files_that_the_process_may_not_open() {
     fs::write(&sheet, rows).expect("it is ours");
     assert!(gateway.end().0.success());
 
-    // A socket that the gateway could not remove is no obstacle to the next, and answers no client.
+    // A socket that the gateway could not remove must not prevent the next start, and answers no
+    // client.
     assert!(socket.exists());
     assert_eq!(bed.call(&["status", path]).status.code(), Some(2));
     assert!(bed.start(&config).end().0.success());

@@ -1,6 +1,6 @@
 //! `fairwire-gateway run` on a router with NAT and a firewall, between a home and the world, in
-//! network namespaces: the recipe of docs/gateway/router.md with docs/gateway/home.toml. It needs
-//! root; otherwise it reports this prominently and passes.
+//! network namespaces: the recipe of docs/gateway/router.md with docs/gateway/home.toml. The test
+//! needs root; otherwise it reports this prominently and passes.
 
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
@@ -42,10 +42,10 @@ pub(crate) const LAN: End<'static> = End { name: "lan0", index: 100 };
 const WAN: End<'static> = End { name: "wan0", index: 101 };
 
 impl Home {
-    /// `None`, with a loud message, if it cannot be built.
+    /// A new home; `None`, with a prominent message, if it cannot be built.
     fn new(name: &str) -> Option<Self> {
         let name = format!("fwr-{}-{name}", std::process::id());
-        // On a separate thread, which changes its network namespace.
+        // Creating hosts changes the network namespace of the thread.
         let hosts = || Ok([Host::new()?, Host::new()?, Host::new()?]);
         let hosts: Result<_, Trouble> = thread::spawn(hosts).join().expect("it does not panic");
         let made = hosts.and_then(|[home, edge, world]| {
@@ -151,14 +151,13 @@ impl Home {
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// Packets that the gateway took in, in both directions.
     fn taken(&self, config: &Path) -> u64 {
         let status = self.status(config);
         let ways = status["ways"].as_array().expect("there are two");
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The packets that the gateway took in, once their number has stopped growing. Datagrams that
+    /// The number of packets that the gateway took in, once it has stopped growing. Datagrams that
     /// waited for a neighbour's address arrive together, and the gateway's copy of its counters is
     /// 10 ms old.
     fn taken_at_rest(&self, config: &Path) -> u64 {
@@ -196,7 +195,6 @@ impl Home {
     }
 }
 
-/// An address with its prefix length, as `ip` writes them.
 fn address(text: &str) -> Address {
     let (ip, bits) = text.split_once('/').expect("a prefix");
     Address { ip: ip.parse().expect("an address"), prefix_bits: bits.parse().expect("a number") }
@@ -206,14 +204,13 @@ fn common_example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gateway").join(name)
 }
 
-/// The firewall with NAT of docs/gateway/router.md, to the letter.
+/// The firewall with NAT, exactly as in docs/gateway/router.md.
 fn firewall() -> String {
     let page = fs::read_to_string(common_example("router.md")).expect("the page is there");
     let block = page.split("```nft\n").nth(1).and_then(|rest| rest.split("```").next());
     block.expect("the page has a block of nft").to_owned()
 }
 
-/// A running gateway, killed on drop.
 struct Gateway {
     child: Child,
     said: Arc<Mutex<Vec<String>>>,
@@ -236,7 +233,7 @@ impl Drop for Gateway {
     }
 }
 
-/// Answers datagrams in the world with their source address, until dropped.
+/// Answers datagrams in the world with their source address, until the test ends.
 fn echo(home: &Home) {
     for address in ["0.0.0.0:7000", "[::]:7001"] {
         let socket = home.world.at(|| UdpSocket::bind(address).expect("a free port"));
@@ -249,7 +246,6 @@ fn echo(home: &Home) {
     }
 }
 
-/// A socket in the home with `address`.
 fn socket(home: &Home, address: &'static str) -> UdpSocket {
     let socket = home.home.at(|| UdpSocket::bind((address, 0)).expect("an address of the home"));
     socket.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
@@ -275,8 +271,8 @@ fn world_v4() -> SocketAddr {
     format!("{SERVER}:7000").parse().expect("an address")
 }
 
-/// Bulk TCP connections between the hosts of the home and the world. Returns the bytes of each that
-/// arrived.
+/// Bulk TCP connections between `hosts` of the home and the world. Returns the bytes that arrived
+/// on each.
 fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
     let hosts: Vec<(&Host, &str)> = hosts.iter().map(|host| (&home.home, *host)).collect();
     transfers_of(home, is_upload, &hosts, seconds)
@@ -369,8 +365,8 @@ fn what_is_for_the_router_is_not_taken(home: &Home, config: &Path, socket: &UdpS
         router.send_to(b"an answer", from).expect("it is near");
         retried(|| socket.recv(&mut bytes)).expect("it comes back");
     }
-    // Packets for the router's outside address are not taken either. No program listens there, so
-    // they are refused.
+    // The gateway takes no packets for the router's outside address either. No program listens
+    // there, so they are refused.
     let _ = socket.send_to(b"a question", (PUBLIC, 9));
     assert_eq!(home.taken_at_rest(config), before);
 }
@@ -392,8 +388,8 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
-        // Packets in the buffer of 50 ms and in TCP's own buffers add to what the link carries in
-        // that time.
+        // In addition to the link's rate, TCP's buffers and the buffer of 50 ms can deliver
+        // packets.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
         // Slow start and a busy machine cost up to a tenth. Shares by connection would give a
@@ -466,8 +462,8 @@ fn a_recreated_inside_interface_is_shaped_again() {
 
 const GUEST: End<'static> = End { name: "guest0", index: 102 };
 
-/// Guests on a second inside network. Both inside interfaces have one Ethernet address, like VLANs
-/// of one card.
+/// Adds guests on a second inside network. Both inside interfaces have one Ethernet address, like
+/// VLANs of one card.
 fn join_guests(home: &Home, guests: &Host) {
     home.edge.join(guests, Wire { here: GUEST, there: HOST, mtu: 1500 }).expect("root may");
     let lan = home.edge.at(|| fairwire_linux::link::about(LAN.index)).expect("it is there");
@@ -509,8 +505,8 @@ fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
     assert!(guest > 2.0 && guest < 10.5, "a ceiling of 10: {guest}");
     assert!(lan > 20.0 && lan + guest < 95.0 * 1.05, "{lan} beside {guest}");
 
-    // The guests' network disappears without effect on the other one. When it returns, it is
-    // shaped.
+    // The guests' network disappears without an effect on the other network. It is shaped when it
+    // returns.
     home.edge.remove(GUEST.index).expect("it is there");
     let (one, until) = (socket(&home, HOSTS[0]), Instant::now() + Duration::from_secs(3));
     while Instant::now() < until {
@@ -547,13 +543,13 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
     });
     let gateway = home.start(&config);
     for is_upload in [false, true] {
-        // Connections of one host, and of two. How much of the ceilings TCP uses depends on the
+        // The connections are of one host, and of two. TCP's use of the ceilings depends on the
         // machine.
         for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
             let mbps = got as f64 * 8.0 / seconds as f64 / 1e6;
-            // The receiver counts at most 50 ms more.
+            // The receiver may count 50 ms more.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }
     }
@@ -581,7 +577,7 @@ fn a_bump_on_a_router_is_refused_unless_requested() {
     let allowed = bump("backend = { af-packet = { allow_forwarding = true } }\n");
     let output = home.call(&["check", allowed.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // IPv6 is enough to be refused.
+    // An IPv6 address alone must cause the refusal.
     let config = bump("");
     home.edge.remove_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
     let output = home.call(&["check", config.to_str().expect("UTF-8")]);

@@ -1,4 +1,4 @@
-//! A configuration that `setup` writes, on its own machine.
+//! A configuration that `setup` writes, on the machine of this configuration.
 
 use super::bed::Bed;
 use std::process::Stdio;
@@ -15,13 +15,13 @@ fn setup_writes_runnable_files_once_and_completely() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), said)
     };
-    // There is no speed test while it measures.
+    // No speed test runs during the measurement.
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g1", "--measure", "2 s"]);
     assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
     assert!(code == Some(2) && said.contains("`g0` is the other one") && !file.exists(), "{said}");
-    // A bump is between two interfaces without addresses. Nothing shows which is outside, and a
-    // wrong choice would give uploads the rate of downloads.
+    // A bump is between two interfaces without addresses. Nothing shows which interface is outside,
+    // and a wrong choice would give uploads the rate of downloads.
     let rates = ["--download", "100 Mbit/s", "--upload", "20 Mbit/s"];
     let (code, _, said) = setup(&rates);
     let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");

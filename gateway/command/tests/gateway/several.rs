@@ -19,7 +19,7 @@ const THERE: End<'static> = End { name: "eth1", index: 110 };
 const SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
 const SINK: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
 
-/// A bed with a second link next to its own, between the same hosts.
+/// A bed with a second link between its hosts.
 fn two_links(name: &str) -> Option<(Bed, UdpSocket, UdpSocket)> {
     let bed = Bed::new(name)?;
     let lay = |host: &Host, here: End<'static>, ip: Ipv4Addr| {
@@ -72,7 +72,7 @@ fn two_links_in_one_process_forward_reload_and_fail_independently() {
     let second = second(&bed, "[safety]\npatience = \"200 ms\"\n");
     let [a, b] = [&first, &second].map(|path| path.to_str().expect("UTF-8").to_owned());
     let name = format!("fairwire-several-{}", std::process::id());
-    // Abstract sockets belong to a network namespace, so this one is in the gateway's.
+    // The socket is in the gateway's network namespace, because abstract sockets belong to one.
     let manager = bed.hosts.gateway.at(|| {
         UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).expect("a short name"))
             .expect("the name is free")
@@ -131,7 +131,7 @@ fn several_links_start_all_or_none() {
         assert!(!bed.socket_file().exists() && !bed.is_bridged(), "all is as before: {said}");
         said
     };
-    // The same file, the same interface, a missing interface, and an address in use.
+    // A file and an interface are given twice, an interface is missing, and an address is in use.
     let said = refused(&first);
     assert!(said.contains("gateway.toml:2:") && said.contains("has it already in this process"), "{said}");
     let same = fs::read_to_string(second(&bed, "")).expect("it is ours").replace("\"h1\"", "\"g1\"");

@@ -45,8 +45,8 @@ fn receive(socket: &UdpSocket, is_over: &AtomicBool) -> Seen {
     seen
 }
 
-/// Sends a numbered datagram each half millisecond. Returns their number, and the sender's own
-/// longest gap.
+/// Sends a numbered datagram each half millisecond. Returns the number sent, and the longest gap
+/// between two.
 fn send(socket: &UdpSocket, is_over: &AtomicBool) -> (u32, Duration) {
     let (mut number, mut longest, mut last) = (0_u32, Duration::ZERO, Instant::now());
     let mut frame = [0; 200];
@@ -62,14 +62,14 @@ fn send(socket: &UdpSocket, is_over: &AtomicBool) -> (u32, Duration) {
     (number, longest)
 }
 
-/// Another process for the gateway of `config`, which has started to forward.
+/// A new process for the gateway of `config`, which has taken over forwarding.
 fn successor(bed: &Bed, config: &Path) -> Gateway {
     let gateway = bed.begin(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     gateway.wait_for("forwards between");
     gateway
 }
 
-/// Sends with the kernel's TCP until the end, and counts what arrived.
+/// Sends with the kernel's TCP until the end, and counts the bytes that arrive.
 fn transfer<'scope>(
     bed: &'scope Bed,
     scope: &'scope thread::Scope<'scope, '_>,
@@ -96,7 +96,7 @@ fn transfer<'scope>(
     });
 }
 
-/// Runs `act` while datagrams and TCP pass. Returns what was sent and received.
+/// Runs `act` while datagrams and TCP pass. Returns the counts of sent and received data.
 fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration), Seen, u64) {
     let (is_over, is_sent, arrived) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -115,8 +115,8 @@ fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration),
     })
 }
 
-/// A configuration of about 100 Mbit/s whose queue separates the datagrams from TCP, and loses
-/// none.
+/// A configuration of about 100 Mbit/s. Its queue separates the datagrams from TCP, and loses no
+/// datagram.
 fn config(bed: &Bed, extra: &str) -> std::path::PathBuf {
     let text = bed.text().replace("20 Mbit/s", "100 Mbit/s").replace("\"faba\"", "\"fq-codel\"");
     bed.write("gateway.toml", &format!("{text}{extra}"))
@@ -130,7 +130,7 @@ fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
     hosts.drain();
-    // The machine's own noise.
+    // Without a take-over, gaps are the machine's noise.
     let (_, noise, _) = under_load(&bed, &hosts, || thread::sleep(Duration::from_secs(2)));
     let (mut pauses, mut gateway) = (Vec::new(), Some(first));
     let (sent, seen, arrived) = under_load(&bed, &hosts, || {
@@ -167,8 +167,8 @@ fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     assert!(!bed.socket_file().exists(), "the last one takes its socket away");
 }
 
-/// A process that only requests the link of the gateway of `config`, with this version of the
-/// protocol.
+/// A process that only requests the link of the gateway of `config`, with the protocol version
+/// `protocol`.
 fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, String> {
     let read = Config::load(config).expect("it is ours");
     let spec = read.spec();
@@ -203,7 +203,7 @@ fn a_successor_that_dies_or_stalls_costs_only_time() {
     let attempt = |silence: Duration| {
         let stream = false_heir(&bed, &config, 1).expect("it is offered");
         (&stream).write_all(b"g").expect("it listens");
-        // The successor receives everything, and acknowledges nothing.
+        // This successor receives everything, but acknowledges nothing.
         stream.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
         let mut bytes = vec![0; 1 << 16];
         let until = Instant::now() + silence;
@@ -217,7 +217,7 @@ fn a_successor_that_dies_or_stalls_costs_only_time() {
     let different: BTreeSet<u32> = seen.numbers.iter().copied().collect();
     assert!(different.len() == seen.numbers.len() && seen.numbers.is_sorted(), "none is doubled");
     assert!(arrived > 1_000_000, "TCP goes on: {arrived} bytes");
-    // A process that disappears before it is ready.
+    // Another successor disappears before it is ready.
     drop(false_heir(&bed, &config, 1).expect("it is offered"));
     gateway.wait_for("is gone: this one goes on");
     let (exit, said) = gateway.end();
@@ -271,7 +271,7 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     let mut command = bed.fairwire(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     command.env("NOTIFY_SOCKET", format!("@{name}"));
     let second = bed.begin_command(command);
-    // A suspend and resume of the machine does not end a take-over.
+    // Suspending and resuming the machine must not end a take-over.
     for _ in 0..100 {
         second.signal(Signal::STOP);
         second.signal(Signal::CONT);
@@ -293,8 +293,8 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(bed.is_bridged(), "the second one is gone");
-    // Nothing runs now, so a process that should take over starts normally, and takes the link from
-    // the guard.
+    // No gateway runs now. A process that should take over therefore starts normally, and takes the
+    // link from the guard.
     let third = successor(&bed, &config);
     assert!(!bed.is_bridged(), "it has the link");
     hosts.drain();

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
-/// A tower with a class and `count` subscribers. Every fourth has an address in the file, as a
-/// prefix.
+/// A tower with a class and `count` subscribers, of which every fourth has an address in the file,
+/// as a prefix.
 fn tower(folder: &Path, count: usize) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\
@@ -34,7 +34,7 @@ fn tower(folder: &Path, count: usize) -> String {
     config.display().to_string()
 }
 
-/// A process that is killed on drop.
+/// A process that runs `follow`. Dropping this value kills it.
 struct Follower {
     child: Child,
     log: BufReader<ChildStderr>,
@@ -57,8 +57,8 @@ impl Follower {
         Follower { child, log, socket }
     }
 
-    /// Sends the requests at once. Returns the code and number of each answer, and the time until
-    /// the last one.
+    /// Sends all requests at once. Returns the code and number of each answer, and the time until
+    /// the last answer.
     fn answers(&self, requests: &[Vec<u8>]) -> (BTreeSet<(u8, usize)>, Duration) {
         let start = clock::now();
         std::thread::scope(|scope| {
@@ -72,7 +72,7 @@ impl Follower {
             while answers.len() < requests.len() {
                 let length = retried(|| self.socket.recv(&mut datagram)).expect("each request is answered");
                 assert!(length >= 20);
-                // The Proxy-State comes last and is the request's number.
+                // The last attribute, the Proxy-State, is the request's number.
                 let number = u32::from_be_bytes(datagram[length - 4..length].try_into().unwrap()) as usize;
                 assert!(number < requests.len(), "{number}");
                 assert!(answers.insert((datagram[0], number)), "one answer each");
@@ -81,7 +81,6 @@ impl Follower {
         })
     }
 
-    /// Ends it, and returns its log.
     fn log(mut self) -> String {
         let _ = rustix::process::kill_process(
             rustix::process::Pid::from_child(&self.child),
@@ -100,7 +99,7 @@ impl Drop for Follower {
     }
 }
 
-/// A request with these attributes, and its number as the Proxy-State.
+/// A request with `attributes`, and `number` as the Proxy-State.
 fn request(code: u8, number: usize, attributes: &[(u8, &[u8])]) -> Vec<u8> {
     let mut packet = vec![code, number as u8, 0, 0];
     packet.extend([0; 16]);
@@ -138,17 +137,17 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     let mut some = starts(400).split_off(200);
     for (number, request) in some.iter_mut().enumerate() {
         let n = number + 200;
-        // An address that the file has for another subscriber, in another form.
+        // One address belongs to another subscriber in the file, in another form.
         let address = if number == 77 { [10, 9, 0, 7] } else { [10, 1, 1, n as u8] };
         *request = start(number, &format!("c{}", n / 3 * 4 + n % 3), address);
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // With a file, a check and a reload for each request, this took 145 times as long.
+    // With a file, a check and a reload for each request, the time was 145 times as long.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);
-    // It takes a second on an idle core; with a reload for each request it would be minutes.
+    // The requests take a second on an idle core; with a reload for each they would take minutes.
     assert!(of_many < Duration::from_secs(30), "{of_many:?}");
     let log = follower.log();
     assert!(log.contains("without 10.9.0.7, which is typed for `c7`"), "{log}");
@@ -184,7 +183,7 @@ fn refused_changes_do_not_affect_others() {
     assert_eq!(plans.matches(",5 Mbit/s,").count(), 58);
     assert!(plans.contains("10.1.0.60"), "{plans}");
 
-    // If the file itself is wrong, each request is refused, and the log reports it once.
+    // If the file is wrong, each request is refused, and the log reports the fault once.
     fs::write(folder.path().join("plans.csv"), plans + "c1,,,,,,\n").expect("ours");
     let (answers, _) = follower.answers(&(0..50).map(|n| change(n, 6_000_000)).collect::<Vec<_>>());
     assert!(answers.iter().all(|(code, _)| *code == 45));
@@ -221,7 +220,7 @@ fn contradictory_lease_files_cost_only_the_affected_address() {
     }
     let plans = fs::read_to_string(folder.path().join("plans.csv")).expect("it is there");
     assert!(plans.contains("01,,10.0.0.8\n") && plans.contains("03,,10.0.0.9\n"), "{plans}");
-    // A file with other content changes nothing.
+    // A file with content other than leases changes nothing.
     write("b", "[section]\n");
     let output = super::GATEWAY.run(&follow);
     assert_eq!(code(&output), 2);

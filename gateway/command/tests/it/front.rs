@@ -67,8 +67,8 @@ fn the_committed_schema_of_gateways_is_current_and_fits_the_examples() {
 
 #[test]
 fn top_ends_with_its_terminal() {
-    // While it waits for a key, after a key, and in the middle of an escape sequence; no gateway
-    // runs.
+    // The terminal is lost while the program waits for a key, after a key, and within an escape
+    // sequence. No gateway runs.
     for typed in [&b""[..], b"d", b"\x1b["] {
         let (master, child) =
             at_a_terminal(GATEWAY.command().args(["top", "--socket", "/nowhere/at/all.sock"]));

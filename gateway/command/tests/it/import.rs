@@ -21,7 +21,7 @@ fn tower(folder: &Path) -> String {
     config.display().to_string()
 }
 
-/// Ten circuits of 155 Mbit/s, one of them with two devices.
+/// Ten circuits of 155 Mbit/s, of which one has two devices.
 fn devices() -> String {
     let circuit = |n: usize| format!("{n},,d{n},,AP 1,,10.0.0.{n},,155,155,155,155,\n");
     let circuits: String = (10..20).map(circuit).collect();
@@ -66,7 +66,7 @@ fn lists_of_libreqos_become_classes_and_subscribers_with_differences_shown() {
     assert!(shown.contains("10 subscribers, 5 classes"), "{shown}{}", stderr(&check));
     assert!(shown.contains("        10: 50 Mbit/s"), "{shown}");
 
-    // A second import finds no difference, and columns of other programs stay.
+    // A second import finds no difference, and preserves columns of other programs.
     let leased = table.replacen("upload_ceiling\n", "upload_ceiling,leased\n", 1);
     let leased =
         leased.replace("155 Mbit/s\n", "155 Mbit/s,\n").replacen("155 Mbit/s,\n", "155 Mbit/s,10.9.0.1\n", 1);

@@ -1,5 +1,5 @@
-//! Integration tests of the program without a network, in one binary, since each binary would be
-//! linked anew.
+//! Integration tests of the program without a network. They are one binary, because each binary is
+//! linked separately.
 
 mod check;
 mod follow;

@@ -3,16 +3,16 @@
 use crate::probing::next_to_move;
 use std::fmt;
 
-/// Which of the names of an upload's sender must agree.
+/// The names of an upload's sender that must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
-    /// All names in a frame: the subscriber's must be present, and none may be another
-    /// subscriber's.
+    /// All names in a frame: the subscriber's names must be present, and no name may belong to
+    /// another subscriber.
     #[default]
     Strict,
     /// Only Ethernet addresses, where tags and sessions were already stripped.
     Mac,
-    /// None: the inside address decides if it is a subscriber's.
+    /// No names: the inside address decides, if it belongs to a subscriber.
     Loose,
 }
 
@@ -34,7 +34,7 @@ pub struct Access {
 pub enum AccessKey {
     /// A PPPoE session.
     Pppoe(u16),
-    /// A VLAN within an outer one.
+    /// A VLAN within an outer VLAN.
     InnerVlan {
         /// The outer VLAN.
         outer: u16,
@@ -60,7 +60,7 @@ impl AccessKey {
         }
     }
 
-    /// Its column in the subscriber file.
+    /// The key's column in the subscriber file.
     pub fn column(self) -> &'static str {
         match self {
             AccessKey::Pppoe(_) => "pppoe",
@@ -120,7 +120,7 @@ pub struct AccessTable {
     /// A key's number and its class; 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
     count: usize,
-    /// The types of keys that may be present.
+    /// Whether keys of each type may be present.
     has: [bool; AccessKey::KINDS],
     /// The types of keys of each class, one bit per type.
     bound: Vec<u8>,
@@ -128,22 +128,22 @@ pub struct AccessTable {
 }
 
 impl PartialEq for AccessTable {
-    /// Do both tables have the same keys of the same classes? Their slots depend on the order of
-    /// insertion.
+    /// Do both tables have equal keys with equal classes? Slots depend on the order of insertion,
+    /// and are not compared.
     fn eq(&self, other: &Self) -> bool {
         self.bind == other.bind && self.entries(&|class| class) == other.entries(&|class| class)
     }
 }
 
 impl AccessTable {
-    /// Sets which names must agree.
+    /// Sets the names that must agree.
     #[must_use]
     pub fn binding(self, bind: Bind) -> Self {
         AccessTable { bind, ..self }
     }
 
-    /// A table of `entries`, whatever their order. Of two equal keys, the one of the lower class
-    /// counts. Names are bound strictly.
+    /// A table of `entries` in any order. Of two equal keys, the key of the lower class counts.
+    /// Names are bound strictly.
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
         let mut entries = entries.to_vec();
         entries.sort_unstable();
@@ -155,8 +155,8 @@ impl AccessTable {
         table
     }
 
-    /// A copy without the keys `gone` and with the keys `new`. `None` if a key of `gone` is not of
-    /// its class, or a key of `new` is present.
+    /// A copy without the keys `gone` and with the keys `new`. `None` if a key of `gone` does not
+    /// belong to its class, or a key of `new` is present.
     pub fn changed(&self, gone: &[(AccessKey, u32)], new: &[(AccessKey, u32)]) -> Option<Self> {
         let mut table = self.clone();
         for (key, class) in gone {
@@ -175,7 +175,7 @@ impl AccessTable {
         Some(table)
     }
 
-    /// All keys as numbers, in order, each with `number` of its class.
+    /// All keys as numbers, in order, each with its class renumbered by `number`.
     pub(super) fn entries(&self, number: &dyn Fn(u32) -> u32) -> Vec<(u64, u32)> {
         let taken = self.slots.iter().filter(|(key, _)| *key != 0);
         let mut entries: Vec<(u64, u32)> = taken.map(|(key, class)| (*key, number(*class))).collect();
@@ -183,7 +183,6 @@ impl AccessTable {
         entries
     }
 
-    /// Makes room for `count` keys in half of the slots.
     fn grow(&mut self, count: usize) {
         if count * 2 <= self.slots.len() {
             return;
@@ -224,7 +223,7 @@ impl AccessTable {
         self.count -= 1;
     }
 
-    /// The slot of the key with that number, or the empty slot where it would be.
+    /// The slot of the key with this number, or the empty slot for this key.
     fn slot(&self, number: u64) -> usize {
         let mut place = self.place(number);
         while self.slots[place].0 != 0 && self.slots[place].0 != number {
@@ -233,7 +232,7 @@ impl AccessTable {
         place
     }
 
-    /// The class of the subscriber with that access. Tried in turn: PPPoE session, both VLANs,
+    /// The class of the subscriber with this access, tried in the order PPPoE session, both VLANs,
     /// outer VLAN, Ethernet address.
     #[inline]
     pub fn find(&self, access: &Access) -> Option<u32> {
@@ -248,8 +247,8 @@ impl AccessTable {
     }
 
     /// Do all names in a frame's access agree with `class`? Each type of key that the class has
-    /// must match, and none may be of another class. An outer VLAN does not count if the inner VLAN
-    /// is a subscriber's.
+    /// must match, and no name may belong to another class. An outer VLAN does not count if the
+    /// inner VLAN belongs to a subscriber.
     #[inline]
     pub fn agrees(&self, class: u32, access: &Access) -> bool {
         if self.slots.is_empty() || self.bind == Bind::Loose {

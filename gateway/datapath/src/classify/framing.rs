@@ -2,7 +2,7 @@
 
 use fairwire_linux::port::LinkKind;
 
-/// Bytes of an Ethernet header: an overhead of minus this counts IP packets only.
+/// Bytes of an Ethernet header. With the negative of this as overhead, only IP packets count.
 pub const ETHERNET_HEADER_BYTES: i32 = 14;
 
 /// The payload of an ATM cell, and the complete cell (ITU-T I.361).
@@ -15,7 +15,7 @@ pub struct Framing {
     pub overhead_bytes: i32,
     /// The smallest size of a frame, overhead included.
     pub minimum_bytes: u32,
-    /// Is it carried in ATM cells?
+    /// Is the frame carried in ATM cells?
     pub is_atm: bool,
 }
 
@@ -24,8 +24,8 @@ impl Framing {
     /// clause 4.4.2).
     pub const ETHERNET: Framing = Framing { overhead_bytes: 24, minimum_bytes: 84, is_atm: false };
 
-    /// The size of `frame_bytes`, which begin with the header of `link`. At least one byte, however
-    /// negative the overhead, since each packet must take time.
+    /// The size of a frame of `frame_bytes` that begins with the header of `link`. It is at least
+    /// one byte, even with a negative overhead, because each packet must take time.
     pub fn wire_bytes(&self, frame_bytes: usize, link: LinkKind) -> u32 {
         let header = if link == LinkKind::Ip { ETHERNET_HEADER_BYTES } else { 0 };
         let bytes = (frame_bytes as u64).cast_signed() + i64::from(header) + i64::from(self.overhead_bytes);

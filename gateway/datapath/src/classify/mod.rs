@@ -1,7 +1,7 @@
-//! Classifies a frame: derives the facts that a discipline needs from its bytes.
+//! Classifies a frame: derives the facts that a discipline needs from the frame's bytes.
 //!
-//! A packet's inside host receives downloads and sends uploads. The packet's class is that of the
-//! first match:
+//! A packet's inside host receives downloads and sends uploads. The packet's class is the first
+//! that matches:
 //!
 //! 1. the subscriber who has the inside host's address;
 //! 2. the subscriber named by the link layer: a PPPoE session, VLANs or an Ethernet address;
@@ -34,16 +34,16 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// How the codepoint of differentiated services (DSCP) of forwarded packets is rewritten.
+/// The rewriting of the differentiated-services codepoint (DSCP) of forwarded packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dscp {
     /// It is kept.
     #[default]
     Keep,
-    /// It is cleared after classification.
+    /// Clears the codepoint after classification.
     Wash,
-    /// It is set to assured forwarding in this class, 1 to 4, with the packet's colour as drop
-    /// precedence (RFC 2597).
+    /// Sets the codepoint to assured forwarding in this class, 1 to 4, with the packet's colour as
+    /// drop precedence (RFC 2597).
     Assured(u8),
 }
 
@@ -56,25 +56,25 @@ pub struct Classifier {
     link: LinkKind,
     way: Way,
     claims: Arc<Claims>,
-    /// Names conversations, if they are distinguished within each flow.
+    /// The hasher of conversations, if they are distinguished within each flow.
     within: Option<FlowHasher>,
     dscp: Dscp,
-    /// Which classes are suspended, by number; empty if none is.
+    /// Whether each class is suspended, by number; empty if none is.
     suspended: SharedList<bool>,
 }
 
-/// The parts of a classifier.
+/// The settings of a classifier.
 #[derive(Clone, Debug)]
 pub struct ClassifierPlan {
     /// The key of all hashes; no sender may know it.
     pub secret: [u8; 16],
     /// The definition of a flow.
     pub flows: FlowKind,
-    /// How frames are counted.
+    /// The rule for counting frames.
     pub framing: Framing,
-    /// The type of the header that frames begin with.
+    /// The type of the first header of frames.
     pub link: LinkKind,
-    /// Which end is inside.
+    /// The direction, which determines the inside end.
     pub way: Way,
     /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
@@ -87,13 +87,13 @@ pub fn secret() -> [u8; 16] {
     std::array::from_fn(|at| if at < 8 { low[at] } else { high[at - 8] })
 }
 
-/// The subscribers' claims on packets, and the suspended subscribers. These change from day to day;
-/// classes do not.
+/// The subscribers' claims on packets, and the suspended subscribers. These change from day to day,
+/// unlike classes.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
     /// The subscribers' and classes' claims on packets.
     pub claims: Arc<Claims>,
-    /// Which classes are suspended, by number; empty if none is.
+    /// Whether each class is suspended, by number; empty if none is.
     pub suspended: SharedList<bool>,
 }
 
@@ -115,16 +115,16 @@ pub enum FlowKind {
     Outside,
     /// The network of the inside host.
     Prefix(NetworkBits),
-    /// The subscriber; without one, the inside host.
+    /// The subscriber, or else the inside host.
     Subscriber,
-    /// The outer VLAN; packets without one are one flow.
+    /// The outer VLAN; untagged packets are one flow.
     Vlan,
     /// The codepoint.
     Dscp,
 }
 
 impl FlowKind {
-    /// The part of a key that identifies the flow, for definitions that use a key.
+    /// The fields of a key that identify the flow, for definitions that use a key.
     fn key_kind(self, way: Way) -> KeyKind {
         use Way::{Download, Upload};
         match (self, way) {
@@ -148,13 +148,13 @@ impl FlowKind {
 pub struct Facts {
     /// The frame's flow.
     pub flow: FlowHash,
-    /// Its conversation, if these are distinguished [within](Classifier::with_conversations) each
-    /// flow.
+    /// The conversation, if conversations are distinguished
+    /// [within](Classifier::with_conversations) each flow.
     pub within: Option<FlowHash>,
-    /// If flows are hosts: does it belong to no single inside host? True for packets to a group,
-    /// and for packets still without a source address.
+    /// If flows are hosts, does the packet belong to no single inside host? True for packets to a
+    /// group, and for packets of a host without an address.
     pub has_no_host: bool,
-    /// The number of its class in the [book](crate::class_book).
+    /// The number of the class in the [book](crate::class_book).
     pub class: u32,
     /// Bytes on the shaped link, overhead included.
     pub len: u32,
@@ -162,20 +162,22 @@ pub struct Facts {
     pub ecn: Ecn,
     /// The differentiated-services codepoint.
     pub dscp: u8,
-    /// Its colour, 0 (green) to 2 (red), by a codepoint of assured forwarding; green for any other.
+    /// The colour, 0 (green) to 2 (red), by a codepoint of assured forwarding; green for any other
+    /// codepoint.
     pub color: u8,
     /// Is it an IP packet? ARP and similar frames keep a link alive and are not shaped.
     pub is_ip: bool,
-    /// Does it bypass the discipline? Packets that are not IP do, and some that [control a
-    /// network](crate::control).
+    /// Does the packet bypass the discipline? True for packets that are not IP, and for some that
+    /// [control a network](crate::control).
     pub bypasses: bool,
-    /// Is it an upload whose address, session, tags and Ethernet address name several subscribers?
+    /// Is the packet an upload whose address, session, tags and Ethernet address name several
+    /// subscribers?
     pub is_spoofed: bool,
 }
 
 impl Classifier {
     /// A classifier that names flows by `hasher` and has no claims. A frame counts from its
-    /// Ethernet header, without frame check sequence, plus `overhead_bytes`: 24 for the rest of an
+    /// Ethernet header, without check sequence, plus `overhead_bytes`: 24 for the other bytes of an
     /// Ethernet frame, -14 for only the IP packet.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
@@ -205,7 +207,6 @@ impl Classifier {
         Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }
     }
 
-    /// Which end is inside.
     pub(crate) fn way(&self) -> Way {
         self.way
     }
@@ -222,14 +223,14 @@ impl Classifier {
         self.dscp == Dscp::Wash
     }
 
-    /// The codepoint with which `packet` leaves, if its colour decides it.
+    /// The codepoint of the departing `packet`, if its colour decides this.
     #[inline]
     pub(crate) fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
         let Dscp::Assured(class) = self.dscp else { return None };
         Some(assured::codepoint(class, packet.color))
     }
 
-    /// Sets which classes are `suspended`, by number.
+    /// Sets whether each class is suspended, by number.
     #[must_use]
     pub fn suspending(self, suspended: SharedList<bool>) -> Self {
         Classifier { suspended, ..self }
@@ -241,7 +242,7 @@ impl Classifier {
         std::mem::swap(&mut self.suspended, &mut members.suspended);
     }
 
-    /// Are packets of `class` dropped because it is suspended?
+    /// Are packets of `class` dropped because the class is suspended?
     #[inline]
     pub(crate) fn suspends(&self, class: u32) -> bool {
         self.suspended.get(class as usize) == Some(&true)
@@ -269,12 +270,12 @@ impl Classifier {
         self.link.parse(frame)
     }
 
-    /// The facts of `frame`. No input makes it fail.
+    /// The facts of `frame`, for any input.
     pub fn classify(&self, frame: &[u8]) -> Facts {
         self.facts(frame, &self.headers(frame), frame.len() + self.link.missing_bytes())
     }
 
-    /// The facts of `frame`, whose parsed headers are `headers`. It counts as `bytes`, which
+    /// The facts of `frame`, whose parsed headers are `headers`. The frame counts as `bytes`, which
     /// include an Ethernet header even if the link has none.
     #[inline]
     pub fn facts(&self, frame: &[u8], headers: &Headers, bytes: usize) -> Facts {
@@ -352,7 +353,7 @@ impl Classifier {
         }
     }
 
-    /// If flows are hosts: does it belong to no single inside host?
+    /// If flows are hosts, does the packet belong to no single inside host?
     #[inline]
     fn has_no_host(&self, fields: Option<&MatchFields>) -> bool {
         let is_host = matches!(
@@ -366,7 +367,7 @@ impl Classifier {
     }
 }
 
-/// Is it an address of no single host: unspecified, multicast or broadcast?
+/// Is `address` unspecified, multicast or broadcast, and thus of no single host?
 #[inline]
 fn is_group(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());

@@ -15,16 +15,16 @@ pub struct Prefix {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrefixError {
-    /// It has no address.
+    /// The text has no address.
     #[error("that is no address")]
     NoAddress,
-    /// Its length is no number, or exceeds the address.
+    /// The length is no number, or exceeds the address.
     #[error("its length is no whole number from 0 to {max}")]
     BadLength {
         /// The bits of the address.
         max: u8,
     },
-    /// Bits beyond its length are set.
+    /// Bits beyond the length are set.
     #[error("bits of the host are set; the network is `{network}`")]
     HostBits {
         /// The prefix with these bits cleared.
@@ -51,12 +51,12 @@ impl Prefix {
         self.address
     }
 
-    /// The number of its leading bits.
+    /// The number of leading bits.
     pub fn bits(&self) -> u8 {
         self.bits
     }
 
-    /// Is `address` in it?
+    /// Does the prefix contain `address`?
     #[inline]
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
@@ -70,18 +70,16 @@ impl Prefix {
         }
     }
 
-    /// Do the two share an address? One of them then contains the other.
+    /// Do the prefixes share an address? One prefix then contains the other.
     pub fn overlaps(&self, other: &Prefix) -> bool {
         self.contains(other.address) || other.contains(self.address)
     }
 
-    /// Its ends, if it is IPv4.
     pub(crate) fn ends4(&self) -> Option<Ends<u32>> {
         let IpAddr::V4(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask4(self.bits)))
     }
 
-    /// Its ends, if it is IPv6.
     pub(crate) fn ends6(&self) -> Option<Ends<u128>> {
         let IpAddr::V6(first) = self.address else { return None };
         Some((first.to_bits(), first.to_bits() | host_mask6(self.bits)))
@@ -103,7 +101,8 @@ fn host_mask6(bits: u8) -> u128 {
 impl FromStr for Prefix {
     type Err = PrefixError;
 
-    /// Reads `10.1.0.0/16` or `2001:db8::/48`; an address without a length is a network of one.
+    /// Parses `10.1.0.0/16` or `2001:db8::/48`. An address without a length is a network of one
+    /// address.
     fn from_str(text: &str) -> Result<Self, PrefixError> {
         let (address, length) = match text.split_once('/') {
             Some((address, length)) => (address, Some(length)),

@@ -27,9 +27,9 @@ pub struct MatchFields {
 /// A set of ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortSet {
-    /// Ranges, ends included; empty for all ports.
+    /// Included ranges, with both ends; empty for all ports.
     pub ranges: Box<[(u16, u16)]>,
-    /// Ranges excluded from these.
+    /// Ranges excluded from `ranges`.
     pub without: Box<[(u16, u16)]>,
 }
 
@@ -47,7 +47,7 @@ impl PortSet {
     }
 }
 
-/// A class's `match`. A packet must match every given part.
+/// A class's `match`. A packet must match every given field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The class.
@@ -116,7 +116,7 @@ impl Claims {
         Some(Claims { prefixes, access, rules: Arc::clone(&self.rules) })
     }
 
-    /// Does `other` equal this, with class n here as `map[n]` there?
+    /// Do the claims equal `other`, with class n here as `map[n]` there?
     pub fn is_renumbered(&self, map: &[u32], other: &Claims) -> bool {
         let to = |class| renumbered(class, map);
         let of_rules = |rule: &Rule| Rule { class: to(rule.class), ..rule.clone() };
@@ -137,13 +137,13 @@ impl Claims {
         self.prefixes.find(fields.inside).or_else(|| self.access.find(&fields.access))
     }
 
-    /// Do all names of a packet's sender agree that it is `subscriber`?
+    /// Do all names of a packet's sender agree with `subscriber`?
     #[inline]
     pub fn agrees(&self, subscriber: u32, fields: &MatchFields) -> bool {
         self.access.agrees(subscriber, &fields.access)
     }
 
-    /// Its memory, in bytes.
+    /// The memory in bytes.
     pub fn memory(&self) -> usize {
         self.prefixes.memory() + self.access.memory() + size_of_val(&*self.rules)
     }

@@ -1,9 +1,9 @@
-//! Looks up the class of an address: that of the longest prefix that contains it.
+//! Looks up the class of an address: the class of the longest prefix that contains the address.
 //!
-//! Prefixes are cut into disjoint ranges, sorted, each with the class of its longest prefix. An
+//! Prefixes are cut into disjoint, sorted ranges, each with the class of its longest prefix. An
 //! index over the leading bits in which the ranges differ yields the few ranges that may contain an
-//! address. So a lookup takes one step into the index and, if prefixes are spread evenly, one or
-//! two comparisons. The table is built once and shared by both directions.
+//! address. A lookup thus takes one step into the index and, with evenly spread prefixes, one or
+//! two comparisons. Both directions share the table, which is built once.
 
 use super::prefix::{Ends, Prefix};
 use crate::account::renumbered;
@@ -14,7 +14,7 @@ use std::net::IpAddr;
 pub struct PrefixTable {
     v4: Ranges<u32>,
     v6: Ranges<u128>,
-    /// Does no prefix contain another? Then each is a range.
+    /// Does no prefix contain another, so that each prefix is one range?
     is_flat: bool,
 }
 
@@ -29,7 +29,7 @@ impl PrefixTable {
     }
 
     /// A copy without the prefixes `gone` and with the prefixes `new`, without a rebuild. `None` if
-    /// a prefix contains another, or one of `gone` is not of its class.
+    /// a prefix contains another, or a prefix of `gone` does not belong to its class.
     pub fn changed(&self, gone: &[(Prefix, u32)], new: &[(Prefix, u32)]) -> Option<Self> {
         if !self.is_flat {
             return None;
@@ -52,7 +52,7 @@ impl PrefixTable {
         Some(PrefixTable { v4: Ranges::new(ranges.0), v6: Ranges::new(ranges.1), is_flat: true })
     }
 
-    /// Does `other` equal this, with class n here as `map[n]` there?
+    /// Does the table equal `other`, with class n here as `map[n]` there?
     pub(super) fn is_renumbered(&self, map: &[u32], other: &PrefixTable) -> bool {
         self.v4.is_renumbered(map, &other.v4) && self.v6.is_renumbered(map, &other.v6)
     }
@@ -71,7 +71,7 @@ impl PrefixTable {
         self.v4.ranges.is_empty() && self.v6.ranges.is_empty()
     }
 
-    /// Its memory, in bytes.
+    /// The memory in bytes.
     pub fn memory(&self) -> usize {
         self.v4.memory() + self.v6.memory()
     }
@@ -79,11 +79,10 @@ impl PrefixTable {
 
 /// An address as a number.
 trait Address: Copy + Ord {
-    /// The number of its bits.
     const BITS: u32;
     /// The number of significant bits of `self - base`.
     fn span_bits(self, base: Self) -> u32;
-    /// `(self - base) >> shift`; the caller ensures that it fits.
+    /// `(self - base) >> shift`, which must fit.
     fn bucket(self, base: Self, shift: u32) -> usize;
     /// The next address; `None` after the last.
     fn next(self) -> Option<Self>;
@@ -129,8 +128,8 @@ struct Range<N> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
-    /// For each bucket, the first range that ends in it or after it. One more entry closes the last
-    /// bucket.
+    /// For each bucket, the first range that ends in or after the bucket. One more entry closes the
+    /// last bucket.
     index: Box<[u32]>,
     /// The bucket of an address is `(address - lowest address) >> shift`.
     shift: u32,
@@ -145,7 +144,7 @@ impl<N> Default for Ranges<N> {
 impl<N: Address> Ranges<N> {
     fn new(ranges: Vec<Range<N>>) -> Self {
         let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ranges::default() };
-        // Twice as many buckets as ranges, so evenly spread prefixes share none.
+        // With twice as many buckets as ranges, evenly spread prefixes share no bucket.
         let wanted = (2 * ranges.len()).next_power_of_two().trailing_zeros().min(MAX_INDEX_BITS);
         let (base, span) = (first.first, last.last.span_bits(first.first));
         let shift = span.saturating_sub(wanted).min(N::BITS);
@@ -191,7 +190,7 @@ impl<N: Address> Ranges<N> {
 /// Ends of prefixes, each with its class.
 type Claimed<N> = ((N, N), u32);
 
-/// Sorts each prefix before those that it contains. Of equal prefixes, the later is last and wins.
+/// Sorts each prefix before the prefixes in it. Of equal prefixes, the later one is last and wins.
 fn sorted<N: Address>(mut prefixes: Vec<Claimed<N>>) -> Vec<Claimed<N>> {
     prefixes.sort_by(|((a, a_last), _), ((b, b_last), _)| a.cmp(b).then(b_last.cmp(a_last)));
     prefixes
@@ -202,7 +201,7 @@ fn is_flat<N: Address>(prefixes: &[Claimed<N>]) -> bool {
     prefixes.windows(2).all(|pair| pair[0].0.1 < pair[1].0.0)
 }
 
-/// Removes the range with these ends, if it is of `class`.
+/// Removes the range with these ends, if it belongs to `class`.
 fn take_out<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class: u32) -> Option<()> {
     let place = ranges.binary_search_by(|range| range.first.cmp(&first)).ok()?;
     let is_that = ranges[place] == Range { first, last, class };
@@ -244,7 +243,6 @@ struct Cut<N> {
 }
 
 impl<N: Address> Cut<N> {
-    /// Closes the prefixes that end before `first`.
     fn close_before(&mut self, first: Option<N>) {
         while let Some((last, class)) = self.open.pop_if(|(last, _)| first.is_none_or(|first| *last < first))
         {
@@ -252,7 +250,7 @@ impl<N: Address> Cut<N> {
         }
     }
 
-    /// Gives `class` to the addresses up to `last` that are in no range yet.
+    /// Gives `class` to the addresses up to `last` that are not yet in a range.
     fn emit(&mut self, last: N, class: u32) {
         if let Some(first) = self.at.filter(|at| *at <= last) {
             self.ranges.push(Range { first, last, class });

@@ -1,33 +1,32 @@
 //! Lets packets that control a network bypass the discipline, up to a separate rate: hellos of
 //! routers, BFD, VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
 //!
-//! A lost hello takes a route down, so it must neither wait behind a flood nor be dropped with it.
-//! But an unbounded bypass would let a host disguise its traffic as control. So one bucket in time
+//! A lost hello takes a route down, so a flood must neither delay it nor cause its drop. But an
+//! unbounded bypass would let a host disguise its traffic as control. A bucket in time therefore
 //! bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets that exceed the
-//! bucket are not lost: they pass through the discipline like any other.
+//! bucket are not lost: they pass through the discipline.
 //!
 //! **A flood of control packets**, from one source or from thousands of forged ones, must not take
-//! the bucket from the routers. So any source may use half of the burst, and the other half is
-//! reserved for known sources: [`SOURCES`] of them, each with an equal part of the rate. A source
-//! is an Ethernet address, an outer VLAN, an address and a protocol. It becomes known [`KNOWN`]
-//! after its first packet and stays so while it sends; no other source takes its place. So a
-//! newcomer takes nothing from a known source, unless it forges that source's addresses in the same
-//! VLAN.
+//! the bucket from the routers. Any source may therefore use half of the burst. The other half is
+//! reserved for [`SOURCES`] known sources, each with an equal share of the rate. A source is an
+//! Ethernet address, an outer VLAN, an address and a protocol. It becomes known [`KNOWN`] after its
+//! first packet and stays known while it sends; no other source takes its slot. A newcomer thus
+//! takes nothing from a known source, unless it forges that source's addresses in the same VLAN.
 //!
-//! Hosts send ARP too. They get at most half of the places; the other half is for routers only.
+//! Hosts send ARP too. They get at most half of the slots; the other half is for routers only.
 //! Packets that a router forwards may come from any host in the world. They are never known, and
 //! have a sixteenth of the rate.
 //!
-//! **Control packets** stay on a link, or are marked as such by the addresses and hop limits that
-//! the standards require: see [`of`]. A forged packet that was forwarded from another network has
-//! another hop limit. Discovery of services (mDNS, LLMNR) is not control.
+//! **Control packets** stay on a link, or are recognized by the addresses and hop limits that the
+//! standards require: see [`of`]. A forged packet from another network has another hop limit.
+//! Discovery of services (mDNS, LLMNR) is not control.
 
 use crate::not_ip;
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::{Fragment, Headers, Network, Ports, TCP, UDP, Version};
 use std::hash::{BuildHasher, RandomState};
 
-/// The bound of one direction.
+/// The bound on control packets of one direction.
 pub struct ControlLimit {
     taken: Transmitter,
     burst: Duration,
@@ -37,7 +36,6 @@ pub struct ControlLimit {
     sources: Box<[Source; SOURCES]>,
 }
 
-/// A source, and its use of its share.
 struct Source {
     key: u64,
     since: Time,
@@ -47,24 +45,24 @@ struct Source {
 
 /// The most sources known at a time.
 pub const SOURCES: usize = 16;
-/// A source is known this long after its first packet.
+/// The time from a source's first packet until the source is known.
 const KNOWN: Duration = Duration::from_secs(3);
-/// A known source that is silent for this long gives up its place. By then OSPF declares a
-/// neighbour dead (RFC 2328, appendix C.3).
+/// The silence after which a known source gives up its slot. By then OSPF declares a neighbour dead
+/// (RFC 2328, appendix C.3).
 const SILENT: Duration = Duration::from_secs(40);
-/// A source that is not yet known gives up its place after this silence. OSPF sends a hello every
-/// 10 s.
+/// The silence after which a source that is not yet known gives up its slot. OSPF sends a hello
+/// every 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// How far the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; as for packets
-/// that are not IP.
+/// The most that the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; as for
+/// packets that are not IP.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// The burst of one source: two full frames.
 const OWN_BURST_BYTES: u64 = 2 * 1538;
-/// The default rate is the link's divided by this, but enough for BFD of a few routers.
+/// The link's rate divided by the default rate, which is however enough for BFD of a few routers.
 const PART: u64 = 50;
 const MIN_BPS: u64 = 128_000;
-/// On a slow link, at most a quarter.
+/// The divisor for a slow link: at most a quarter.
 const MOST: u64 = 4;
 
 /// The default rate of control packets, on a link of `rate`.
@@ -104,8 +102,7 @@ impl ControlLimit {
         self.sources.iter_mut().for_each(|source| source.taken.set_rate(part_of(rate), Duration::ZERO));
     }
 
-    /// May `frame`, a [control](of) packet of `bytes` on the link, pass at `now`? If so, it is
-    /// counted.
+    /// May `frame`, a [control](of) packet of `bytes` on the link, pass at `now`? If so, counts it.
     #[cold]
     pub fn takes(&mut self, frame: &[u8], headers: &Headers, bytes: u32, now: Time) -> bool {
         let key = self.keys.hash_one(source(frame, headers)) | 1;
@@ -135,7 +132,7 @@ impl ControlLimit {
         true
     }
 
-    /// The place of the source with `key`: its own, or a free one of the first `places`.
+    /// The slot of the source with `key`: its present slot, or a free one among the first `places`.
     fn place(&mut self, key: u64, places: usize, now: Time) -> Option<usize> {
         let place = self.sources.iter().position(|source| source.key == key).or_else(|| {
             let is_given_up = |source: &Source| {
@@ -194,20 +191,18 @@ const NOT_SENT_ON: u8 = 255;
 /// The hop limit of a packet that no router forwards.
 const NOT_TO_BE_SENT_ON: u8 = 1;
 
-/// The types of senders of control packets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A router or a bridge, to its neighbours.
+    /// A router or a bridge that sends to its neighbours.
     Router,
-    /// Any host, to its neighbours: ARP, neighbour discovery, IGMP, MLD, discovery of PPPoE.
+    /// Any host that sends to its neighbours: ARP, neighbour discovery, IGMP, MLD, discovery of
+    /// PPPoE.
     Host,
-    /// Packets that a router forwards, so any host in the world may have sent them: BFD over
-    /// several hops, and DHCP.
+    /// Any host in the world, for packets that a router forwards: BFD over several hops, and DHCP.
     SentOn,
 }
 
 impl Kind {
-    /// The type of sender of a [control](of) packet.
     fn of(headers: &Headers) -> Self {
         let port = headers.transport.map(|transport| transport.ports.destination);
         match (&headers.network, port) {
@@ -231,7 +226,7 @@ impl Kind {
 /// - VRRP, BFD and neighbour discovery with hop limit 255;
 /// - BFD over several hops, MLD with hop limit 1, and DHCP.
 ///
-/// A fragment never is.
+/// A fragment is never a control packet.
 #[inline]
 pub fn of(frame: &[u8], headers: &Headers) -> bool {
     match &headers.network {

@@ -23,7 +23,7 @@ pub(super) struct Books {
     pub accounts: Accounts,
     /// The traffic of each class.
     pub classes: ClassCounts,
-    /// How long packets waited.
+    /// The waits of packets.
     pub sojourns: Sojourns,
     /// The recorder of the latest drops, marks and losses.
     pub recorder: Recorder,
@@ -34,7 +34,6 @@ pub(super) struct Books {
 }
 
 impl Books {
-    /// Empty books for a direction of `plan`.
     pub(super) fn new(plan: &DirectionPlan) -> Self {
         Books {
             pool: FramePool::new(plan.pool),
@@ -49,7 +48,7 @@ impl Books {
     }
 
     /// Counts the arrival of a packet of `len` bytes on the link. A packet that is not IP has no
-    /// class; it is counted as `unshaped`.
+    /// class, and counts as `unshaped`.
     #[inline]
     pub(super) fn came(&mut self, account: u32, class: Option<u32>, len: u32) {
         self.totals.packets_in += 1;
@@ -70,7 +69,6 @@ impl Books {
         }
     }
 
-    /// Counts a packet that was dropped or lost.
     #[inline]
     pub(super) fn count_drop(&mut self, account: u32, class: Option<u32>) {
         self.accounts.entry(account).dropped += 1;
@@ -79,14 +77,13 @@ impl Books {
         }
     }
 
-    /// Records the loss of `frame`, which has no buffer.
+    /// Records the loss of a `frame` without a buffer.
     #[cold]
     pub(super) fn lost(&mut self, loss: Loss, class: u32, frame: &[u8]) {
         self.totals.lost[loss as usize] += 1;
         self.recorder.record(loss_of(loss, class, self.now), frame);
     }
 
-    /// Records that the port took frame `id`.
     #[inline]
     pub(super) fn sent(&mut self, id: u32, is_shaped: bool) {
         self.totals.packets_out += 1;
@@ -94,7 +91,6 @@ impl Books {
         self.pool.release(id);
     }
 
-    /// Records that the port refused frame `id`.
     #[cold]
     pub(super) fn refused(&mut self, id: u32, loss: Loss) {
         self.totals.lost[loss as usize] += 1;

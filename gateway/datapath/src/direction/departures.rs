@@ -1,10 +1,10 @@
-//! The packets that leave next: the one in transmission and the frames already transmitted.
+//! The packets that leave next: one in transmission, and the frames already transmitted.
 
 use fairwire_core::Time;
 use std::collections::VecDeque;
 
-/// Frames that wait only for their last bit or for the port. A frame is *through* once its last bit
-/// is sent.
+/// Frames that wait only for their last bit, or for the port once their last bit is sent. The
+/// latter frames are *through*.
 pub(super) struct Departures {
     sending: Option<Sending>,
     through: VecDeque<ReadyFrame>,
@@ -13,9 +13,9 @@ pub(super) struct Departures {
 /// A frame to hand to the port.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ReadyFrame {
-    /// Its slot in the pool.
+    /// The frame's slot in the pool.
     pub(super) frame: u32,
-    /// Did it pass the discipline?
+    /// Did the frame pass the discipline?
     pub(super) is_shaped: bool,
 }
 
@@ -25,18 +25,18 @@ struct Sending {
 }
 
 impl Departures {
-    /// No departures. Memory for `frames`, the pool's capacity, is taken now.
+    /// No departures, with memory for `frames`, the pool's capacity.
     pub(super) fn new(frames: usize) -> Self {
         Departures { sending: None, through: VecDeque::with_capacity(frames) }
     }
 
-    /// Starts sending `frame`, whose last bit is through at `sent`. The previous frame is through.
+    /// Starts sending `frame`, whose last bit is sent at `sent`. The previous frame is through.
     pub(super) fn begin(&mut self, frame: u32, sent: Time) {
         self.end_sending();
         self.sending = Some(Sending { frame, sent });
     }
 
-    /// `frame`, which bypassed the discipline, is through at once.
+    /// Counts `frame`, which bypassed the discipline, as through.
     pub(super) fn pass(&mut self, frame: u32) {
         self.through.push_back(ReadyFrame { frame, is_shaped: false });
     }
@@ -52,18 +52,17 @@ impl Departures {
         }
     }
 
-    /// The frame in transmission is through, whatever the time.
+    /// Counts the frame in transmission as through, whatever the time.
     pub(super) fn end_sending(&mut self) {
         let sent = self.sending.take().map(|sending| ReadyFrame { frame: sending.frame, is_shaped: true });
         self.through.extend(sent);
     }
 
-    /// The next frame that is through.
     pub(super) fn pop(&mut self) -> Option<ReadyFrame> {
         self.through.pop_front()
     }
 
-    /// The time at which the next frame is through; in the past if one already is.
+    /// The time at which the next frame is through; in the past if a frame already is.
     pub(super) fn next_due(&self) -> Option<Time> {
         match self.through.is_empty() {
             true => self.sending.as_ref().map(|sending| sending.sent),
@@ -71,13 +70,12 @@ impl Departures {
         }
     }
 
-    /// Frames that have not left.
     pub(super) fn len(&self) -> usize {
         self.through.len() + usize::from(self.sending.is_some())
     }
 
-    /// Moves all frames into the empty `roomier`, and swaps the memory of both. `names` has each
-    /// frame's new name at its old one.
+    /// Moves all frames into the empty `roomier`, and swaps the memory of both. `names[n]` is the
+    /// new name of frame n.
     pub(super) fn move_into(&mut self, roomier: &mut Departures, names: &[u32]) {
         let name = |frame: u32| names[frame as usize];
         roomier.sending = self.sending.take().map(|it| Sending { frame: name(it.frame), ..it });

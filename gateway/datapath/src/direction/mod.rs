@@ -1,6 +1,6 @@
 //! One direction through the gateway, without I/O: split, classify, queue, shape.
 //!
-//! The link is a [`Server`], as in the simulator. At one instant, departures precede arrivals.
+//! The link is a [`Server`], as in the simulator. Departures precede arrivals at the same instant.
 
 mod books;
 mod departures;
@@ -35,7 +35,7 @@ use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::split::split_parsed;
 use fairwire_wire::vnet::VnetHeader;
 
-/// The parts of a direction.
+/// The components of a direction.
 pub struct DirectionPlan {
     /// The link and its discipline; without them, frames pass at once.
     pub shaper: Option<ShaperPlan>,
@@ -55,10 +55,9 @@ pub struct ShaperPlan {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// Lost time that may be made up for: how late the process may wake without loss of rate.
+    /// The delay of the process for which the link may make up, without loss of rate.
     pub catch_up: Duration,
-    /// The rate at which frames that are not IP may bypass the discipline, as part of the link's
-    /// rate.
+    /// The rate, within the link's, at which frames that are not IP may bypass the discipline.
     pub not_ip: Rate,
     /// The rate at which packets that [control a network](crate::control) may bypass the
     /// discipline.
@@ -109,8 +108,8 @@ impl Direction {
     ) {
         self.books.now = now;
         self.books.totals.frames_received += 1;
-        // All parts of a super-packet have the same values of the fields read here, so one pass,
-        // one flow and one account suffice.
+        // One pass, one flow and one account suffice, because all packets of a super-packet have
+        // the same values of the fields read here.
         let headers = kind.parse(frame);
         let mut facts = self.classifier.facts(frame, &headers, 0);
         if facts.is_spoofed {
@@ -158,13 +157,12 @@ impl Direction {
         self.books.lost(Loss::Looped, UNCLAIMED, frame);
     }
 
-    /// The size of `frame` on the link.
     #[inline]
     fn wire_bytes(&self, frame: &[u8], kind: LinkKind) -> u32 {
         self.classifier.wire_bytes(frame.len() + kind.missing_bytes())
     }
 
-    /// May `frame`, which controls a network, pass within the rate of such packets?
+    /// May `frame`, which controls a network, pass within the rate of control packets?
     #[cold]
     fn passes_as_control(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
         let bytes = self.wire_bytes(frame, kind);
@@ -195,7 +193,7 @@ impl Direction {
         self.books.lost(Loss::NotIp, UNCLAIMED, frame);
     }
 
-    /// Handles everything due at `now`: starts waiting packets as the rate allows, and sends
+    /// Handles all events due at `now`: starts waiting packets as the rate allows, and sends
     /// transmitted frames to `port`. `trips` are those of this direction.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port, trips: &mut TripsOf<'_>) {
         self.books.now = now;
@@ -208,7 +206,7 @@ impl Direction {
     }
 
     /// Makes the link's rate follow `law` from `now` on, with times counted from `start`. A packet
-    /// in transmission ends as scheduled. No effect if nothing is shaped.
+    /// in transmission ends as scheduled. Has no effect without a shaper.
     ///
     /// # Panics
     /// If the steps of the law are not in order of time.
@@ -220,14 +218,14 @@ impl Direction {
     }
 
     /// The next time at which [`advance`](Direction::advance) is due; `None` if only an arrival can
-    /// change that.
+    /// make it due.
     pub(crate) fn next_wakeup(&self) -> Option<Time> {
         let next_poll_at = self.link.as_ref().map(|link| link.server.next_poll_at());
         let link = next_poll_at.filter(|at| *at != Time::MAX);
         [link, self.departures.next_due()].into_iter().flatten().min()
     }
 
-    /// The time in which the link sends its backlog; `None` without one.
+    /// The time in which the link sends its backlog; `None` without a backlog.
     pub(crate) fn backlog_lasts(&self) -> Option<Duration> {
         let server = &self.link.as_ref()?.server;
         let bytes = server.backlog().bytes;
@@ -254,7 +252,7 @@ impl Direction {
         &self.books.sojourns
     }
 
-    /// Shows the gauges of the discipline, if there is one.
+    /// Shows the gauges of the discipline, if any.
     pub fn inspect(&self, probe: &mut dyn Probe) {
         if let Some(link) = &self.link {
             link.server.discipline().inspect(probe);
@@ -276,25 +274,25 @@ impl Direction {
         self.books.arrivals = ArrivalLog::into_batch(shared);
     }
 
-    /// Makes it an `edge` of a DiffServ domain from now on.
+    /// Makes this direction an `edge` of a DiffServ domain from now on.
     pub fn set_edge(&mut self, edge: Edge) {
         self.edge = edge;
     }
 
-    /// Its function as an edge of a DiffServ domain.
+    /// The edge of a DiffServ domain at this direction.
     pub fn edge(&self) -> &Edge {
         &self.edge
     }
 
-    /// Applies a `request` that the far edge reported for `class`, valid until `until`. No effect
-    /// if nothing is shaped.
+    /// Applies a `request` that the far edge reported for `class`, valid until `until`. Has no
+    /// effect without a shaper.
     pub fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
         if let Some(Link { server, .. }) = &mut self.link {
             server.discipline_mut().on_report(class, request, until, now);
         }
     }
 
-    /// Shows its edge's targets at `now` to other threads.
+    /// Shows the edge's targets at `now` to other threads.
     pub fn show_targets(&mut self, now: Time) {
         let link = &mut self.link;
         let target_of = |class| link.as_mut()?.server.discipline_mut().target_bps(class, now);
@@ -326,8 +324,8 @@ impl Direction {
         self.books.accounts.open(facts.flow, self.books.now, || opened(headers, frame, facts, way))
     }
 
-    /// The flow by which the discipline knows a packet. If conversations are distinguished, it
-    /// includes the host.
+    /// The flow by which the discipline knows a packet. It includes the host if conversations are
+    /// distinguished.
     #[inline]
     fn name(&self, facts: &Facts, account: u32) -> FlowHash {
         match facts.within {
@@ -336,8 +334,8 @@ impl Direction {
         }
     }
 
-    /// Takes in a packet of wire size that arrived at `arrived`. `facts` are those of the packet,
-    /// except for the length.
+    /// Takes in a packet of wire size that arrived at `arrived`. Except for the length, `facts` are
+    /// those of the packet.
     fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);
@@ -359,7 +357,8 @@ impl Direction {
         }
     }
 
-    /// Clears the codepoint of frame `id` if so configured. The classifier has already used it.
+    /// Clears the codepoint of frame `id` if so configured. The classifier has already used the
+    /// codepoint.
     fn wash(&mut self, id: u32, facts: &Facts) {
         if facts.dscp == 0 || !self.classifier.washes() {
             return;
@@ -398,14 +397,12 @@ impl Direction {
         self.send(service);
     }
 
-    /// Polls for the next packet if the transmitter is free.
     fn poll(&mut self) {
         let Some(Link { server, .. }) = &mut self.link else { return };
         let service = server.poll(self.books.now, &mut self.books);
         self.send(service);
     }
 
-    /// Starts the departure of a packet, if any.
     fn send(&mut self, service: Option<Service>) {
         let Some(Service { packet, sent }) = service else { return };
         let Books { pool, sojourns, now, .. } = &mut self.books;
@@ -424,13 +421,14 @@ impl Direction {
         self.books.left(note.account, Some(note.class), packet.len);
     }
 
-    /// Sends a batch of transmitted frames and releases their buffers. False if there was none.
+    /// Sends a batch of transmitted frames and releases their buffers. False if there were no
+    /// frames.
     fn transmit_batch(&mut self, port: &mut dyn Port, trips: &mut TripsOf<'_>) -> bool {
         let Direction { departures, books, .. } = self;
         let mut batch = [ReadyFrame::default(); MAX_FRAMES_AT_ONCE];
         let mut frames = [Outgoing::default(); MAX_FRAMES_AT_ONCE];
         let mut count = 0;
-        // The places come first in the zip, since a popped frame must get a place.
+        // The slots come first in the zip, because a popped frame must get a slot.
         for ((place, frame), due) in
             batch.iter_mut().zip(&mut frames).zip(std::iter::from_fn(|| departures.pop()))
         {

@@ -1,4 +1,4 @@
-//! Replaces a direction's configuration between two packets, without losing any that is inside.
+//! Replaces a direction's configuration between two packets, without losing a packet inside.
 //!
 //! The packet in transmission continues unchanged. Waiting packets are handed over to the new
 //! discipline, with the flow and the length that the new classifier finds. A flow with two names in
@@ -18,7 +18,7 @@ use fairwire_core::{
 };
 use std::any::Any;
 
-/// New parts for a direction, built outside the forwarding thread.
+/// New components for a direction, built outside the forwarding thread.
 pub struct Replacement {
     plan: DirectionPlan,
     pool: Option<Store>,
@@ -28,7 +28,7 @@ pub struct Replacement {
     edge: Edge,
 }
 
-/// Another pool, and the parts whose size depends on it.
+/// A new pool, and the components whose size depends on it.
 struct Store {
     pool: FramePool,
     departures: Departures,
@@ -39,9 +39,9 @@ struct Store {
 /// The sizes of a direction that a replacement depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// The size of its pool.
+    /// The size of the direction's pool.
     pub pool: PoolSize,
-    /// Flows that it counts one by one.
+    /// The number of flows counted one by one.
     pub flows: usize,
 }
 
@@ -50,13 +50,13 @@ pub struct Sizes {
 pub struct HandedOver {
     /// Packets that waited.
     pub packets: u64,
-    /// Of these, packets sent ahead of the new discipline, which would have refused some.
+    /// The number of these packets sent ahead of the new discipline, which would have refused some.
     pub ahead: u64,
-    /// Was every packet accounted for, before and after?
+    /// Was every packet accounted for, before and after the hand-over?
     pub is_balanced: bool,
 }
 
-/// The replaced parts, to be dropped where time does not matter.
+/// The replaced components, to be dropped where time does not matter.
 pub struct Retired {
     _link: Option<Link>,
     _discipline: Option<Box<dyn Discipline>>,
@@ -68,13 +68,13 @@ pub struct Retired {
     _edge: Edge,
 }
 
-/// The most packets for which hand-over memory is taken in advance: 2.4 MB. With more waiting, it
-/// grows.
+/// The most packets for which hand-over memory is allocated in advance: 2.4 MB. More waiting
+/// packets make it grow.
 const MAX_ROOM: u32 = 1 << 15;
 
 impl Replacement {
-    /// Builds the parts of `plan` for a direction of `present` sizes. If flows keep their names
-    /// (`keeps_flows`), their counts continue.
+    /// Builds the components of `plan` for a direction of `present` sizes. If flows keep their
+    /// names (`keeps_flows`), their counts continue.
     pub fn new(plan: DirectionPlan, present: Sizes, keeps_flows: bool) -> Self {
         let store = || Store {
             pool: FramePool::new(plan.pool),
@@ -154,8 +154,8 @@ impl Direction {
         self.link.as_mut().map(|link| link.server.discipline_mut().set_weight(class, weight))
     }
 
-    /// Gives `class` the terms of `fresh` at `now`, as [`fairwire_core::Control::retune_class`]
-    /// does. False if it cannot.
+    /// Gives `class` the terms of `fresh` at `now`, like [`fairwire_core::Control::retune_class`].
+    /// False if this is impossible.
     pub fn retune_class(
         &mut self,
         class: u32,
@@ -189,7 +189,7 @@ impl Direction {
         old
     }
 
-    /// Moves everything inside to `store`, which has room for it. Returns the old store with the
+    /// Moves all packets inside to `store`, which has enough room. Returns the old store with the
     /// new names of frames.
     fn replace_store(&mut self, mut store: Store) -> Store {
         std::mem::swap(&mut store.pool, &mut self.books.pool);
@@ -252,7 +252,7 @@ impl Direction {
         Relinked { link: None, discipline: Some(discipline), ahead }
     }
 
-    /// Ends shaping: the packet in transmission leaves at once, followed by those that waited.
+    /// Ends shaping: the packet in transmission leaves at once, followed by the waiting packets.
     fn release_unshaped(&mut self, waiting: Vec<Packet>) {
         self.departures.end_sending();
         for packet in waiting {
@@ -263,7 +263,7 @@ impl Direction {
     }
 }
 
-/// The rest of a replaced link, and the packets that are ahead of the new discipline.
+/// The remains of a replaced link, and the packets ahead of the new discipline.
 #[derive(Default)]
 struct Relinked {
     link: Option<Link>,
@@ -271,24 +271,23 @@ struct Relinked {
     ahead: u64,
 }
 
-/// The new names of waiting packets.
 struct Renaming<'a> {
     /// The new name of each frame, if the pool changed.
     names: Option<&'a [u32]>,
     class_map: &'a [u32],
-    /// Does every packet keep its flow and its length? Then its headers need not be parsed again.
+    /// Does every packet keep its flow and length, so that its headers need not be parsed again?
     keeps_flows: bool,
     /// Are flows counted in a new table?
     reopens: bool,
 }
 
 impl Renaming<'_> {
-    /// The part of this that the next discipline needs.
+    /// The information for the next discipline.
     fn kept(&self) -> Kept<'_> {
         Kept { classes: self.class_map, names: self.names.is_none() && self.keeps_flows && !self.reopens }
     }
 
-    /// Does every packet keep its names? Then waiting packets may stay where they are.
+    /// Does every packet keep its names, so that waiting packets may stay where they are?
     fn changes_none(&self) -> bool {
         self.kept().names && (0..).zip(self.class_map).all(|(was, class)| was == *class)
     }

@@ -1,7 +1,7 @@
-//! Moves the packets inside a direction to another process, or takes them in from one.
+//! Moves the packets inside a direction to another process, or takes in packets from one.
 //!
 //! A frame moves as it arrived, with its original codepoint, so that the other process can classify
-//! it by its own configuration. It keeps congestion marks that it got since.
+//! it by its own configuration. It keeps congestion marks that it got inside.
 
 use super::departures::ReadyFrame;
 use super::{Direction, Link};
@@ -16,14 +16,14 @@ use std::io;
 /// A moving frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transit<'a> {
-    /// Its arrival, if it waits; `None` if it was served and only has to leave.
+    /// The arrival of a waiting frame; `None` if the frame was served and only has to leave.
     pub arrived: Option<Time>,
     /// Its bytes.
     pub frame: &'a [u8],
 }
 
-/// Everything that was inside, in the order in which it moves. The frames keep their places until
-/// they are released or put back.
+/// All packets that were inside, in the order in which they move. Their frames keep their slots
+/// until they are released or put back.
 #[derive(Default)]
 pub struct TakenOut {
     through: Vec<ReadyFrame>,
@@ -43,7 +43,7 @@ impl TakenOut {
 }
 
 impl Direction {
-    /// Takes out everything inside. The packet in transmission counts as through.
+    /// Takes out all packets inside. The packet in transmission counts as through.
     pub fn take_out(&mut self) -> TakenOut {
         self.departures.end_sending();
         let through = std::iter::from_fn(|| self.departures.pop()).collect();
@@ -82,7 +82,7 @@ impl Direction {
         Ok(())
     }
 
-    /// Releases the frames that were taken out, since another process has received them.
+    /// Releases the frames that were taken out, because another process has received them.
     pub fn release(&mut self, taken: &TakenOut) {
         let frames = taken.through.iter().map(|ready| ready.frame);
         for frame in frames.chain(taken.waiting.iter().map(|packet| packet.frame)) {
@@ -91,9 +91,9 @@ impl Direction {
         }
     }
 
-    /// Puts back the packets that were taken out, at `now`. They arrive at the discipline once
-    /// more, with their original time of arrival. A discipline that drops or marks arrivals at
-    /// random may do so again.
+    /// Puts back the packets that were taken out, at `now`. They arrive at the discipline again,
+    /// with their original time of arrival. A discipline that drops or marks arrivals at random may
+    /// do so again.
     pub fn put_back(&mut self, taken: TakenOut, now: Time) {
         self.books.now = now;
         taken.through.into_iter().for_each(|ready| self.departures.put(ready));

@@ -1,4 +1,4 @@
-//! Estimates from marks, at the edge where aggregates leave.
+//! Estimates from marks, at the edge by which aggregates leave.
 
 use crate::class_book::UNCLAIMED;
 use crate::classify::Facts;
@@ -27,7 +27,7 @@ struct Watched {
     votes: i64,
 }
 
-/// The part of [`Estimates`] that other threads read, by class number.
+/// The fields of [`Estimates`] that other threads read, by class number.
 #[derive(Debug)]
 pub struct EstimatesView {
     of_class: Box<[ClassView]>,
@@ -49,7 +49,7 @@ impl Estimates {
         Estimates { of_class: (0..classes).map(|_| watched()).collect(), seen: Arc::new(seen) }
     }
 
-    /// Its view for other threads.
+    /// The view for other threads.
     pub fn seen(&self) -> Arc<EstimatesView> {
         self.seen.clone()
     }
@@ -97,14 +97,14 @@ impl EstimatesView {
         self.of_class.get(class as usize).map_or(0, |seen| seen.votes.load(Ordering::Relaxed))
     }
 
-    /// The marked share of the packets in profile of `class`, 0 to 1.
+    /// The marked fraction of the packets in profile of `class`, 0 to 1.
     pub fn estimate(&self, class: u32) -> f64 {
         let bits = self.of_class.get(class as usize).map_or(0, |seen| seen.estimate.load(Ordering::Relaxed));
         f64::from_bits(bits)
     }
 }
 
-/// The targets of the classes, shown by the forwarding thread to others.
+/// The targets of the classes, which the forwarding thread shows to other threads.
 #[derive(Debug)]
 pub struct Targets {
     /// The bits of an `f64`, by class number; NaN without a target.
@@ -112,7 +112,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// No targets yet, for the classes with numbers below `classes`.
+    /// Targets for the classes with numbers below `classes`, none set.
     pub fn new(classes: usize) -> Self {
         Targets { of_class: (0..classes).map(|_| AtomicU64::new(f64::NAN.to_bits())).collect() }
     }
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(new.seen().votes(3), -49);
         assert_eq!(new.seen().estimate(3), old.seen().estimate(2));
         assert_eq!([1, 2].map(|class| new.seen().votes(class)), [0, 0]);
-        // A class that is gone is not counted.
+        // A removed class is not counted.
         let mut none = Estimates::new(1);
         none.take_over(&old, &[0, 0, 0]);
         assert_eq!(none.seen().votes(0), 0);

@@ -1,5 +1,6 @@
-//! The edges of a DiffServ domain. The edge where aggregates leave estimates marks and reports; the
-//! edge where they enter listens. A datagram replaces the paper's two header bits.
+//! The edges of a DiffServ domain. Where aggregates leave, the edge estimates marks and reports.
+//! Where they enter, the edge receives the reports. A datagram replaces the paper's two header
+//! bits.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003.
@@ -11,12 +12,12 @@ pub use estimates::{Estimates, EstimatesView, Targets};
 use crate::classify::Facts;
 use std::sync::Arc;
 
-/// One direction's function as an edge: none, in most gateways.
+/// The edge at one direction; empty in most gateways.
 #[derive(Debug, Default)]
 pub struct Edge {
-    /// Present where aggregates leave.
+    /// Estimates, present where aggregates leave.
     pub estimates: Option<Estimates>,
-    /// Present where aggregates enter.
+    /// Targets, present where aggregates enter.
     pub targets: Option<Arc<Targets>>,
 }
 

@@ -22,7 +22,7 @@ pub struct MemoryPort {
 pub struct Arrival {
     /// Its time.
     pub at: Time,
-    /// Its bytes from the Ethernet header on.
+    /// The bytes from the Ethernet header on.
     pub frame: Vec<u8>,
     /// The header that the kernel would prepend.
     pub vnet: VnetHeader,
@@ -111,8 +111,8 @@ impl Port for MemoryPort {
     }
 }
 
-/// Runs `datapath` on virtual time, from event to event, until no event is left or `until` is
-/// reached. Returns the time reached.
+/// Runs `datapath` on virtual time until no event is left or `until` is reached. Returns the time
+/// reached.
 pub fn run(datapath: &mut Datapath, wire: &mut Wire<MemoryPort>, until: Time) -> Time {
     let mut now = Time::ZERO;
     while let Some(next) = next_event(datapath, wire).filter(|next| *next <= until) {

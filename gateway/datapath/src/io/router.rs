@@ -8,14 +8,14 @@
 //!                ──▶ [TAP down] ─▶ gateway ─▶ [TAP up] ──▶ inside
 //! ```
 //!
-//! Uploads are taken before the kernel has looked at them, and given back at the same place.
-//! Downloads are taken after the kernel has processed them. So NAT, connection tracking and the
-//! firewall process each packet once, on the same interfaces as without a gateway. Packets to and
-//! from the router itself are not taken.
+//! Uploads are taken before the kernel has processed them, and given back at the same hook;
+//! downloads are taken afterwards. NAT, connection tracking and the firewall thus process each
+//! packet once, on the same interfaces as without a gateway. Packets to and from the router itself
+//! are not taken.
 //!
 //! The packet filter takes packets, by rules in tables of our own, and traffic control on the TAP
-//! devices gives them back. The devices disappear with the process. The tables do too, or they stay
-//! and drop the packets for a missing device: the link fails [open or closed](Failing).
+//! devices gives them back. The devices disappear with the process. The tables disappear too, or
+//! they stay and drop the packets for a missing device: the link fails [open or closed](Failing).
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -49,21 +49,21 @@ pub struct Passage {
 /// The fate of packets when the process dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failing {
-    /// The kernel forwards them, unshaped.
+    /// The kernel forwards packets, unshaped.
     Open,
-    /// They are dropped until a gateway of the same name starts, or an operator deletes its tables.
+    /// Packets are dropped until a gateway of the same name starts, or an operator deletes its
+    /// tables.
     Closed,
 }
 
-/// One of the two ports of a passage: the inside port, which has the diversion, or the outside
-/// port.
+/// A port of a passage: the inside port, which has the diversion, or the outside port.
 #[derive(Debug)]
 struct RouterPort {
-    // Dropped first, so that no packet is led to a missing device.
+    // The diversion is dropped first, so that no packet is led to a missing device.
     diversion: Option<Diversion>,
     tap: Tun,
-    /// The address of the passage's second TAP device. Its frames carry this address inside the
-    /// gateway: uploads as destination, downloads as source.
+    /// The address of the passage's second TAP device. Inside the gateway, uploads have this
+    /// address as destination, and downloads as source.
     tag: [u8; 6],
     /// The address of the inside interface.
     own: [u8; 6],
@@ -92,7 +92,7 @@ impl Passage {
         link::about(index).map_err(fail)
     }
 
-    /// The names of the TAP devices: the one for uploads, then the one for downloads.
+    /// The names of the TAP devices, first for uploads, then for downloads.
     pub fn taps(&self) -> [String; 2] {
         // An interface's name has at most 15 bytes, and names differ most at their ends.
         let from = self
@@ -105,7 +105,7 @@ impl Passage {
         ["fwup", "fwdn"].map(|kind| format!("{kind}-{end}"))
     }
 
-    /// The outside port. It must be opened first, since downloads come from it.
+    /// The outside port. It must be opened first, because downloads come from it.
     fn outside(&self) -> Result<RouterPort, PortError> {
         let (inside, [_, down]) = (self.find(&self.inside)?, self.taps());
         let tap = Tun::create_tap(&down, inside.mtu)?.resent();
@@ -122,7 +122,7 @@ impl Passage {
         self.divert(&mut port).map(|()| port)
     }
 
-    /// Leads the packets of the inside interface, as it is now, to `port`.
+    /// Leads the packets of the present inside interface to `port`.
     fn divert(&self, port: &mut RouterPort) -> Result<(), PortError> {
         let (inside, down) = (self.find(&self.inside)?, self.find(&self.taps()[1])?);
         let interfaces = Interfaces { inside: inside.index, up: port.tap.index(), down: down.index };
@@ -151,7 +151,7 @@ struct Interfaces {
     down: u32,
 }
 
-/// Leads packets through the TAP devices until it is dropped.
+/// Leads packets through the TAP devices until this value is dropped.
 #[derive(Debug)]
 struct Diversion {
     /// Owns the tables.
@@ -210,7 +210,6 @@ fn remove(nftables: &Nftables, table: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Attaches our chains at the hooks.
 fn take_out(
     nftables: &Nftables,
     passage: &Passage,
@@ -222,7 +221,7 @@ fn take_out(
     nftables.commit(marking(passage, fate))
 }
 
-/// Marks packets that come from the outside and leave by the inside.
+/// Marks packets that come from the outside and leave by the inside interface.
 fn marking(passage: &Passage, fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let (kind, number, priority) = ("filter", hook::INET_FORWARD, LAST);
@@ -249,13 +248,13 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
     let chain = |chain, number, priority| Hook { chain, kind: "filter", number, priority, device };
-    // RTN_UNICAST: to another host.
+    // RTN_UNICAST is a route to another host.
     let unicast = 1_u32.to_ne_bytes();
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
     let to_up = [E::Number(interfaces.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // The packet may still have its sender's socket, for example from a container on this machine.
-    // Then the kernel may return the input interface instead of the route.
+    // A packet that still has its sender's socket, for example from a container on this machine,
+    // may get the input interface from the kernel instead of the route.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
     let by_mark = [
@@ -268,14 +267,14 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
         E::Number(interfaces.down),
         E::Send,
     ];
-    // The kernel strips tags of VLAN 0 one by one, but the second only after this chain, which then
+    // The kernel strips tags of VLAN 0 one by one, a second tag only after this chain, which then
     // finds no IP packet. No host needs two.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)
         .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
         .chain(chain("download", hook::NETDEV_EGRESS, LAST))
-        // Packets that the gateway gives back.
+        // Packets that the gateway gives back are accepted.
         .rule("upload", &[E::EthernetDestination, E::Is(&down_address), E::Accept]);
     TAGS.iter()
         .fold(batch, |batch, tag| {
@@ -299,14 +298,15 @@ fn give_back(interfaces: Interfaces) -> io::Result<()> {
 /// An end of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Towards the hosts that share the link.
+    /// The end towards the hosts that share the link.
     Inside,
-    /// Towards the rest of the world. It must be opened first, since downloads come from it.
+    /// The end towards the rest of the world. It must be opened first, because downloads come from
+    /// it.
     Outside,
 }
 
 /// The port at one end of all passages of a gateway. A passage whose inside interface is missing or
-/// was recreated recovers automatically; the others continue without it.
+/// was recreated recovers automatically. Other passages continue without it.
 #[derive(Debug)]
 pub struct RouterEnd {
     end: End,
@@ -314,7 +314,7 @@ pub struct RouterEnd {
     /// Polls the TAP devices of all passages.
     waits: OwnedFd,
     look_at: Time,
-    /// Frames with their original source, from before they were tagged.
+    /// Copies of frames with their original source.
     restored: Vec<u8>,
     /// The health counts of ports that were closed.
     past: PortHealth,
@@ -331,13 +331,12 @@ impl RouterEnd {
         let look_at = clock::now() + LOOK;
         let mut port = RouterEnd { end, passages, waits, look_at, restored, past };
         match port.open_missing() {
-            // The port's interface may appear later.
+            // A missing interface may appear later.
             None | Some(PortError::Gone { .. }) => port.alive().map(|()| port),
             Some(fault) => Err(fault),
         }
     }
 
-    /// Opens the missing ports. Returns the first fault.
     fn open_missing(&mut self) -> Option<PortError> {
         let mut fault = None;
         for (number, (passage, port)) in (0..).zip(&mut self.passages).filter(|(_, (_, port))| port.is_none())
@@ -364,8 +363,8 @@ impl RouterEnd {
         fault
     }
 
-    /// Checks each passage: a recreated interface and tables that an operator removed lead to a new
-    /// diversion. The device stays, since the process may not be allowed to open one again.
+    /// Checks each passage. A recreated interface or removed tables lead to a new diversion. The
+    /// device stays, because the process may not be allowed to open another.
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {
@@ -378,7 +377,6 @@ impl RouterEnd {
         let _ = self.open_missing(); // likewise
     }
 
-    /// An error if no passage works.
     fn alive(&self) -> Result<(), PortError> {
         let works = |port: &RouterPort| self.end == End::Outside || port.diversion.is_some();
         match self.passages.iter().any(|(_, port)| port.as_ref().is_some_and(works)) {
@@ -417,8 +415,8 @@ impl RouterEnd {
         self.passages.iter().position(|(_, port)| port.as_ref().is_some_and(|port| port.tag == *tag))
     }
 
-    /// Sends `frames`, all of passage `number`. Frames that leave by an inside interface get its
-    /// address as source again.
+    /// Sends `frames`, all of passage `number`. Frames that leave by an inside interface get the
+    /// interface's address as source again.
     fn send(&mut self, number: usize, frames: &[Outgoing<'_>]) -> Refused {
         let RouterEnd { end, passages, restored, .. } = self;
         let Some(port) = &mut passages[number].1 else { return Refused::first(frames.len()) };

@@ -1,18 +1,17 @@
 //! Threads that send, in addition to the deciding thread.
 //!
 //! Most of the work for a frame is the kernel's sending (`benches/senders.rs`). Headers, the
-//! discipline and counts stay on the deciding thread, so links are shared as with one thread. No
+//! discipline and counts stay on the deciding thread, so links are shared as with one thread: no
 //! rate is divided, and reloads are unchanged. The deciding thread hands frames of some flows over
-//! to [`Senders`] in batches ("parcels"), and sends the others itself.
+//! to [`Senders`] in batches ("parcels"), and sends the other frames itself.
 //!
 //! **Assignment.** Flows are hashed into 256 buckets by their numbers, and each bucket has a thread
 //! that sends it. Every few hundred frames some buckets change threads. They move to another thread
 //! if the deciding thread cannot keep up, and away from a thread that falls behind. They return
-//! under low load, since waking a thread takes time too.
+//! under low load, because waking a thread takes time too.
 //!
-//! **Order.** Frames of one flow leave in order of arrival: a bucket changes threads only while
-//! none of its frames is in flight. The exception is a stalled thread, whose buckets do not wait
-//! for it.
+//! **Order.** Frames of one flow leave in order of arrival, because a bucket changes threads only
+//! while none of its frames is in flight. Only buckets of a stalled thread do not wait.
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -37,20 +36,20 @@ pub struct Senders {
     watched: Time,
 }
 
-/// A port some of whose frames are sent by [`Senders`].
+/// A port that sends some of its frames by [`Senders`].
 #[derive(Debug)]
 pub struct SharedPort<P> {
     port: P,
     /// The number of the port: 0 or 1.
     side: usize,
     senders: Option<Rc<RefCell<Senders>>>,
-    /// Do the threads have the port's device? Until then they get no frames.
+    /// Do the threads have the port's device? Without it they get no frames.
     is_handed_out: bool,
     buckets: Box<[Bucket]>,
     balance: Balance,
 }
 
-/// When buckets change threads next, and which.
+/// The state that decides when buckets change threads, and which.
 #[derive(Debug, Default)]
 struct Balance {
     /// Frames since the last change.
@@ -61,10 +60,10 @@ struct Balance {
     next: usize,
 }
 
-/// Flows whose numbers have the same hash.
+/// Flows whose numbers have equal hashes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// The thread that sends them; `None` for the deciding thread.
+    /// The thread that sends the flows; `None` for the deciding thread.
     owner: Option<usize>,
     /// The holder of the latest frame handed over.
     last: Option<Holder>,
@@ -79,13 +78,13 @@ struct Holder {
     parcel: u64,
 }
 
-/// A thread, as the deciding thread sees it.
+/// The deciding thread's view of a sending thread.
 #[derive(Debug)]
 struct Lane {
-    /// `None` once it must end.
+    /// The channel; `None` once the thread must end.
     parcels: Option<SyncSender<Parcel>>,
     back: Receiver<Parcel>,
-    /// The parcel returned last is used first, since it is still in the cache.
+    /// Unused parcels. The parcel returned last is used first, because it is still in the cache.
     spare: Vec<Parcel>,
     open: Option<Parcel>,
     /// Parcels and frames handed over.
@@ -96,7 +95,7 @@ struct Lane {
     stall: Stall,
 }
 
-/// Whether the thread makes progress.
+/// The progress of a thread.
 #[derive(Debug, Default)]
 struct Stall {
     done: u64,
@@ -134,11 +133,11 @@ struct Parcel {
     frames: Vec<(usize, Option<TcpOffsets>)>,
 }
 
-/// Parcels of a thread. With all in flight it gets no more.
+/// The number of parcels of a thread, which gets no more with all in flight.
 const PARCELS: usize = 256;
-/// A thread with more frames in flight falls behind.
+/// The number of frames in flight above which a thread falls behind.
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
-/// A thread with fewer frames in flight has room for another bucket.
+/// The number of frames in flight below which a thread has room for another bucket.
 const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
 /// The mean number of frames per batch from which the deciding thread cannot keep up.
 const MANY: usize = 24;
@@ -146,11 +145,11 @@ const MANY: usize = 24;
 const FEW: usize = 8;
 /// Frames between two changes.
 const BALANCED: usize = 512;
-/// The most of these frames that change threads, but at least one bucket.
+/// The most of the `BALANCED` frames that change threads, but at least one bucket.
 const MOVED: u32 = BALANCED as u32 / 8;
-/// A thread that finishes no parcel for this long is stalled.
+/// The time without a finished parcel after which a thread is stalled.
 const STALLED: Duration = Duration::from_ms(100);
-/// How long shutdown waits for frames in flight.
+/// The longest wait for frames in flight at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);
 const BUCKETS: usize = 256;
 
@@ -175,7 +174,7 @@ impl Senders {
         }
     }
 
-    /// How often a thread stalled.
+    /// The number of stalls.
     pub fn stalls(&self) -> u64 {
         self.stalls
     }
@@ -193,12 +192,10 @@ impl Senders {
         (in_flight < ROOM).then_some(at)
     }
 
-    /// Is the parcel still in flight?
     fn holds(&self, Holder { at, parcel }: Holder) -> bool {
         self.is_well(at) && self.lanes[at].done.parcels.load(Ordering::Acquire) < parcel
     }
 
-    /// Does the thread `at` accept frames?
     fn is_well(&self, at: usize) -> bool {
         !self.lanes[at].stall.is_stalled
     }
@@ -209,7 +206,7 @@ impl Senders {
 
     fn take_late(&self, side: usize) -> Late {
         let [refused, too_long] = &self.shared.late[side];
-        // Almost always the count is zero.
+        // The count is almost always zero, so a load is cheaper.
         let take = |count: &AtomicU64| match count.load(Ordering::Relaxed) {
             0 => 0,
             _ => count.swap(0, Ordering::Relaxed),
@@ -263,8 +260,8 @@ impl Lane {
         self.frames - self.done.frames.load(Ordering::Acquire)
     }
 
-    /// Puts `frame` into the open parcel, and returns its number; `None` if all parcels are in
-    /// flight.
+    /// Puts `frame` into the open parcel, and returns the parcel's number; `None` if all parcels
+    /// are in flight.
     fn put(&mut self, side: usize, frame: &Outgoing<'_>) -> Option<u64> {
         if self.open.as_ref().is_some_and(|open| open.side != side || open.frames.len() == MAX_FRAMES_AT_ONCE)
         {
@@ -285,13 +282,12 @@ impl Lane {
     fn hand_over(&mut self) {
         if let (Some(open), Some(parcels)) = (self.open.take(), &self.parcels) {
             self.handed += 1;
-            // The channel has room for all parcels. A thread that panicked takes none and counts as
-            // stalled.
+            // The channel has room for all parcels. A thread that panicked takes none, and counts
+            // as stalled.
             let _ = parcels.try_send(open);
         }
     }
 
-    /// Has it stalled just now?
     fn watch(&mut self, now: Time) -> bool {
         let done = self.done.parcels.load(Ordering::Acquire);
         if done != self.stall.done || self.handed == done {
@@ -342,7 +338,7 @@ fn send_parcels(parcels: &Receiver<Parcel>, back: &SyncSender<Parcel>, done: &Do
 }
 
 impl<P: Port> SharedPort<P> {
-    /// Wraps `port`, number `side` of two; `senders`, if any, send some of its frames.
+    /// Wraps `port`, number `side` of two. `senders`, if any, send some of its frames.
     pub fn new(port: P, side: usize, senders: Option<Rc<RefCell<Senders>>>) -> Self {
         let (buckets, balance) = (vec![Bucket::default(); BUCKETS].into(), Balance::default());
         let mut shared = SharedPort { port, side, senders, is_handed_out: false, buckets, balance };
@@ -350,7 +346,6 @@ impl<P: Port> SharedPort<P> {
         shared
     }
 
-    /// Moves some buckets to other threads.
     fn balance(&mut self) {
         let Some(senders) = &self.senders else { return };
         let senders = senders.borrow();
@@ -375,7 +370,7 @@ impl<P: Port> SharedPort<P> {
         self.balance.next = (at + 1) % BUCKETS;
     }
 
-    /// Gives the threads the port's device if it is new.
+    /// Gives the threads the port's device if the device is new.
     fn hand_out_device(&mut self) {
         if let Some(senders) = &self.senders
             && let Some(device) = self.port.remote()
@@ -418,7 +413,7 @@ impl<P: Port> Port for SharedPort<P> {
                 None if holder.is_some() => refused.add(place),
                 None => {
                     // This thread also sends the bucket's later frames in this batch. Otherwise the
-                    // other thread might get room again, and send them first.
+                    // other thread might get room again, and send those first.
                     bucket.owner = None;
                     (own[count], places[count]) = (*frame, place);
                     count += 1;
@@ -478,13 +473,13 @@ mod tests {
     use crate::io::memory::MemoryPort;
     use std::sync::Condvar;
 
-    /// Keeps the frames that it sends, unless it must wait.
+    /// A device that keeps the frames that it sends, unless it must wait.
     #[derive(Default)]
     struct Device {
         sent: Mutex<Vec<Vec<u8>>>,
         is_open: Mutex<bool>,
         opened: Condvar,
-        /// Longer frames are too long; frames that begin with 255 are refused.
+        /// The length above which frames are too long. Frames that begin with 255 are refused.
         longest: usize,
     }
 
@@ -519,7 +514,7 @@ mod tests {
         }
     }
 
-    /// A port to a device, by which the deciding thread sends too.
+    /// A port by which the deciding thread also sends to a device.
     struct DevicePort {
         device: Arc<Device>,
         /// Frames sent by the deciding thread.
@@ -552,7 +547,7 @@ mod tests {
         (SharedPort::new(port, 1, Some(senders.clone())), senders)
     }
 
-    /// A frame of `flow` that contains its number.
+    /// A frame of `flow` that contains `number`.
     fn frame(flow: u8, number: u32) -> Vec<u8> {
         [&[flow][..], &number.to_be_bytes()].concat()
     }
@@ -576,7 +571,7 @@ mod tests {
                 .map(|(flow, bytes)| Outgoing { flow: (*flow).into(), ..Outgoing::of(bytes) })
                 .collect();
             assert_eq!(port.transmit_all(&frames), Refused::NONE);
-            // Waits, as a link does: it sends only as fast as its frames leave.
+            // The test waits as a link does, which sends only as fast as its frames leave.
             while senders.borrow().lanes.iter().any(|lane| lane.in_flight() > 2 * BEHIND) {
                 thread::yield_now();
             }
@@ -661,7 +656,7 @@ mod tests {
         port.port.device = open.clone();
         assert_eq!(port.transmit_all(&batch), Refused::NONE);
         assert_eq!(open.sent(), frames);
-        // Nothing was lost, and the thread continues where it was.
+        // No frame was lost, and the thread continues where it stalled.
         stuck.open();
         let until = clock::now() + Duration::from_secs(10);
         while stuck.sent().len() < 20 && clock::now() < until {

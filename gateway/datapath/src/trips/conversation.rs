@@ -1,5 +1,5 @@
 //! The state of a conversation. For TCP, each direction has its highest byte, newest timestamp and
-//! one timed segment. For QUIC, it is a [`Spin`].
+//! one timed segment. For QUIC, the state is a [`Spin`].
 
 use super::spin::Spin;
 use fairwire_core::{Duration, Time};
@@ -10,21 +10,20 @@ use fairwire_wire::tcp::Segment;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Conversation {
-    /// The hash of its key; 0 if the place is free.
+    /// The hash of the key; 0 if the slot is free.
     pub hash: u64,
-    /// Arrival of its latest segment, in ticks.
+    /// Arrival of the latest segment, in ticks.
     pub seen: u32,
-    /// Bytes carried since its last reported trip.
+    /// Bytes carried since the last reported trip.
     pub carried: u32,
     followed: Followed,
 }
 
 const _: () = assert!(size_of::<Conversation>() == 64);
 
-/// The state by protocol.
 #[derive(Clone, Copy, Debug)]
 enum Followed {
-    /// By the number of the direction.
+    /// The halves, indexed by the direction.
     Tcp([Half; 2]),
     Quic(Spin),
 }
@@ -39,7 +38,7 @@ impl Default for Followed {
 /// hour.
 #[derive(Clone, Copy, Debug, Default)]
 struct Half {
-    /// When the timed segment arrived or, once it left, when it left.
+    /// The arrival of the timed segment or, once it has left, its departure.
     since: u32,
     /// Arrival of the latest segment.
     came: u32,
@@ -50,9 +49,10 @@ struct Half {
     /// The timestamp or the acknowledgement that answers the timed segment.
     awaited: u32,
     timing: Timing,
-    /// How its answer is recognized.
+    /// The method of recognizing the answer.
     by: By,
-    /// Counts timed segments, so that a late departure is not taken for another segment's.
+    /// The number of the timed segment, so that a late departure is not taken for another
+    /// segment's.
     number: u8,
     known: Known,
 }
@@ -65,23 +65,22 @@ enum Known {
     EndAndStamp,
 }
 
-/// The state of the timed segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Timing {
     #[default]
     None,
-    /// It waits in the gateway, which will recognize it on departure.
+    /// The segment waits in the gateway, which will recognize it on departure.
     Waits,
     Left,
 }
 
-/// How the answer is recognized.
+/// The method of recognizing the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum By {
     #[default]
     Stamp,
     Acknowledgement,
-    /// By an echo of the timestamp of a segment without payload, in the data that it released.
+    /// By the timestamp's echo in the data that a segment without payload released.
     Released,
 }
 
@@ -90,31 +89,33 @@ enum By {
 pub(super) struct Answered {
     pub trip: Duration,
     /// The least time of the path: from the departure to the arrival of the segment before the
-    /// answer. The other end sent that segment before it had received the timed one.
+    /// answer. The peer sent that segment before it had received the timed segment.
     pub least: Duration,
-    /// Had it payload? A segment without payload is only answered by the data that follows.
+    /// Had the timed segment payload? A segment without payload is only answered by the data that
+    /// follows.
     pub had_payload: bool,
 }
 
-/// The result for a segment.
+/// The outcome for an arriving segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// It is not timed.
+    /// The segment is not timed.
     On,
-    /// It is timed under this number.
+    /// The segment is timed under this number.
     Timed(u8),
-    /// This number of its bytes had been sent before.
+    /// This number of the segment's bytes had been sent before.
     Again(u32),
 }
 
-/// A segment that waits longer was dropped, so the next one may be timed.
+/// The longest wait in the gateway. A segment that waits longer was dropped, so another may be
+/// timed.
 const MAX_WAIT_US: u32 = 1_000_000;
-/// A later answer does not count: the limit is several times the longest round trip, over
-/// satellites and full buffers.
+/// The longest trip that counts: several times the longest round trip, over satellites and full
+/// buffers.
 const MAX_TRIP_US: u32 = 10_000_000;
-/// Data that a segment without payload releases arrives within this time.
+/// The limit for the arrival of data that a segment without payload releases.
 const MAX_RELEASE_US: u32 = 2_000_000;
-/// No window is larger (RFC 7323, section 2.3). Bytes further back belong to another connection.
+/// The largest window (RFC 7323, section 2.3). Bytes further back belong to another connection.
 const MAX_WINDOW: i32 = 1 << 30;
 
 /// The distance from `b` to `a` in numbers that wrap (RFC 9293, section 3.4).
@@ -127,12 +128,12 @@ fn us(now: Time) -> u32 {
 }
 
 impl Conversation {
-    /// An empty conversation with that hash.
     pub(super) fn new(hash: u64) -> Self {
         Conversation { hash, ..Conversation::default() }
     }
 
-    /// Did it carry packets in both directions? A flood's forged packets get no answer.
+    /// Did the conversation carry packets in both directions? A flood's forged packets get no
+    /// answer.
     pub(super) fn is_mutual(&self) -> bool {
         match &self.followed {
             Followed::Tcp(halves) => halves.iter().all(|half| half.known >= Known::End),
@@ -140,7 +141,6 @@ impl Conversation {
         }
     }
 
-    /// The halves of a TCP conversation.
     fn halves(&mut self) -> &mut [Half; 2] {
         if let Followed::Quic(_) = self.followed {
             self.followed = Followed::default(); // two with one hash
@@ -149,7 +149,6 @@ impl Conversation {
         halves
     }
 
-    /// The state of a QUIC conversation.
     pub(super) fn spin(&mut self) -> &mut Spin {
         if let Followed::Tcp(_) = self.followed {
             self.followed = Followed::Quic(Spin::default()); // new, or two with one hash
@@ -167,21 +166,20 @@ impl Conversation {
         halves[way].answered(segment, before, now)
     }
 
-    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. Its parts have
-    /// `part_bytes` each; 0 without parts.
+    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. A super-packet
+    /// has segments of `part_bytes`, which is otherwise 0.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
         self.halves()[way].sent(segment, part_bytes, us(now))
     }
 
     /// Takes `segment`, which uses no sequence numbers and arrives in `way` at `now`. Returns the
-    /// number under which it is timed, if it is.
+    /// number of a timed segment.
     #[inline]
     pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
         self.halves()[way].acknowledges(segment, us(now))
     }
 
-    /// Records that the packet of `way` timed under `number` leaves.
     #[inline]
     pub(super) fn leaves(&mut self, way: usize, number: u8, now: Time) {
         match &mut self.followed {
@@ -197,7 +195,7 @@ impl Conversation {
 }
 
 impl Half {
-    /// `before` is the arrival of the segment before this one.
+    /// The trip that `segment` ends. `before` is the arrival of the segment before it.
     fn answered(&mut self, segment: &Segment, before: u32, now: u32) -> Option<Answered> {
         if segment.flags.has(TcpFlags::RST) {
             self.timing = Timing::None;
@@ -236,7 +234,6 @@ impl Half {
         Some(self.time(By::Released, stamp, now))
     }
 
-    /// May another segment be timed?
     fn is_free(&self, now: u32) -> bool {
         match self.timing {
             Timing::None => true,
@@ -280,13 +277,14 @@ impl Half {
     fn goes_on(&mut self, segment: &Segment, end: u32, part_bytes: u32, now: u32) -> Sent {
         let is_first = |value| !self.has_stamp() || after(value, self.stamp) > 0;
         let is_timeable = segment.stamps.is_none_or(|stamps| is_first(stamps.value));
-        // A segment that is answered at once takes precedence over one that is not.
+        // A segment that is answered at once takes precedence over one that is answered by released
+        // data.
         let is_free = self.by == By::Released || self.is_free(now);
         self.remember(segment, end);
         if !(is_timeable && is_free) {
             return Sent::On;
         }
-        // Before the other end's SYN, its support for timestamps is unknown.
+        // Before the peer's SYN, the peer's support for timestamps is unknown.
         let stamps = segment.stamps.filter(|_| !segment.flags.has(TcpFlags::SYN));
         let first_part = if part_bytes == 0 { segment.span() } else { part_bytes.min(segment.span()) };
         let (by, awaited) = match stamps {

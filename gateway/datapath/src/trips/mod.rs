@@ -1,10 +1,10 @@
 //! Round trips and retransmissions, measured from passing packets.
 //!
-//! A segment that leaves by one port is answered from beyond it. The time between is the round trip
-//! of that part of the path. A download leaves towards the inside, so its trips are between the
-//! gateway and the subscriber. Those of an upload are between the gateway and the rest of the
-//! network. A trip begins when its segment *leaves* and ends when the answer *arrives*, so it
-//! excludes waits in the gateway's own queues.
+//! The gateway times a segment from its departure by one port to the arrival of its answer at that
+//! port. A download leaves towards the inside, so its trips are between the gateway and the
+//! subscriber. Trips of an upload are between the gateway and the rest of the network. A trip
+//! begins when its segment *leaves* and ends when the answer *arrives*, so it excludes waits in the
+//! gateway's queues.
 //!
 //! **Matching answers.** The other end echoes a segment's timestamp (RFC 7323, section 4; the
 //! method is that of Kathleen Nichols' `pping`). Only the first segment with a timestamp is timed,
@@ -16,19 +16,19 @@
 //! **QUIC** trips are measured by the spin bit (RFC 9000, section 17.4): see [`spin`].
 //!
 //! **Retransmissions** are segments that begin before the highest byte observed in their
-//! conversation and direction. A segment with an older timestamp than the newest was overtaken, and
-//! does not count.
+//! conversation and direction. A segment whose timestamp is older than the newest was overtaken,
+//! and does not count.
 //!
-//! **A listener** ([`Trips::listen`]) follows the line outside. It gets each trip of an upload, and
-//! more: in a download the inside sends only acknowledgements. The first acknowledgement with a new
-//! timestamp is timed until data that it released echoes that timestamp, as `pping` does. An idle
-//! sender makes such a trip too long, so these trips are not counted among the round trips. Each
-//! trip has two further values. One is its time [at least](RoundTrip::least): the answer was sent
-//! after the previous segment in its direction, which did not answer yet. The other is the bytes
-//! that the conversation carried.
+//! **A listener** ([`Trips::listen`]) follows the line outside. It gets each trip of an upload. In
+//! a download the inside sends only acknowledgements, so these are timed for the listener, as
+//! `pping` does. The first acknowledgement with a new timestamp is timed until data that it
+//! released echoes that timestamp. An idle sender makes such a trip too long, so these trips are
+//! not counted among the round trips. With each trip the listener gets the bytes that the
+//! conversation carried. It also gets the [least](RoundTrip::least) time that the trip took, since
+//! the answer was sent after the previous segment in its direction.
 //!
 //! A host that forges timestamps or acknowledgements changes only the numbers of its own class. The
-//! table is bounded, and its places are found by a hash under keys that no host knows.
+//! table is bounded and hashed, under keys that no host knows.
 
 mod conversation;
 mod spin;
@@ -57,8 +57,8 @@ pub struct Trips {
     listener: Option<Listener>,
 }
 
-/// Receives round trips over the outside, each with the time of its answer. Trips without room are
-/// dropped.
+/// Receives round trips over the outside, each with the time of its answer. If the channel is full,
+/// trips are dropped.
 pub type Listener = SyncSender<(RoundTrip, Time)>;
 
 /// Round trips and retransmissions of one direction.
@@ -86,11 +86,12 @@ pub struct TcpCount {
 pub struct TripCount {
     /// Round trips.
     pub trips: u64,
-    /// Their sum, in microseconds.
+    /// The sum of the trips, in microseconds.
     pub sum_us: u64,
     /// Retransmissions that arrived.
     pub retransmitted: u64,
-    /// The smoothed round trip, in microseconds; each trip weighs an eighth (RFC 6298, section 2).
+    /// The smoothed round trip, in microseconds. Each new trip weighs an eighth (RFC 6298, section
+    /// 2).
     pub smoothed_us: u32,
 }
 
@@ -104,7 +105,7 @@ pub struct ClassTrips {
 /// A segment whose departure is awaited; 0 for none.
 pub(crate) type Ticket = u32;
 
-/// The trips, from the view of one direction.
+/// The trips, viewed from one direction.
 pub struct TripsOf<'a> {
     trips: &'a mut Trips,
     way: Way,
@@ -120,7 +121,7 @@ impl Trips {
         }
     }
 
-    /// The trips from the view of direction `way`.
+    /// The trips, viewed from direction `way`.
     pub fn of(&mut self, way: Way) -> TripsOf<'_> {
         TripsOf { trips: self, way }
     }
@@ -136,7 +137,7 @@ impl Trips {
     }
 
     /// Continues with `classes` of another configuration, where class n is now `class_map[n]`.
-    /// Returns the previous ones.
+    /// Returns the previous classes.
     pub fn replace_classes(&mut self, classes: [ClassTrips; 2], class_map: &[u32]) -> [ClassTrips; 2] {
         let mut places = self.ways.iter_mut();
         classes.map(|mut new| {
@@ -146,7 +147,7 @@ impl Trips {
         })
     }
 
-    /// Frees the number of `class`, perhaps for another class.
+    /// Frees the number of `class` for another class.
     pub fn vacate(&mut self, class: u32) {
         for ClassTrips { all, gone } in self.ways.iter_mut().map(|way| &mut way.classes) {
             gone.add(&all.get_mut(class as usize).map(std::mem::take).unwrap_or_default());
@@ -155,8 +156,9 @@ impl Trips {
 }
 
 impl TripsOf<'_> {
-    /// Takes a segment of `class` that arrives in `frame`. A super-packet's parts have `part_bytes`
-    /// of payload each; 0 without parts. Returns the ticket of the first part, if that is timed.
+    /// Takes a segment of `class` that arrives in `frame`. Each segment of a super-packet has
+    /// `part_bytes` of payload; 0 if `frame` is no super-packet. Returns the first segment's
+    /// ticket, if timed.
     #[inline]
     pub(crate) fn arrives(
         &mut self,
@@ -237,7 +239,8 @@ impl TripsOf<'_> {
     ) -> Ticket {
         let Trips { table, ways, .. } = &mut *self.trips;
         let (own, other) = (self.way as usize, 1 - self.way as usize);
-        // A short header has too little to identify it, so only a long one opens a conversation.
+        // A short header cannot identify a packet as QUIC, so only a long header opens a
+        // conversation.
         let hash = table.hash_of_quic(frame, headers, self.way);
         let opens = packet == QuicPacket::Long;
         let Some((place, conversation)) = table.find(hash, opens, now) else { return 0 };
@@ -253,7 +256,6 @@ impl TripsOf<'_> {
         number.map_or(0, |number| Table::ticket(place, number))
     }
 
-    /// Records that the segment with `ticket` leaves.
     #[inline]
     pub(crate) fn leaves(&mut self, ticket: Ticket, now: Time) {
         if ticket != 0 {
@@ -283,7 +285,7 @@ impl TripCount {
         self.sum_us += u64::from(us);
     }
 
-    /// Adds the counts of `other`. The smoothed trip becomes that of the count with more trips.
+    /// Adds the counts of `other`. The smoothed trip is taken from the count that has more trips.
     pub fn add(&mut self, other: &TripCount) {
         if other.trips > self.trips {
             self.smoothed_us = other.smoothed_us;
@@ -295,12 +297,12 @@ impl TripCount {
 }
 
 impl ClassTrips {
-    /// No measurements, for `classes` classes, at least one.
+    /// Starts without measurements, for `classes` classes, but at least one.
     pub fn new(classes: usize) -> Self {
         ClassTrips { all: vec![TripCount::default(); classes.max(1)].into(), gone: TripCount::default() }
     }
 
-    /// The measurements of `class`, for adding to; an unknown number counts as the first.
+    /// The measurements of `class`; an unknown number means the first class.
     #[inline]
     fn entry(&mut self, class: u32) -> &mut TripCount {
         let place = if (class as usize) < self.all.len() { class as usize } else { 0 };
@@ -312,13 +314,13 @@ impl ClassTrips {
         &self.all
     }
 
-    /// Measurements of classes that are gone or gave up their numbers.
+    /// Measurements of classes that were removed or lost their numbers.
     pub fn gone(&self) -> &TripCount {
         &self.gone
     }
 
-    /// Adds the counts of `before`, whose class n is now `map[n]`. Removed classes count as
-    /// unclaimed.
+    /// Adds the counts of `before`, whose class n is now `map[n]`. Counts of removed classes go to
+    /// unclaimed traffic.
     fn add_renumbered(&mut self, before: &ClassTrips, map: &[u32]) {
         for (class, count) in before.all.iter().enumerate() {
             self.entry(renumbered(class as u32, map)).add(count);

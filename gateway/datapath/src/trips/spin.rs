@@ -2,14 +2,14 @@
 //! 9312, section 3.8.2).
 //!
 //! A server sends back the last spin bit that it received, and a client the inverse. So the bit of
-//! each direction is constant except for an edge, which circles once per round trip. The edge that
-//! comes back answers the one that left. The time between is the round trip of that part of the
-//! path, whichever end is the client.
+//! each direction is constant except for an edge, which circles once per round trip. An edge that
+//! comes back answers the edge that left. The time in between is the round trip beyond that port,
+//! whichever end is the client.
 //!
-//! Edges are wrong if packets overtake one another. They are also wrong if ends randomize the bit,
-//! as RFC 9000 requires of one in 16. They are late if an end had nothing to send. Hence:
-//! - An edge in the same direction as the previous one, which is still unanswered, is a
-//!   contradiction. After it no trip counts until [`SURE`] trips in a row are consistent.
+//! Edges are wrong if packets overtake one another, or if ends randomize the bit, as RFC 9000
+//! requires of one in 16. Edges are late if an end had nothing to send. Hence:
+//! - If two edges in a row have the same direction, and the first is unanswered, the second is a
+//!   contradiction. No trip counts until [`SURE`] trips in a row are consistent.
 //! - The answer could have come at any time since the packet before it. If that packet came more
 //!   than a quarter of the trip earlier, the trip does not count. So no trip is more than a third
 //!   too long.
@@ -19,13 +19,13 @@ use fairwire_core::{Duration, Time};
 /// The state of a QUIC conversation. Times are in microseconds, which wrap after more than an hour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spin {
-    /// When the last edge arrived or, once it left, when it left.
+    /// The departure of the last edge, or its arrival if it has not left.
     since: u32,
     /// Arrival of the latest packet, by the number of the direction.
     came: [u32; 2],
     last: [Last; 2],
     edge: Edge,
-    /// Counts edges, so that a late departure is not taken for another edge's.
+    /// Counts edges, so a late departure is not assigned to another edge.
     number: u8,
     /// Trips since the last contradiction.
     trips: u8,
@@ -46,24 +46,24 @@ enum Last {
 enum Edge {
     #[default]
     None,
-    /// It waits in the gateway, in the direction of this number.
+    /// The edge waits in the gateway, in the direction of this number.
     Waits(u8),
     Left(u8),
 }
 
-/// The result of a packet.
+/// What a packet ends and begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
-    /// The round trip of the other direction that it ends.
+    /// The round trip of the other direction that the packet ends.
     pub trip: Option<Duration>,
-    /// The number under which it is timed.
+    /// The number under which the packet is timed.
     pub number: Option<u8>,
 }
 
-/// Trips in a row before one counts. If ends randomize the bit, half of the packets are edges, and
-/// hardly any conversation reaches this number.
+/// Consistent trips in a row before a trip counts. If ends randomize the bit, half of the packets
+/// are edges, and hardly any conversation reaches this number.
 const SURE: u8 = 4;
-/// A later answer does not count, as with TCP.
+/// The longest trip that counts, as with TCP.
 const MAX_TRIP_US: u32 = 10_000_000;
 
 fn us(now: Time) -> u32 {
@@ -71,7 +71,7 @@ fn us(now: Time) -> u32 {
 }
 
 impl Spin {
-    /// Did it carry packets in both directions?
+    /// Did the conversation carry packets in both directions?
     pub(super) fn is_mutual(&self) -> bool {
         self.last.iter().all(|last| *last != Last::None)
     }
@@ -83,7 +83,6 @@ impl Spin {
         }
     }
 
-    /// Takes a packet in `way` at `now`.
     pub(super) fn passes(&mut self, way: usize, spin: bool, now: Time) -> Passed {
         let now = us(now);
         let before = std::mem::replace(&mut self.came[way], now);
@@ -104,8 +103,8 @@ impl Spin {
         Passed { trip, number: Some(self.number) }
     }
 
-    /// The trip of the last edge, answered at `now`. `before` is the arrival of the packet before
-    /// the answer.
+    /// The trip from the last edge to its answer at `now`. The packet before the answer arrived at
+    /// `before`.
     fn trip(&mut self, now: u32, before: u32) -> Option<Duration> {
         self.trips = self.trips.saturating_add(1);
         let [trip, silence] = [self.since, before].map(|since| now.wrapping_sub(since));
@@ -141,10 +140,11 @@ mod tests {
             Path { spin, every, trips: [3000, 40_000], counted: Default::default() }
         }
 
-        /// Runs for `steps` packets in each direction. `edit` changes the bit that the gateway
-        /// receives.
+        /// Runs for `steps` packets in each direction. `edit` changes the bits before the gateway
+        /// receives them.
         fn run(&mut self, steps: u64, edit: &mut dyn FnMut(usize, bool) -> bool) {
-            // Direction 0 leads to the inside, where the client is, and direction 1 to the outside.
+            // Direction 0 leads to the inside, where the client is. Direction 1 leads to the
+            // outside.
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
             for now in (0..steps).map(|step| step * self.every) {
                 for way in [0, 1] {
@@ -168,7 +168,7 @@ mod tests {
     fn the_travelling_spin_edge_times_both_parts_of_the_path() {
         let mut path = Path::new(500);
         path.run(10_000, &mut |_, bit| bit);
-        // Each measured trip is exact to the next packet of its direction.
+        // A trip ends with the next packet of its direction, up to 500 us late.
         for (counted, true_us) in path.counted.iter().zip([3000, 40_000]) {
             assert!(counted.len() > 100, "{}", counted.len());
             assert!(counted.iter().all(|us| (true_us..=true_us + 500).contains(us)), "{counted:?}");

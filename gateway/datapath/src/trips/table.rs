@@ -1,4 +1,4 @@
-//! The conversations: a bounded table with places found by a hash.
+//! The conversations, in a bounded hash table.
 
 use super::Ticket;
 use super::conversation::Conversation;
@@ -8,10 +8,10 @@ use fairwire_wire::Way;
 use fairwire_wire::headers::{Headers, Version};
 use std::hash::{BuildHasher, RandomState};
 
-/// The most conversations: 2 MiB. Beyond that, a new one takes the place of a silent one, or is not
-/// followed.
+/// The most conversations; they occupy 2 MiB. In a full table, a new conversation replaces a silent
+/// one, or is not followed.
 pub const MAX_CONVERSATIONS: usize = 1 << 15;
-/// Adjacent places in which a conversation may be.
+/// Adjacent entries among which a conversation may be.
 const PLACES: usize = 4;
 
 #[derive(Debug)]
@@ -63,14 +63,14 @@ impl Table {
         folded(folded(addresses ^ k0, ends ^ k1) ^ k2, k3) | 1
     }
 
-    /// The hash of a QUIC conversation, whose ports a TCP conversation may share.
+    /// The hash of a QUIC conversation, different from that of a TCP conversation with equal ports.
     #[inline]
     pub(super) fn hash_of_quic(&self, frame: &[u8], headers: &Headers, way: Way) -> u64 {
         self.hash(frame, headers, way) ^ 2
     }
 
-    /// The conversation with that hash, and its place. A new conversation gets a place if it
-    /// `opens` and a place is free or silent.
+    /// The index and the conversation with this `hash`. A new conversation is added if it `opens`
+    /// and an entry is free or silent.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, opens: bool, now: Time) -> Option<(usize, &mut Conversation)> {
         let first = (hash >> 32) as usize & (self.conversations.len() - 1) & !(PLACES - 1);
@@ -86,7 +86,7 @@ impl Table {
         Some((place, conversation))
     }
 
-    /// A place from `first` on for a new conversation, if any.
+    /// The index, from `first` on, of an entry for a new conversation, if any.
     #[cold]
     fn place_for(&mut self, hash: u64, first: usize, tick: u32) -> Option<usize> {
         let is_given_up = |conversation: &Conversation| {
@@ -103,7 +103,6 @@ impl Table {
         (place as u32 + 1) << 8 | u32::from(number)
     }
 
-    /// Records that the segment with `ticket` leaves by the port of `way`.
     #[inline]
     pub(super) fn leaves(&mut self, ticket: Ticket, way: usize, now: Time) {
         let place = (ticket >> 8).checked_sub(1).and_then(|place| self.conversations.get_mut(place as usize));
@@ -113,7 +112,7 @@ impl Table {
     }
 }
 
-/// Folds both halves of the product, so each bit depends on all bits of both (as in wyhash and
+/// Folds the halves of `a * b`, so each bit depends on all bits of `a` and `b` (as in wyhash and
 /// others).
 #[inline]
 fn folded(a: u64, b: u64) -> u64 {

@@ -1,5 +1,5 @@
 //! A bounded run of the fuzz target `classify` over its corpus, nearly valid frames and random
-//! bytes; and the facts of important frames.
+//! bytes. Further tests check single frames.
 
 #[path = "../../../../proof/fuzz/classify.rs"]
 mod body;
@@ -250,7 +250,7 @@ fn ipv6_headers_are_followed_to_the_ports() {
     assert_ne!(port(53).flow, port(54).flow);
 }
 
-/// A customer sends in the name of another, whose row has an address and a device.
+/// A customer uses the address of another, whose row has an address and a device.
 #[test]
 fn an_upload_with_a_foreign_address_is_spoofed_and_a_download_is_not() {
     let prefix = |text: &str| text.parse().unwrap();
@@ -265,12 +265,12 @@ fn an_upload_with_a_foreign_address_is_spoofed_and_a_download_is_not() {
         let facts = Classifier::of(plan).classify(frame);
         (facts.class, facts.is_spoofed)
     };
-    // From 02:02:…, the first one's device.
+    // The frames come from 02:02:…, the first customer's device.
     let from = |host| udp([192, 0, 2, host], OUTSIDE, (53, 4000));
     assert_eq!(look(Way::Upload, &from(1)), (1, false));
     assert_eq!(look(Way::Upload, &from(2)), (2, true), "the address of the second");
     assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address in no row");
-    // To 04:04:…, as sent by an outside router that has not learnt of a new device.
+    // The frames go to 04:04:…, as if an outside router has not learnt of a new device.
     let to = |host| udp(OUTSIDE, [192, 0, 2, host], (53, 4000));
     assert_eq!(look(Way::Download, &to(1)), (1, false));
     assert_eq!(look(Way::Download, &to(2)), (2, false));

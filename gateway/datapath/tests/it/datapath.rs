@@ -1,4 +1,4 @@
-//! The datapath on memory ports and virtual time: inputs, outputs and their times.
+//! The datapath on memory ports and virtual time: inputs, outputs and the times of both.
 
 use etherparse::{IpNumber, PacketBuilder, SlicedPacket};
 use fairwire_catalogue::{Parameters, Site, build};
@@ -20,14 +20,13 @@ use fairwire_wire::flow_key::FlowHasher;
 use fairwire_wire::vnet::{GSO_TCPV4, NEEDS_CSUM, VnetHeader};
 use proptest::prelude::*;
 
-/// 8 Mbit/s: one byte is 1 us.
+/// 8 Mbit/s, at which one byte takes 1 us.
 const ONE_BYTE_PER_US: u64 = 8_000_000;
 const ROOMY: PoolSize = PoolSize { frames: 4096, frame_bytes: 1518 };
 
 struct TailDrop;
 impl Dropper for TailDrop {}
 
-/// Signals on every arrival.
 struct Signalling;
 impl Dropper for Signalling {
     fn on_arrival(&mut self, _: &Packet, _: &Buffer, _: Time) -> Verdict {
@@ -96,8 +95,8 @@ fn udp(flow: u16, len: usize, ecn: Ecn) -> Vec<u8> {
     frame
 }
 
-/// A TCP super-packet of `segments` times `size` bytes of payload, whose checksum is left to the
-/// hardware.
+/// A TCP super-packet of `segments` segments with `size` bytes of payload each. Its checksum is
+/// left to the hardware.
 fn super_packet(segments: usize, size: u16) -> Arrival {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)
@@ -145,7 +144,7 @@ fn a_packet_leaves_when_its_last_bit_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let frames = [at_us(10, udp(1, 100, Ecn::NotEct)), at_us(20, udp(1, 200, Ecn::NotEct))];
     let sent = through(&mut datapath, frames.clone().into());
-    // 10 + 100, and then 200 after the first's last bit.
+    // The first frame takes 100 us from 10 us on, and the second 200 us after it.
     assert_eq!(times_us(&sent), [110, 310]);
     assert_eq!(sent[0].frame, frames[0].frame);
     let waited = datapath.forward.sojourns().window(Time::from_ns(400_000));
@@ -160,14 +159,14 @@ fn the_rate_is_exact_over_many_packets() {
     let sent = through(&mut datapath, (0..count).map(|_| at_us(0, udp(1, 512, Ecn::NotEct))).collect());
     assert_eq!(sent.len(), count);
     let took = (sent.last().expect("many").at.since(Time::ZERO)).ns();
-    // Exact to the nanosecond, which is 1e-10 of 8 s.
+    // The time is exact to the nanosecond, which is 1e-10 of 8 s.
     assert_eq!(u128::from(took), count as u128 * 512 * 8 * 1_000_000_000 / u128::from(bps));
 }
 
 #[test]
 fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
-    // 1 s at 1 B/us with a step every 5 ms, fifty packets' time. Each step makes up for all of the
-    // missed time, or for half of it.
+    // In 1 s at 1 B/us there is a step every 5 ms, the time of fifty packets. Each step makes up
+    // for all of the missed time, or for half of it.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
@@ -194,7 +193,7 @@ fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
 fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
     let mut datapath = datapath_of(tail_drop(5), ONE_BYTE_PER_US, ROOMY);
     let sent = through(&mut datapath, vec![super_packet(20, 460)]);
-    // One packet is sent at once and five wait, each of 500 bytes.
+    // The segments have 500 bytes: one is sent at once and five wait.
     assert_eq!(times_us(&sent), [500, 1000, 1500, 2000, 2500, 3000]);
     let totals = datapath.forward.totals();
     assert_eq!((totals.frames_received, totals.packets_in), (1, 20));
@@ -205,7 +204,6 @@ fn a_super_packet_is_queued_and_dropped_packet_by_packet() {
     }
 }
 
-/// Checks that the sequence number is `sequence` and both checksums are correct.
 fn check_tcp(frame: &[u8], sequence: u32) {
     let sliced = SlicedPacket::from_ethernet(frame).expect("a whole packet");
     let Some(etherparse::NetSlice::Ipv4(ip)) = sliced.net else { panic!("no IPv4") };
@@ -226,16 +224,16 @@ fn a_mark_changes_only_the_ecn_field_and_checksum() {
     let arrivals = [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1].map(|ecn| at_us(0, udp(1, 100, ecn)));
     let sent = through(&mut datapath, arrivals.into());
     assert_eq!(sent.len(), 2, "the packet that is not ECN-capable was dropped");
-    // The builder computed the complete header checksum of a packet with that mark.
+    // The builder computed the correct header checksum of a packet with this mark.
     assert!(sent.iter().all(|departure| departure.frame == udp(1, 100, Ecn::Ce)));
     let (totals, early) = (datapath.forward.totals(), Cause::Early as usize);
     assert_eq!((totals.marked[early], totals.dropped[early]), (2, 1));
 }
 
-/// The second octet of the IPv4 header.
+/// The offset of the second octet of the IPv4 header.
 const TOS: usize = 15;
 
-/// The same IPv4 frame with the given codepoint.
+/// `frame`, an IPv4 frame, with codepoint `dscp`.
 fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
     let (mut header, _) = etherparse::Ipv4Header::from_slice(&frame[14..]).expect("IPv4");
     header.dscp = etherparse::IpDscp::try_new(dscp).expect("six bits");
@@ -263,8 +261,7 @@ fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
 
 #[test]
 fn colours_arrive_and_leave_as_codepoints_of_the_configured_class() {
-    // Best effort and EF have no colour, so they are green. Assured forwarding: AF11, AF32 and
-    // AF43.
+    // Best effort and EF have no colour, so they are green. The others are AF11, AF32 and AF43.
     let came = [(0, Ecn::NotEct), (46, Ecn::Ect0), (10, Ecn::Ce), (28, Ecn::Ect1), (38, Ecn::NotEct)];
     for (dscp, left) in [
         (Dscp::Keep, [0, 46, 10, 28, 38]),
@@ -411,7 +408,7 @@ impl Port for Fussy {
 fn refused_frames_of_a_batch_are_counted_and_the_rest_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let mut wire = Wire { left: Fussy { tried: 1, ..Fussy::default() }, right: Fussy::default() };
-    // Nothing is shaped from right to left, so all leave at once, in batches of 64.
+    // Nothing is shaped from right to left, so all frames leave at once, in batches of 64.
     assert_eq!(datapath.step(&mut wire, Time::ZERO).expect("it does not fail"), 200);
     let totals = datapath.backward.totals();
     assert_eq!((wire.left.tried - 1, wire.left.sent), (200, 133));
@@ -420,7 +417,6 @@ fn refused_frames_of_a_batch_are_counted_and_the_rest_is_sent() {
     assert!(datapath.backward.is_balanced() && datapath.backward.packets_inside() == 0);
 }
 
-/// Records when each frame leaves.
 #[derive(Default)]
 struct Noting {
     arrivals: Vec<Vec<u8>>,
@@ -471,7 +467,6 @@ fn the_opposite_direction_is_not_shaped() {
     assert_eq!(times_us(wire.left.sent()), (0..50).collect::<Vec<u64>>());
 }
 
-/// Any arrival that an interface might report.
 fn any_arrival() -> impl Strategy<Value = (u64, Vec<u8>, VnetHeader)> {
     let frame = prop_oneof![
         2 => prop::collection::vec(any::<u8>(), 0..200),

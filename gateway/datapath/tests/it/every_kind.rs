@@ -88,7 +88,7 @@ fn wire_bytes(frame: &[u8]) -> u64 {
     frame.len() as u64 + 24
 }
 
-/// Repeats `frames` in turn for a second, offered at `bps`.
+/// Repeats `frames` in turn for a second, at `bps`.
 fn flood(frames: &[Vec<u8>], bps: u64) -> Vec<Arrival> {
     let (mut at, mut arrivals) = (0, Vec::new());
     for frame in frames.iter().cycle() {
@@ -108,29 +108,30 @@ fn through(datapath: &mut Datapath, arrivals: Vec<Arrival>) -> Vec<Departure> {
     wire.right.sent().to_vec()
 }
 
-/// The departure rate, in bit/s, when `frames` are offered at 400 Mbit/s to a link of 50.
+/// The departure rate, in bit/s, when `frames` arrive at 400 Mbit/s for a link of 50 Mbit/s.
 fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     let mut datapath = datapath(shaper(not_ip), None);
     let sent = through(&mut datapath, flood(frames, 400_000_000));
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// One per cent: half the burst of frames that are not IP (5 ms of this second, or eight full
-/// frames, 0.1 of it), and the packet that exceeds it.
+/// The most bits in a second: one per cent above the link. This covers half the burst of frames
+/// that are not IP, and the packet that exceeds it. The burst is 5 ms, or eight full frames, half
+/// of which are 0.1 % of the link.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
 fn no_kind_of_frame_leaves_faster_than_the_link() {
     let default = default_rate(rate(BPS));
-    // IP in any encapsulation is shaped as IP: it gets the entire link, and no more.
+    // IP in any encapsulation is shaped as IP, so it gets the entire link, and no more.
     for (name, frame) in
         [("udp", udp(1000)), ("pppoe", pppoe(1000)), ("3 tags", three_tags(1000)), ("snap", snap(1000))]
     {
         let bits = leaving(&[frame], default);
         assert!((BPS / 100 * 98..=MOST).contains(&bits), "{name}: {bits} bit/s");
     }
-    // Frames that are not IP get a hundredth, with a burst of eight full frames. A constant
-    // broadcast would be taken for a loop.
+    // Frames that are not IP get a hundredth of the link, with a burst of eight full frames. The
+    // broadcasts differ, since equal ones look like a loop.
     let arps = (0..3000_u16).map(|number| {
         let mut frame = arp();
         frame[50..52].copy_from_slice(&number.to_be_bytes());
@@ -144,7 +145,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
     ];
     for (name, frames) in kinds {
         let bits = leaving(&frames, default);
-        // ARP may also use the rate of packets that control a network, which is equal here.
+        // ARP may also use the rate of network control packets, which is equal here.
         let most = (default.bps() + 9 * 1538 * 8) * if name == "arp" { 2 } else { 1 };
         assert!((default.bps() / 2..=most).contains(&bits), "{name}: {bits} bit/s");
     }
@@ -221,7 +222,7 @@ fn frames_too_long_for_the_outgoing_interface_have_their_own_count() {
     assert!(datapath.forward.is_balanced());
 }
 
-/// A port of a switch that is also connected to the gateway's other port: frames that leave by one
+/// A port of a switch that is connected to both ports of the gateway. Frames that leave by one port
 /// arrive by the other.
 struct Looped {
     arriving: Rc<RefCell<VecDeque<Vec<u8>>>>,
@@ -247,8 +248,8 @@ impl Port for Looped {
     }
 }
 
-/// Feeds in one broadcast by each of `ways` and runs the given second in 10 us steps. Returns the
-/// frames sent, in both directions.
+/// Feeds in one broadcast for each direction set in `ways`, and runs that second in 10 us steps.
+/// Returns the number of frames sent in both directions.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());
@@ -280,7 +281,7 @@ fn a_looping_broadcast_is_cut_with_or_without_ip_and_shaping() {
             // The switch floods to both ports.
             let sent = circling(&mut datapath, &frame, [true, true], 0);
             assert!(sent < 200, "{sent} frames of 200 000");
-            // Frames circle in one direction only, as with multicasts under snooping. The loop is
+            // Frames now circle in one direction only, as multicasts do under snooping. The loop is
             // already known.
             let sent = circling(&mut datapath, &frame, [true, false], 1);
             assert!(sent < 200, "{sent} frames of 100 000");
@@ -301,11 +302,11 @@ fn a_one_directional_broadcast_loop_gets_only_the_share_of_other_protocols() {
     let shaper = || shaper(default_rate(rate(BPS)));
     let mut datapath = datapath(shaper(), shaper());
     let sent = circling(&mut datapath, &arp(), [true, false], 0) as u64;
-    // 60 bytes count as 84: 500 kbit/s, plus the burst. Without a bound it would be 100 000.
+    // A frame of 60 bytes counts as 84. The limit is 500 kbit/s and the burst; without it, 100 000
+    // frames would leave.
     assert!(sent <= (500_000 / 8 + 9 * 1538) / 84 + 1, "{sent}");
 }
 
-/// Frames of every type pass with their bytes unchanged.
 #[test]
 fn every_kind_passes_bit_identical() {
     let mut kinds = vec![udp(1), udp(1472), pppoe(1464), three_tags(1472), snap(1400), arp()];

@@ -1,5 +1,5 @@
-//! Failures of real interfaces, and how the gateway handles them. These tests need root; otherwise
-//! they report this prominently and pass.
+//! Failures of real interfaces, and how the gateway handles them. These tests need root. Without
+//! it, they print a prominent message and pass.
 
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::classify::Classifier;
@@ -32,7 +32,8 @@ struct Seen {
     health: [PortHealth; 2],
 }
 
-/// Runs `test` on a bed, on a separate thread because it changes that thread's network namespace.
+/// Runs `test` on a bed, in a separate thread because the test changes the thread's network
+/// namespace.
 fn on_a_bed(test: impl FnOnce(&Bed) + Send + 'static) {
     let lab = thread::spawn(|| Bed::new(1500).map(|bed| test(&bed)));
     match lab.join().unwrap_or_else(|panic| resume_unwind(panic)) {
@@ -99,7 +100,7 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// Does a datagram of `bytes` get from `here` to `there`, and its number back? Leftovers of earlier
+/// Does a datagram of `bytes` get from `here` to `there`, and its number back? Datagrams of earlier
 /// calls are skipped.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -121,7 +122,7 @@ fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     is_sent && await_number(there).is_some_and(is_answered) && await_number(here).is_some()
 }
 
-/// Carriers and addresses take up to a second each.
+/// Waits for carriers and addresses, which take up to a second each.
 fn await_ping(here: &UdpSocket, there: &UdpSocket) {
     wait_until("something comes through", || ping(here, there, 64));
 }
@@ -166,7 +167,7 @@ fn a_removed_interface_is_named() {
                 let ((), seen) = beside(wire(open), 1518, || {
                     await_ping(&source, &sink);
                     bed.gateway.remove(side.end().index).expect("root may");
-                    // Only this shows the failure, so the gateway gets time to notice.
+                    // No packet shows the failure here, so the gateway gets time to notice it.
                     clock::sleep_until(clock::now() + Duration::from_ms(100));
                 });
                 let is_named =
@@ -211,7 +212,6 @@ fn frame(number: u32) -> Vec<u8> {
     frame
 }
 
-/// A port on a host's own interface.
 fn port_at(bed: &Bed, host: &Host) -> AfPacket {
     host.enter().expect("a host of ours");
     let port = AfPacket::open(HOST.name).expect("a packet socket");
@@ -254,7 +254,7 @@ fn frames_not_fetched_in_time_are_counted_and_the_rest_stay_in_order() {
             let lost = count as usize - refused - numbers.len();
             assert!(lost > 0, "{way}: {} came", numbers.len());
             let overflows = left.health().overflows - before;
-            // The kernels occasionally send packets of their own, which overflow too.
+            // The kernels occasionally send packets of their own, which overflow the buffer too.
             assert!((lost as u64..lost as u64 + 20).contains(&overflows), "{way}: {overflows}, not {lost}");
         });
     }
@@ -396,7 +396,7 @@ fn two_tun_devices_carry_datagrams_and_tcp_super_packets() {
         bed.source.enter().expect("a host of ours");
         let interfaces = || std::fs::read_to_string("/proc/thread-self/net/dev").expect("the kernel's table");
         assert!(interfaces().contains(HOST.name));
-        // A program started by another test also holds the descriptor until its exec.
+        // A program that another test starts also holds the descriptor until its exec.
         wait_until("the device is gone", || !interfaces().contains("inside"));
     });
 }

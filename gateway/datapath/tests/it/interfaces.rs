@@ -1,6 +1,6 @@
-//! The datapath between real interfaces of network namespaces. These tests need root, since only a
-//! process with one thread can create a user namespace, and a test has several. The live contest
-//! (`tests/live.rs`) also runs for ordinary users.
+//! The datapath between real interfaces of network namespaces. These tests need root: only a
+//! process with a single thread can create a user namespace, and a test has several threads. The
+//! live contest (`tests/live.rs`) also runs for ordinary users.
 
 use fairwire_core::Duration;
 use fairwire_datapath::classify::Classifier;
@@ -28,8 +28,8 @@ struct Seen {
     left: PortHealth,
 }
 
-/// Runs `traffic` while a gateway only forwards, until the traffic ends or the gateway fails. Both
-/// run on a separate thread, because they change its network namespace.
+/// Runs `traffic` beside a gateway that only forwards, until either ends. Both run on a separate
+/// thread, whose network namespace they change.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;
@@ -89,8 +89,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// The kernel lets an interface send once it has noticed its carrier, up to a second later. It
-/// resolves addresses once a second.
+/// Waits until an interface can send, up to a second after the kernel has noticed its carrier, and
+/// until addresses are resolved, once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {
@@ -116,8 +116,8 @@ fn an_idle_gateway_delays_a_frame_by_less_than_100_us() {
     assert!(times.len() >= 290, "datagrams are lost: only {} of 300 came back", times.len());
     let one_way_us = |part: usize| times[times.len() * part / 10].ns() as f64 / 2e3;
     println!("one way through the gateway: {} us (p10), {} us (p50)", one_way_us(1), one_way_us(5));
-    // The time includes all work of the hosts. The fastest tenth counts, since other tests may use
-    // the processors.
+    // The time includes all work of the hosts. Other tests may use the processors, so the fastest
+    // tenth counts.
     assert!(one_way_us(1) < 100.0, "{} us", one_way_us(1));
 }
 
@@ -147,7 +147,7 @@ fn super_packets_arrive_complete_and_leave_as_packets_that_tcp_accepts() {
     assert_eq!(seen.left.truncated, 0);
 }
 
-/// A pattern in which no two packet-sized stretches are equal.
+/// A pattern in which no two packets have equal content.
 fn pattern() -> Vec<u8> {
     (0..BULK_BYTES as u32 / 4).flat_map(u32::to_be_bytes).collect()
 }
@@ -163,7 +163,7 @@ fn an_interface_may_go_down_and_return_but_its_removal_ends_the_gateway() {
         gateway.bring_up(left).expect("root may");
         await_ping(&source, &sink);
         gateway.remove(left).expect("root may");
-        // Only the gateway's end shows the removal, so it gets time to notice.
+        // Only the gateway's end shows the removal, so the gateway gets time to notice.
         clock::sleep_until(clock::now() + Duration::from_ms(100));
     }) else {
         return;

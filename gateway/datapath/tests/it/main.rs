@@ -1,4 +1,5 @@
-//! Integration tests of the datapath. One binary, since each would link all crates again.
+//! Integration tests of the datapath. They are one binary, since each binary links all crates
+//! again.
 
 mod classify;
 mod datapath;

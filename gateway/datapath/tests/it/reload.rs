@@ -1,4 +1,5 @@
-//! A thousand configurations in turn while packets wait, on memory ports and virtual time.
+//! Replaces the configuration a thousand times while packets wait, on memory ports and virtual
+//! time.
 
 use etherparse::PacketBuilder;
 use fairwire_catalogue::{self as catalogue, Parameters, Site, build};
@@ -15,13 +16,14 @@ use fairwire_wire::vnet::VnetHeader;
 use std::collections::BTreeMap;
 
 const FLOWS: u16 = 6;
-/// Offers slightly more than the fastest link below can send, so that packets always wait.
+/// The interval between arrivals: slightly too short for the fastest link below, so packets always
+/// wait.
 const GAP: Duration = Duration::from_us(150);
 const PAYLOAD_BYTES: usize = 500;
-/// Ethernet, IPv4 and UDP headers, the payload, and the overhead of the links below.
+/// Bytes of the Ethernet, IPv4 and UDP headers, the payload, and the overhead of the links below.
 const WIRE_BYTES: u64 = 14 + 20 + 8 + PAYLOAD_BYTES as u64 + 24;
 
-/// A private generator, so the test is the same everywhere.
+/// A generator in this file, so the test is the same everywhere.
 struct Dice(u64);
 
 impl Dice {
@@ -35,7 +37,6 @@ impl Dice {
     }
 }
 
-/// A frame of `flow` that contains its number.
 fn frame(flow: u16, number: u32) -> Vec<u8> {
     let mut payload = [0; PAYLOAD_BYTES];
     payload[..4].copy_from_slice(&number.to_be_bytes());
@@ -48,7 +49,6 @@ fn frame(flow: u16, number: u32) -> Vec<u8> {
     frame
 }
 
-/// The flow and the number of a departed frame.
 fn identity(frame: &[u8]) -> (u16, u32) {
     let port = u16::from_be_bytes([frame[34], frame[35]]);
     (port - 4000, u32::from_be_bytes([frame[42], frame[43], frame[44], frame[45]]))
@@ -68,7 +68,7 @@ fn plan(dice: &mut Dice, buffer: u32, frames: u32) -> DirectionPlan {
             not_ip: rate,
             control: rate,
         }),
-        // Another key renames every packet.
+        // Another key changes every flow's hash.
         classifier: Classifier::new(FlowHasher::new([dice.one_of(&[7, 8]); 16]), 24),
         pool: PoolSize { frames, frame_bytes: dice.one_of(&[700, 1518]) },
         flows: dice.one_of(&[8, 64]),
@@ -100,8 +100,8 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     let (inside, lost, totals) = (forward.packets_inside(), gone(forward), *forward.totals());
     let waiting = forward.backlog().packets;
     let is_shaped = next.shaper.is_some();
-    // Packets that are no longer shaped count as sent from now on, with their length under the next
-    // configuration.
+    // If the next configuration does not shape, waiting packets count as sent at once, with their
+    // length under that configuration.
     let sent = if is_shaped { 0 } else { u64::from(waiting) * WIRE_BYTES };
     let totals = Totals { bytes_out: totals.bytes_out + sent, ..totals };
     let replacement = Replacement::new(next, forward.sizes(), keeps_flows);
@@ -113,7 +113,6 @@ fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: 
     handed
 }
 
-/// Checks that the packets of each flow left in order, each once.
 fn check_order(sent: &[Departure]) {
     let mut latest: BTreeMap<u16, u32> = BTreeMap::new();
     for departure in sent {
@@ -144,7 +143,7 @@ fn a_thousand_random_reloads_under_load_lose_and_reorder_nothing() {
     assert_eq!((datapath.forward.packets_inside(), totals.packets_in), (0, 8000));
     assert_eq!(totals.packets_out + totals.packets_gone(), 8000);
     check_order(wire.right.sent());
-    // The test needs packets that waited, and some that went ahead.
+    // The test is useful only if packets waited, and some went ahead of others.
     assert!(handed > 5000 && ahead > 100 && totals.packets_out > 4000, "{handed} {ahead} {totals:?}");
 }
 

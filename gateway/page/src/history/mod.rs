@@ -1,9 +1,9 @@
 //! The past, in an SQLite file of bounded size.
 //!
-//! Slots last a second for a quarter of an hour, ten seconds for two hours, and a minute for the
-//! configured days. Each slot has the [`MAX_CLASSES`] classes that got most, and the sum of the
-//! rest. A corrupt file is put aside and a new one begins. If no file can be written, or it is
-//! full, data stays in memory as far as possible, and the page shows why.
+//! Slots that last a second are kept for a quarter of an hour, slots of ten seconds for two hours,
+//! and slots of a minute for the configured days. Each slot has the [`MAX_CLASSES`] classes that
+//! got most, and the sum of the rest. A corrupt file is renamed and a new file begins. If no file
+//! can be written, or it is full, data stays in memory as far as possible, and the page shows why.
 
 mod query;
 mod slot;
@@ -26,8 +26,8 @@ pub struct History {
 }
 
 impl History {
-    /// The history in the file at `path`, or in memory without one. It never fails: if the file is
-    /// unusable, the history is in memory, with that fault.
+    /// Opens the history in the file at `path`, or in memory without a path. Never fails: if the
+    /// file is unusable, the history is in memory, with that fault.
     pub fn open(path: Option<&Path>, bounds: Bounds) -> Self {
         let place = path.map(Path::to_owned);
         let Some(path) = path else {
@@ -55,7 +55,7 @@ impl History {
         }
     }
 
-    /// Closes the file, with its log merged into it. Later data stays in memory.
+    /// Merges the log into the file, and closes it. Later data stays in memory.
     pub fn close(&mut self) {
         self.store = Store::in_memory(self.store.bounds());
     }

@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Span {
-    /// Five minutes, in seconds.
+    /// Five minutes, in steps of a second.
     Now,
     /// An hour, in steps of ten seconds.
     Hour,
-    /// A day, in minutes.
+    /// A day, in steps of a minute.
     Day,
-    /// The complete history, in minutes.
+    /// The complete history, in steps of a minute.
     All,
 }
 
 impl Span {
-    /// Its length and the length of its slots, in seconds.
+    /// The length of the span and of its slots, in seconds.
     fn lengths_s(self) -> (u64, u64) {
         match self {
             Span::Now => (300, 1),
@@ -38,13 +38,12 @@ impl Span {
 pub struct PastRequest {
     /// The time span.
     pub span: Span,
-    /// A single class, instead of those that got most.
+    /// A single class, instead of the classes that got most.
     pub class: Option<String>,
 }
 
-/// Classes in an answer.
 const SHOWN_CLASSES: u32 = 8;
-/// Changes in an answer, the newest ones.
+/// The most changes in an answer, which are the newest.
 const SHOWN_CHANGES: u32 = 100;
 
 /// The past: one list per quantity, oldest first.
@@ -52,11 +51,11 @@ const SHOWN_CHANGES: u32 = 100;
 pub struct HistoryAnswer {
     /// The length of a slot, in seconds.
     pub step_s: u64,
-    /// The file; `None` if none is configured.
+    /// The history file; `None` if none is configured.
     pub place: Option<String>,
-    /// Is it only in memory?
+    /// Is the history only in memory?
     pub is_in_memory: bool,
-    /// The fault in keeping it.
+    /// The fault in keeping the history.
     pub fault: Option<String>,
     /// Download, upload.
     pub ways: Vec<WayHistory>,
@@ -91,7 +90,7 @@ pub struct WayHistory {
     pub worst_share_error_points: Vec<f64>,
     /// Drops, marks and losses per slot.
     pub causes: Vec<CauseHistory>,
-    /// The requested class, or those that got most.
+    /// The requested class, or the classes that got most.
     pub classes: Vec<ClassHistory>,
 }
 
@@ -106,20 +105,19 @@ pub struct CauseHistory {
     pub counts: Vec<u64>,
 }
 
-/// The past of one class; `None` in slots in which it was not among those that got most.
+/// The past of one class; `None` in slots in which other classes got most.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClassHistory {
-    /// Its name; empty for the sum of all unnamed classes.
+    /// The class's name; empty for the sum of all unnamed classes.
     pub class: String,
     /// Bit/s offered, per slot.
     pub offered_bps: Vec<Option<f64>>,
-    /// Bit/s that it got.
+    /// Bit/s that the class got, per slot.
     pub throughput_bps: Vec<Option<f64>>,
-    /// Bit/s that it should have got.
+    /// Bit/s of the class's fair share, per slot.
     pub fair_bps: Vec<Option<f64>>,
 }
 
-/// Answers a request at `now_s`.
 pub(super) fn read(
     connection: &Connection,
     request: &PastRequest,
@@ -137,7 +135,7 @@ pub(super) fn read(
     Ok(HistoryAnswer { step_s, ways: vec![download?, upload?], changes, ..HistoryAnswer::default() })
 }
 
-/// The traffic of some seconds.
+/// The traffic of a period.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Happened {
     /// Seconds on record.
@@ -148,7 +146,7 @@ pub struct Happened {
     pub dropped: u64,
     /// The median of the per-second median waits, in seconds.
     pub p50_s: f64,
-    /// The highest of the per-second 99th percentiles.
+    /// The highest of the per-second 99th percentiles, in seconds.
     pub p99_s: f64,
 }
 

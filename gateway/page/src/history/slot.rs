@@ -3,21 +3,20 @@
 use fairwire_control::snapshot::{CountsSnapshot, Snapshot, SojournHistogram, TotalsSnapshot};
 use std::collections::BTreeMap;
 
-/// Named classes of a slot: those that got most.
+/// The most classes named in a slot: those that got most.
 pub const MAX_CLASSES: usize = 32;
-/// The lengths of slots, in seconds.
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
-/// Classes summed up within a slot. At most 32 new ones appear per second.
+/// The most classes summed up within a slot. At most 32 new classes appear per second.
 const MAX_SUMMED: usize = 2048;
-/// The name of the sum of all other classes; no class can have it.
+/// The name of the sum of all other classes, which no class can have.
 pub(super) const OTHERS: &str = "";
 
-/// One direction during one interval.
+/// The traffic of one direction during one interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slot {
-    /// Its length, in seconds.
+    /// The slot's length, in seconds.
     pub step_s: u64,
-    /// Its start, in seconds since 1970.
+    /// The slot's start, in seconds since 1970.
     pub at_s: u64,
     /// The number of the [`Way`](fairwire_wire::Way).
     pub way: usize,
@@ -27,7 +26,7 @@ pub struct Slot {
     pub bytes_in: u64,
     /// Bytes sent on.
     pub bytes_out: u64,
-    /// Bytes waiting at its end.
+    /// Bytes waiting at the end of the slot.
     pub backlog_bytes: u64,
     /// The median, 95th and 99th percentile of the waits, in seconds.
     pub waits_s: [f64; 3],
@@ -44,13 +43,13 @@ pub struct Slot {
 /// The traffic of a class in a slot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClassSlot {
-    /// Its name; empty for the sum of all others.
+    /// The class's name; empty for the sum of all others.
     pub class: String,
     /// Bytes offered.
     pub bytes_in: f64,
-    /// Bytes that it got.
+    /// Bytes that the class got.
     pub bytes_out: f64,
-    /// Bytes that it should have got.
+    /// Bytes of the class's fair share.
     pub fair_bytes: f64,
 }
 
@@ -81,8 +80,8 @@ impl Default for Sums {
 }
 
 impl Slots {
-    /// Takes an observation at `now_s`, in seconds since 1970, `over_s` after the previous one.
-    /// Returns the finished slots.
+    /// Takes an observation at `now_s`, in seconds since 1970. The previous one was `over_s`
+    /// seconds before. Returns the finished slots.
     pub fn take(
         &mut self,
         now_s: u64,
@@ -110,7 +109,7 @@ impl Begun {
         for (sums, way) in self.ways.iter_mut().zip(&snapshot.ways) {
             sums.jain = sums.jain.min(way.jain);
             sums.worst_points = sums.worst_points.max(way.worst_share_error_points);
-            // A parent is the sum of its children.
+            // A parent is the sum of its children, so parents are skipped.
             let parents: Vec<&str> = way.classes.iter().map(|class| class.parent.as_str()).collect();
             for class in way.classes.iter().filter(|class| class.offered_bps > 0.0) {
                 let is_parent = parents.contains(&class.class.as_str());
@@ -155,7 +154,7 @@ impl Begun {
     }
 }
 
-/// The classes that got most, and the rest of the traffic.
+/// The classes that got most, and the sum of the rest.
 fn busiest(classes: BTreeMap<String, ClassSlot>, bytes_in: u64, bytes_out: u64) -> Vec<ClassSlot> {
     let mut named: Vec<ClassSlot> =
         classes.into_iter().map(|(class, slot)| ClassSlot { class, ..slot }).collect();
@@ -188,8 +187,8 @@ fn causes(is: &TotalsSnapshot, was: &TotalsSnapshot) -> BTreeMap<(&'static str, 
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// The median, 95th and 99th percentile of the waits in `is` that were not in `was`, each as the
-/// upper end of its bucket.
+/// The median, 95th and 99th percentile of the waits that `is` counts in addition to `was`. Each is
+/// the upper end of its bucket.
 fn quantiles(is: &SojournHistogram, was: &SojournHistogram) -> [f64; 3] {
     let new: Vec<u64> = (is.counts.iter().enumerate())
         .map(|(at, count)| count.saturating_sub(was.counts.get(at).copied().unwrap_or(0)))
@@ -273,7 +272,8 @@ mod tests {
         let over = slots.take(1, 1.0, &second.0, &second.1);
         let shown: Vec<(&str, f64)> =
             over[0].classes.iter().map(|class| (class.class.as_str(), class.bytes_out)).collect();
-        // Two readings of a second each; the reading at a slot's start counts for that slot.
+        // The slot has two readings, a second apart. The reading at a slot's start counts for that
+        // slot.
         assert_eq!(shown, [("alice", 2000.0), ("bob", 1000.0), (OTHERS, 0.0)]);
     }
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// The bounds of the store in size and time.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Bytes of the file.
+    /// The most bytes of the file.
     pub bytes: u64,
-    /// Seconds after which a minute is deleted.
+    /// Seconds after which slots of a minute are deleted.
     pub keep_s: u64,
 }
 
@@ -29,7 +29,7 @@ const VERSION: i32 = 1;
 const PAGE: u64 = 4096;
 /// The interval at which old data is deleted, in seconds.
 const TIDY_S: u64 = 60;
-/// How long slots of one and of ten seconds are kept, in seconds.
+/// The seconds for which slots of one second and of ten seconds are kept.
 const KEPT_S: [u64; 2] = [900, 7200];
 
 const TABLES: &str = "
@@ -50,8 +50,8 @@ impl Store {
         Store { connection, bounds, path: None, tidied_s: 0 }
     }
 
-    /// Opens or creates the file at `path`. A file that is corrupt, or of another program, is put
-    /// aside, and its new name returned.
+    /// Opens or creates the file at `path`. A file that is corrupt, or of another program, is
+    /// renamed; its new name is returned.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -76,16 +76,15 @@ impl Store {
         self.bounds
     }
 
-    /// The connection for reading.
     pub(super) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// Keeps slots and deletes old ones. If there is no room left, it deletes the oldest quarter of
-    /// the minutes.
+    /// Keeps slots and deletes old ones. If there is no room, it deletes the oldest quarter of the
+    /// slots of a minute.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If the slots cannot be written.
     pub fn keep(&mut self, slots: &[Slot], now_s: u64) -> Result<(), rusqlite::Error> {
         if now_s >= self.tidied_s + TIDY_S {
             self.tidied_s = now_s;
@@ -149,7 +148,7 @@ impl Store {
     /// Keeps a change.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the change cannot be written.
     pub fn note(&mut self, change: &Change) -> Result<(), rusqlite::Error> {
         let Change { at_s, kind, text } = change;
         self.connection.execute("INSERT INTO change VALUES (?,?,?)", params![at_s, kind, text]).map(|_| ())
@@ -217,7 +216,7 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// The most files kept that were put aside.
+/// The most renamed files that are kept.
 const MAX_ASIDE: u32 = 4;
 
 /// Renames the file, and removes its companion files.
@@ -227,7 +226,7 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    // Earlier ones stay, except the last if there are too many.
+    // Earlier files stay, except the last if all names are taken.
     let numbered = (2..=MAX_ASIDE).map(|number| beside(&format!(".broken-{number}")));
     let names: Vec<PathBuf> = std::iter::once(beside(".broken")).chain(numbered).collect();
     let free = names.iter().find(|name| !name.exists()).or(names.last());
@@ -236,7 +235,7 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
         // The file may not exist.
         let _ = std::fs::remove_file(gone);
     }
-    // By a link, since the process may only create and remove names.
+    // A link is used, since the process may only create and remove names.
     std::fs::hard_link(path, &aside)?;
     std::fs::remove_file(path)?;
     Ok(aside)
@@ -288,7 +287,7 @@ mod tests {
         let path = folder.path().join("home.sqlite");
         let (mut store, _) = Store::open(&path, BOUNDS).expect("it is ours");
         store.keep(&[slot(60, 60, 3)], 100).expect("there is room");
-        // Copies of the files as a kill would leave them.
+        // The copies are the files as a kill would leave them.
         let copy = folder.path().join("copy.sqlite");
         for ending in ["", "-wal"] {
             let named = |path: &Path| format!("{}{ending}", path.display());
@@ -355,7 +354,7 @@ mod tests {
         history.keep(&[slot(60, 60, 1)], 100);
         drop(history);
         assert!(History::open(Some(&path), BOUNDS).fault().is_none());
-        // A file whose middle is overwritten.
+        // The middle of the file is overwritten.
         let mut bytes = std::fs::read(&path).expect("it is there");
         let middle = bytes.len() / 2;
         bytes[4096..middle.max(4097 + 64)].fill(0xa5);

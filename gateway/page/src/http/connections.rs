@@ -1,8 +1,8 @@
-//! Limits the connections of a server.
+//! Limits the number of a server's connections.
 //!
-//! Their number is bounded. A further connection replaces one that has not yet shown that it may
-//! read: the oldest of the network with the most such connections. So a client that keeps
-//! connections open takes room only from itself.
+//! At the limit, a new connection replaces one whose client has not yet shown that it may read: the
+//! oldest of the network with most such connections. So a client that keeps connections open takes
+//! room only from itself.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ const MAX_CONNECTIONS: usize = 64;
 /// The state of a connection, carried by its requests.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// Has it shown that it may read?
+    /// Has the client shown that it may read?
     pub may_read: AtomicBool,
-    /// When its stream last delivered data, in milliseconds of the monotonic clock; 0 without a
+    /// The time of the stream's last delivery, in milliseconds of the monotonic clock; 0 without a
     /// stream.
     pub taken_at_ms: AtomicU64,
 }
@@ -45,7 +45,7 @@ impl Connections {
         self.0.push(Connection { network: network(peer), marks: Arc::default(), state: State::New(stream) });
     }
 
-    /// Serves the new ones, each by a task that `serve` starts.
+    /// Serves the new connections, each by a task that `serve` starts.
     pub(super) fn serve(&mut self, serve: &mut dyn FnMut(TcpStream, Arc<Marks>) -> AbortHandle) {
         let all = std::mem::take(&mut self.0).into_iter();
         let served = all.map(|connection| match connection.state {
@@ -77,7 +77,7 @@ impl Connections {
         }
     }
 
-    /// The oldest `wanted` connection of the network with the most.
+    /// The oldest `wanted` connection of the network that has most of them.
     fn oldest_of_most(&self, wanted: &dyn Fn(&Connection) -> bool) -> Option<usize> {
         let of = |network: IpAddr| {
             self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()
@@ -94,8 +94,8 @@ impl Connection {
     }
 }
 
-/// The network of an address. A host with one IPv6 address can use the other 2^64 of its network
-/// too.
+/// The network of an address. A host with one IPv6 address can use all 2^64 addresses of its
+/// network.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),

@@ -1,7 +1,7 @@
 //! The latest observation in all served forms, taken at most ten times a second.
 //!
-//! All answers within that time are of the same instant, so a number on the page equals the metric
-//! of its name.
+//! All answers in a tenth of a second are of the same instant, so a number on the page equals the
+//! metric of the same name.
 
 use axum::body::Bytes;
 use fairwire_control::snapshot::Snapshot;
@@ -11,7 +11,7 @@ use fairwire_service::telemetry::exposition::Format;
 use fairwire_service::telemetry::{Board, exposition};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The age up to which an observation is reused.
+/// The greatest age at which an observation is reused.
 const FRESH: Duration = Duration::from_ms(100);
 
 /// The latest observation.
@@ -25,7 +25,7 @@ pub struct Latest {
 struct Made {
     at: Time,
     snapshot: Arc<Snapshot>,
-    /// Metrics by format, once requested.
+    /// Metrics by format, made at the first request.
     metrics: [Option<Bytes>; 2],
 }
 
@@ -40,7 +40,7 @@ impl Latest {
         self.with(|made| made.snapshot.clone())
     }
 
-    /// The metrics of the same snapshot.
+    /// The metrics of the latest snapshot.
     pub fn metrics(&self, format: Format) -> Bytes {
         self.with(|made| {
             let Made { snapshot, metrics, .. } = made;

@@ -1,7 +1,7 @@
 //! Metrics and the page over HTTP, on a separate thread.
 //!
-//! A connection carries one request, and head and answer have a short time limit. A stream of
-//! measurements lasts as long as its reader takes data. The datapath shares only the board with
+//! A connection carries one request. Its head and the answer have a short time limit, but a stream
+//! of measurements lasts as long as its reader takes data. The datapath shares only the board with
 //! this thread, and never waits for it.
 
 mod connections;
@@ -53,8 +53,8 @@ pub fn listen(address: SocketAddr, token: Option<&str>) -> Result<TcpListener, S
     check(address, token)?;
     let bound = || {
         let listener = TcpListener::bind(address)?;
-        // The standard library's queue holds 128. A SYN that finds it full is retransmitted after a
-        // second.
+        // The standard library's queue holds 128 connections. A SYN that finds it full is
+        // retransmitted after a second.
         rustix::net::listen(&listener, MAX_WAITING)?;
         Ok(listener)
     };
@@ -85,7 +85,7 @@ impl Site {
     }
 
     /// The page with its measurements in `routes`, and metrics. The page's files need no token:
-    /// they are equal for all gateways, and contain the token field.
+    /// they are equal for all gateways, and include the token field.
     pub fn page(listener: TcpListener, readers: &Readers, latest: Arc<Latest>, routes: Router) -> Self {
         let missing = || async { (StatusCode::NOT_FOUND, "there is nothing of that name\n") };
         let measured = readers.only(routes.merge(metrics::routes(latest)).fallback(missing));
@@ -120,7 +120,7 @@ pub fn serve(sites: Vec<Site>, stop: Arc<AtomicBool>) -> Result<JoinHandle<()>, 
         runtime.block_on(async {
             let tasks: Vec<_> = accepting.map(tokio::spawn).collect();
             for task in tasks {
-                // A fault in one does not affect the others.
+                // A fault in one site does not affect the others.
                 let _ = task.await;
             }
         });
@@ -133,15 +133,16 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
     while !stop.load(Ordering::Relaxed) {
         match timeout(PATIENCE, listener.accept()).await {
             Ok(Ok((stream, peer))) => connections.add(peer.ip(), stream),
-            // The descriptors ran out, or the client has left; others may succeed later.
+            // The process has no descriptor left, or the client has left. Later connections may
+            // succeed.
             Ok(Err(_)) => {
                 sleep(PATIENCE).await;
                 continue;
             }
             Err(_) => continue,
         }
-        // Accepts all waiting connections before it serves any. Most of a crowd then make room for
-        // the rest, at no further cost.
+        // All waiting connections are accepted before any is served. In a crowd, most then make
+        // room for the rest before they cost anything.
         for _ in 1..MAX_WAITING {
             match poll_fn(|context| Poll::Ready(listener.poll_accept(context))).await {
                 Poll::Ready(Ok((stream, peer))) => connections.add(peer.ip(), stream),
@@ -153,7 +154,7 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
     }
 }
 
-/// One request and its answer.
+/// Serves one request on `stream`.
 async fn converse(stream: tokio::net::TcpStream, routes: Router, marks: Arc<Marks>) {
     let of_connection = marks.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {

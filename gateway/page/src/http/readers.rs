@@ -20,8 +20,8 @@ use tokio::time::{Instant, sleep};
 pub struct Readers {
     /// The required token.
     pub token: Option<String>,
-    /// The permitted names of this machine, in addition to its addresses and `localhost`. With a
-    /// token and no listed name, any name is permitted.
+    /// The names permitted for this machine, in addition to its addresses and `localhost`. With a
+    /// token and an empty list, any name is permitted.
     pub hosts: Vec<String>,
 }
 
@@ -34,19 +34,18 @@ impl Readers {
 
     /// Limits `router` to the names of this machine, and adds security headers.
     pub fn secured(&self, router: Router) -> Router {
-        // Pages of other sites do not know the token.
+        // With a token any name is safe, since pages of other sites do not know the token.
         let are_open = self.token.is_some() && self.hosts.is_empty();
         fairwire_web::secured(router, &GATEWAY, Names { listed: self.hosts.clone(), are_open })
     }
 }
 
-/// The checks for a reader.
 struct Gate {
     token: Option<String>,
     guesses: Mutex<Guesses>,
 }
 
-/// Wrong tokens, and their number at the last log line.
+/// The number of wrong tokens, now and at the last log line.
 #[derive(Default)]
 struct Guesses {
     wrong: u64,
@@ -54,14 +53,12 @@ struct Guesses {
     said_at: Option<Instant>,
 }
 
-/// The delay of the answer to a wrong token. Answers follow one another, so all readers together
-/// get five a second. The connection limit bounds the waiting ones.
+/// The delay of the answer to a wrong token. These answers follow one another, so all readers
+/// together get five a second. The connection limit bounds the number that wait.
 const SLOW: Duration = Duration::from_millis(200);
-/// The interval between log lines.
 const SAY_EVERY: Duration = Duration::from_secs(60);
 
 impl Gate {
-    /// Records a wrong token.
     async fn note_guess(&self) {
         let mut guesses = self.guesses.lock().await;
         guesses.wrong += 1;
@@ -104,7 +101,7 @@ fn is_allowed(token: Option<&str>, headers: &HeaderMap) -> bool {
     scheme.eq_ignore_ascii_case(b"Bearer ") && is_same(token.as_bytes(), shown)
 }
 
-/// Are they equal? The time depends only on their lengths.
+/// Are the two equal? The time taken depends only on their lengths.
 fn is_same(token: &[u8], shown: &[u8]) -> bool {
     let differences = token.iter().zip(shown).fold(0, |sum, (a, b)| sum | (a ^ b));
     std::hint::black_box(differences) == 0 && token.len() == shown.len()

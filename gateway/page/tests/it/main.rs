@@ -1,5 +1,5 @@
-//! The served measurements of a datapath on memory ports. One binary, since each would link all
-//! crates again.
+//! The served measurements of a datapath on memory ports. The tests are one binary, since each
+//! binary links all crates again.
 
 mod page;
 mod telemetry;

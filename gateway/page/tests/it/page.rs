@@ -71,7 +71,6 @@ impl Drop for Served {
     }
 }
 
-/// The value of a metric with these labels.
 fn metric(page: &str, name: &str) -> f64 {
     let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("`{name}` is not in\n{page}")).parse().expect("a number")
@@ -181,7 +180,8 @@ fn a_stream_begins_with_a_snapshot_and_a_17th_viewer_is_refused() {
     assert!(served.watch.live.viewers() <= 16);
 }
 
-/// A second of arrivals at twice the rate of a 10 Mbit/s link, from four hosts of two classes.
+/// A second of arrivals at twice the rate of a 10 Mbit/s link. They come from four hosts of two
+/// classes.
 fn load() -> Vec<Arrival> {
     let arrival = |n: u64| Arrival {
         at: Time::ZERO + Duration::from_us(n * 600),

@@ -1,4 +1,5 @@
-//! An observer's view of a datapath on memory ports and virtual time, and its readers.
+//! The observer of a datapath on memory ports and virtual time, and the readers of its
+//! measurements.
 
 use etherparse::PacketBuilder;
 use fairwire_control::snapshot::Snapshot;
@@ -22,7 +23,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// 8 Mbit/s: one byte is 1 us.
+/// 8 Mbit/s, at which one byte takes 1 us.
 const BPS: u64 = 8_000_000;
 const BYTES: u64 = 1000;
 
@@ -75,17 +76,17 @@ fn udp(from: u16) -> Vec<u8> {
     frame
 }
 
-/// Two flows download for `seconds` at three quarters of the link each, and one uploads at a tenth
+/// Two flows download for `seconds` at three quarters of the link each. One flow uploads at a tenth
 /// of the link.
 fn arrivals(seconds: u64) -> [Vec<Arrival>; 2] {
     let at = |us: u64, frame| Arrival { at: Time::from_ns(us * 1000), frame, vnet: VnetHeader::PLAIN };
-    // One packet per 1333 us; the second flow sends half a period later.
+    // Each flow sends a packet per 1333 us, the second flow half a period later.
     let download = (0..seconds * 750).flat_map(|n| [at(n * 1333, udp(1)), at(n * 1333 + 666, udp(2))]);
     let upload = (0..seconds * 100).map(|n| at(n * 10_000, udp(3)));
     [download.collect(), upload.collect()]
 }
 
-/// Runs for `seconds`, observed every 10 ms. `look` gets each observation.
+/// Runs the datapath for `seconds`, observed every 10 ms. `look` gets each observation.
 pub(super) fn observed(seconds: u64, look: &mut dyn FnMut(u64, &mut Observer)) -> (Arc<Board>, Datapath) {
     let [download, upload] = arrivals(seconds);
     let mut wire = Wire { left: MemoryPort::new(download), right: MemoryPort::new(upload) };
@@ -112,12 +113,13 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     let snapshot = board.latest_with_classes();
     assert_eq!((snapshot.name.as_str(), snapshot.uptime_s, snapshot.reloads), ("edge", 3.99, 0));
     let [download, upload] = &snapshot.ways[..] else { panic!("two ways") };
-    // Within three packets of 1000 B in a second: one at each end, and one in transmission.
+    // The rate is exact to three packets of 1000 B: one at each end of the second, and one in
+    // transmission.
     near(download.throughput_bps, 8e6, 24e3);
     near(download.utilization, 1.0, 0.003);
     near(upload.throughput_bps, 0.8e6, 24e3);
     assert_eq!((upload.discipline.as_str(), upload.utilization), ("", 0.0));
-    // A full queue of twenty packets of 1 ms, within the millisecond of a step and a bucket.
+    // A full queue holds twenty packets of 1 ms. The wait is exact to a step of 1 ms and a bucket.
     near(download.sojourn.p50_s, 0.020, 0.002);
     assert!(download.sojourn.p99_s <= download.sojourn.max_s);
     let totals = &download.totals;
@@ -125,7 +127,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     assert_eq!(totals.packets_in, totals.packets_out + gone + totals.inside);
     assert_eq!(totals.bytes_in, totals.packets_in * BYTES);
     assert_eq!(totals.dropped["overflow"], datapath.forward.totals().dropped[0]);
-    // Two flows share the link; each offered three quarters of it.
+    // Two flows share the link, each of which offers three quarters of it.
     assert_eq!((download.active_flows, upload.active_flows), (2, 1));
     let names: BTreeSet<&str> = download.flows.iter().map(|flow| flow.flow.as_str()).collect();
     assert_eq!(names, BTreeSet::from(["udp 192.0.2.1:1 -> 10.0.0.2:9", "udp 192.0.2.1:2 -> 10.0.0.2:9"]));
@@ -145,7 +147,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     near(class.fair_bps, class.throughput_bps, 1e-6);
     near(download.worst_share_error_points, 0.0, 1e-9);
     assert_eq!(snapshot.captured, 16);
-    // To JSON and back.
+    // The snapshot survives JSON.
     let text = serde_json::to_string(&*snapshot).expect("it has no infinity");
     let back: Snapshot = serde_json::from_str(&text).expect("its own form");
     assert_eq!((&back.ports, &back.ways[0].totals), (&snapshot.ports, &snapshot.ways[0].totals));
@@ -159,23 +161,23 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     let [download, upload] = &counts.ways[..] else { panic!("two ways") };
     assert_eq!((download.flow_count, download.flows.len()), (2, 2));
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
-    // Copies start every half second, from the start on.
+    // The flow counters are copied every half second from the start on.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // At 3.5 s: one packet per 1333 us of each flow arrived, and one per millisecond left for both
-    // together.
+    // By 3.5 s, one packet per 1333 us of each flow has arrived, and one per millisecond of both
+    // flows together has left.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
         assert_eq!(flow.bytes_out, flow.packets_out * BYTES);
-        // At most twenty packets wait, which neither left nor were dropped.
+        // At most twenty packets wait, and one is being sent.
         assert!(flow.packets_in - flow.packets_out - flow.dropped <= 21, "{flow:?}");
     }
     near(download.flows.iter().map(|flow| flow.packets_out).sum::<u64>() as f64, 3500.0, 2.0);
-    // Totals and waits are those of the last interval.
+    // Totals and waits are from the last interval.
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
-    // The requested number of flows, which are those that got most.
+    // The board returns as many flows as requested: those that got most.
     let one = board.counts(1);
     assert_eq!((one.ways[0].flow_count, one.ways[0].flows.len()), (2, 1));
     assert_eq!(one.ways[0].flows[0], download.flows[0]);
@@ -231,7 +233,7 @@ fn open_metrics(board: &Board) -> String {
     exposition::text(&board.latest_with_classes(), &board.about(), Format::OpenMetrics)
 }
 
-/// Reads a page strictly by the specification's grammar, and checks its rules for families.
+/// Reads a page strictly by the specification's grammar, and checks the rules for families.
 fn strictly(text: &str, format: Format) -> Page {
     let mut page = Page::default();
     let mut family = String::new();
@@ -354,10 +356,10 @@ fn the_sojourn_is_a_histogram_since_the_start() {
         page.samples[&format!("fairwire_sojourn_seconds{name}{{way=\"download\"{more}}}")]
     };
     let count = sample("_count", "");
-    // Packets whose transmission began; one may be incomplete.
+    // The metric counts packets whose transmission began, so one may be incomplete.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
     assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
-    // A full queue of twenty packets of 1 ms, after about a hundred packets.
+    // After about a hundred packets, a full queue of twenty packets of 1 ms waits.
     near(sample("_sum", "") / count, 0.020, 0.002);
     let below = |bound: &str| sample("_bucket", &format!(",le=\"{bound}\"")) / count;
     assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");
@@ -401,7 +403,6 @@ fn counters_never_decrease_across_a_reload() {
     assert!(last["node_qdisc_packets_total{device=\"lan0\",kind=\"tail-drop\"}"] > 2500.0);
 }
 
-/// Sends one request and returns the head and the body of the answer.
 pub(super) fn send(address: SocketAddr, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.write_all(request.as_bytes()).expect("it takes a request");
@@ -436,7 +437,6 @@ impl Served {
         Served { address, stop, thread: Some(thread) }
     }
 
-    /// The status of an answer to `request`.
     fn status(&self, request: &str) -> String {
         send(self.address, request).0.split(' ').nth(1).expect("a status").to_owned()
     }
@@ -476,7 +476,7 @@ fn only_metrics_are_served() {
     assert!(!answer.starts_with(b"HTTP/1.1 200"), "a head of 100 kB is refused");
 }
 
-/// A connection from `peer`, one of loopback's addresses.
+/// A connection from `peer`, which is a loopback address.
 fn connected_from(peer: [u8; 4], to: SocketAddr) -> TcpStream {
     use rustix::net::{AddressFamily, SocketAddrV4, SocketType, bind, connect, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
@@ -485,7 +485,6 @@ fn connected_from(peer: [u8; 4], to: SocketAddr) -> TcpStream {
     TcpStream::from(socket)
 }
 
-/// How many of `streams` the server has closed.
 fn closed(streams: &[TcpStream]) -> usize {
     let is_over = |stream: &&TcpStream| {
         let mut stream: &TcpStream = stream;
@@ -506,7 +505,8 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     let token = "Authorization: Bearer secret\r\n";
     let hundred = || (0..100).map(|_| connected_from([127, 0, 0, 2], served.address));
     let mut silent: Vec<TcpStream> = hundred().chain(hundred()).collect();
-    // From another address, a client sends its request in two parts, while a hundred more connect.
+    // A client at another address sends its request in two parts, while a hundred more clients
+    // connect.
     let mut slow = connected_from([127, 0, 0, 9], served.address);
     slow.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n").expect("it takes a part");
     silent.extend(hundred());
@@ -517,12 +517,11 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     for _ in 0..5 {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
-    // The test did not wait for connections to close, so some are still open. The server accepts
-    // 64.
+    // The server keeps 64 connections. Some others may still be open, since the test does not wait
+    // for them.
     let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
-    // The remaining connections end after their two seconds: reading ends because the server closes
-    // them.
+    // The server closes the remaining connections after two seconds, so reading ends.
     for mut stream in silent {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
@@ -579,7 +578,7 @@ fn a_rebound_host_name_gets_nothing() {
     for (request, status) in [(twice, "400"), (none, "400"), (old, "200"), (whole, "421")] {
         assert_eq!(plain.status(request), status, "{request}");
     }
-    // Pages of other sites do not know the token, but a list of names still applies.
+    // With a token any name is permitted, but a list of names still applies.
     let token = "Authorization: Bearer secret\r\nConnection: close\r\n\r\n";
     let named = |host: &str| format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\n{token}");
     assert_eq!(Served::new(Some("secret")).status(&named("any.example")), "200");
@@ -616,12 +615,13 @@ fn a_token_is_required_beyond_loopback() {
     assert!(listen("0.0.0.0:0".parse().expect("an address"), Some("secret")).is_ok());
 }
 
-/// The files in this repository for Prometheus and Grafana.
+/// The path of a file for Prometheus or Grafana in this repository.
 fn monitoring(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
 }
 
-/// Runs `promtool` with `arguments` on `input`. `None`, with a loud message, if it is missing.
+/// Runs `promtool` with `arguments` on `input`. Returns `None`, with a prominent message, if
+/// `promtool` is missing.
 fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
     use std::process::{Command, Stdio};
     let mut command = Command::new("promtool");
@@ -646,7 +646,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
 fn promtool_accepts_the_metrics() {
     let (board, _) = observed(2, &mut |_, _| ());
     let mut snapshot = (*board.latest_with_classes()).clone();
-    // A gauge of each unit, named as by disciplines.
+    // The snapshot gets a gauge of each unit, named as disciplines do.
     let gauges =
         ["drop_probability_1", "backlog_packets", "flows", "pool_tokens", "delay_s", "contract_rate_bps"];
     snapshot.ways[0].gauges.extend(gauges.map(|name| (name.to_owned(), 0.5)));
@@ -676,7 +676,6 @@ fn the_alert_rules_are_valid_and_fire_when_expected() {
     }
 }
 
-/// The words of `text` that name metrics.
 fn metrics_in(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words
@@ -697,7 +696,7 @@ fn rules_and_dashboard_name_only_exported_metrics() {
         let unknown: Vec<_> = named.difference(&exported).collect();
         assert!(unknown.is_empty(), "{name} names {unknown:?}, which no gateway exports");
     }
-    // Labels too: a query with a misspelt label shows no data.
+    // Labels are checked too: a query with a misspelt label shows no data.
     for label in ["way", "device", "kind", "cause", "class", "le"] {
         assert!(page.samples.keys().any(|series| series.contains(&format!("{label}=\""))), "{label}");
     }

@@ -36,22 +36,25 @@ pub(crate) enum Kind {
     /// The kernel routes on the gateway's processor instead of the source's (receive packet
     /// steering).
     KernelOnItsOwnCore,
-    /// The kernel routes, and shapes with its HTB.
     KernelHtb,
-    /// The kernel routes, and shapes with its HTB, on the gateway's processor.
     KernelHtbOnItsOwnCore,
     /// We carry frames, through a discipline if there is one.
-    Ours { back_end: BackEnd, discipline: Option<&'static str> },
-    /// We are the bottleneck: the gateway as an operator configures it, at [`BOTTLENECK`], with
-    /// these keys in each direction.
-    Bottleneck { keys: &'static str },
+    Ours {
+        back_end: BackEnd,
+        discipline: Option<&'static str>,
+    },
+    /// We are the bottleneck: a gateway that limits each direction to [`BOTTLENECK`], with these
+    /// configuration keys.
+    Bottleneck {
+        keys: &'static str,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BackEnd {
     AfPacket,
     AfPacketQueue,
-    /// `AfPacket` with one system call per frame; shows what batches save.
+    /// `AfPacket` with one system call per frame, to show what batches save.
     OneByOne,
     Tun,
 }
@@ -86,7 +89,7 @@ pub(crate) const ALL: &[Contestant] = &[
     bottleneck("2.5 Gbit/s, default", ""),
 ];
 
-/// Above any offered load: the benchmark measures the work, not the shaping.
+/// A rate above any offered load, so the benchmark measures work and not shaping.
 const RATE_BPS: u64 = 20_000_000_000;
 
 impl Contestant {
@@ -108,7 +111,7 @@ impl Contestant {
         matches!(self.kind, Kind::Bottleneck { .. })
     }
 
-    /// Whether it has its own processor.
+    /// Does the contestant have a processor to itself?
     pub(crate) fn has_own_core(&self) -> bool {
         self.is_ours() || matches!(self.kind, Kind::KernelOnItsOwnCore | Kind::KernelHtbOnItsOwnCore)
     }
@@ -117,7 +120,7 @@ impl Contestant {
         matches!(self.kind, Kind::KernelHtb | Kind::KernelHtbOnItsOwnCore)
     }
 
-    /// Sets up the kernel for it. This thread is in the gateway's namespace.
+    /// Sets up the kernel for the contestant. This thread is in the gateway's namespace.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let interface = Side::Right.name();
         if !self.is_ours() && self.has_own_core() {
@@ -190,23 +193,22 @@ fn route_through() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets the processors of `mask` handle the gateway's received frames in the kernel; with 0, the
-/// processors on which the frames arrive.
+/// Lets the processors of `mask` handle the gateway's received frames in the kernel. With 0, the
+/// processor on which a frame arrives handles it.
 fn steer(mask: u32) -> Result<(), Failure> {
     let write = || -> Result<(), Trouble> {
-        // /sys shows the network namespace in which it was mounted.
+        // /sys shows the namespace in which it was mounted, so it is mounted again.
         part_sys()?;
         Side::BOTH.into_iter().try_for_each(|side| {
             let queue = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", side.name());
             std::fs::write(queue, format!("{mask:x}")).during("steering received frames")
         })
     };
-    // The new /sys applies only to this thread.
+    // Only this thread gets the new /sys.
     let written = std::thread::scope(|scope| scope.spawn(write).join());
     Ok(written.map_err(|_| "the writer to /sys panicked")??)
 }
 
-/// Makes one system call for each frame that it sends.
 struct OneByOne(AfPacket);
 
 impl Port for OneByOne {
@@ -233,7 +235,7 @@ impl AsFd for OneByOne {
     }
 }
 
-/// State shared by the threads of a measurement and the gateway's.
+/// State that the measuring threads share with the gateway's thread.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub is_over: AtomicBool,

@@ -11,8 +11,8 @@ const ETHERNET_BYTES: usize = 14;
 /// Discard (RFC 863).
 const PORT: u16 = 9;
 
-/// A UDP frame of `bytes` from the host `source` to `destination` at the Ethernet address `mac`;
-/// `flow` is the sender's port.
+/// A UDP frame of `bytes` to the Ethernet address `mac`. `hosts` are its source and destination,
+/// and `flow` is the sender's port.
 pub(crate) fn udp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = ip(bytes, mac, hosts, flow, 17);
     let udp_bytes = (frame.len() - PORTS_AT) as u16;
@@ -20,7 +20,7 @@ pub(crate) fn udp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u1
     frame
 }
 
-/// A TCP frame with timestamps, with the same parameters as in [`udp`].
+/// A TCP frame with timestamps. The parameters are those of [`udp`].
 #[allow(dead_code, reason = "of two programs one sends TCP")]
 pub(crate) fn tcp(bytes: FrameBytes, mac: [u8; 6], hosts: [[u8; 4]; 2], flow: u16) -> Vec<u8> {
     let mut frame = ip(bytes, mac, hosts, flow, 6);
@@ -37,8 +37,8 @@ pub(crate) fn goes_on(frame: &mut [u8], number: u32) {
     frame[PORTS_AT + 24..PORTS_AT + 28].copy_from_slice(&number.to_be_bytes());
 }
 
-/// Gives a UDP frame the beginning of its flow's QUIC packet `number`: a handshake first, then
-/// short headers whose spin bit changes every 16 packets.
+/// Gives a UDP frame the first bytes of its flow's QUIC packet `number`. A handshake comes first,
+/// then short headers whose spin bit changes every 16 packets.
 #[allow(dead_code, reason = "of two programs one sends QUIC")]
 pub(crate) fn spins(frame: &mut [u8], number: u32) {
     let spin = (number / 16 % 2) as u8 * 0x20;
@@ -46,7 +46,7 @@ pub(crate) fn spins(frame: &mut [u8], number: u32) {
     frame[PORTS_AT + 8..PORTS_AT + 13].copy_from_slice(&begin);
 }
 
-/// After Ethernet and IPv4.
+/// The offset of the ports, after Ethernet and IPv4.
 const PORTS_AT: usize = ETHERNET_BYTES + 20;
 
 fn ip(

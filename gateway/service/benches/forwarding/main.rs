@@ -1,7 +1,7 @@
-//! `make bench-gateway`: compares the gateway's back ends with the kernel's own routing, on the
-//! same interfaces within the same minutes.
+//! `make bench-gateway`: compares the gateway's back ends with the kernel's routing, on the same
+//! interfaces within the same minutes.
 //!
-//! `proof/bench/README.md` describes what is measured and how.
+//! `proof/bench/README.md` describes the measurements and the method.
 
 mod contestant;
 mod frame;

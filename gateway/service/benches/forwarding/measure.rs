@@ -40,9 +40,9 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Whether `contestant` can answer it. Without its own processor the kernel's work runs in
-    /// other threads' time. If the link is the bottleneck, only TCP throughput and the cost of a
-    /// frame are measured.
+    /// Can `contestant` be measured? Without its own processor, the kernel's work runs in other
+    /// threads' time. If the link is the bottleneck, only TCP throughput and the cost of a frame
+    /// are measured.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
@@ -56,9 +56,9 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// The kernel accounts processor time in steps of 10 ms.
+/// Long enough for the kernel's accounting of processor time, in steps of 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
-/// Frames per second when CPU time is measured; every contestant can carry them.
+/// Frames per second when CPU time is measured, which every contestant can carry.
 pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
@@ -69,8 +69,8 @@ pub(crate) fn measure(
     contestant: &Contestant,
     question: Question,
 ) -> Result<[f64; 2], Failure> {
-    // The kernel's work is the processor's time that is not idle, so the processor must be able to
-    // idle.
+    // The kernel's work is the time in which its processor is not idle, so processor must be able
+    // to idle.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
     if let Err(error) = &awake {
@@ -105,8 +105,8 @@ pub(crate) fn measure(
     answer
 }
 
-/// Sends frames of 64 flows from the source until `is_over`: as many as possible, or one every
-/// `gap`.
+/// Sends frames of 64 flows from the source until `is_over`: one every `gap`, or as many as
+/// possible.
 fn blast(
     stage: &Stage,
     way: Way,
@@ -156,7 +156,7 @@ fn saturate(stage: &Stage, contestant: &Contestant, bytes: FrameBytes) -> Result
 fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2], Failure> {
     let is_over = AtomicBool::new(false);
     let gap = Some(Duration::from_ns(1_000_000_000 / FIXED_RATE));
-    // The work of other programs on the kernel's processor.
+    // The work of other programs on the kernel's processor is measured first.
     let quiet = if contestant.is_ours() { 0.0 } else { busy(&mut || Ok(0))?.0 };
     thread::scope(|scope| {
         let blaster = scope.spawn(|| blast(stage, contestant.way(), FrameBytes(64), gap, &is_over));
@@ -177,8 +177,8 @@ fn cpu(stage: &Stage, contestant: &Contestant, watch: &Watch) -> Result<[f64; 2]
     })
 }
 
-/// The part of [`PROCESSOR_WINDOW`] in which the gateway's processor was busy, and the growth of
-/// `count` meanwhile.
+/// The fraction of [`PROCESSOR_WINDOW`] in which the gateway's processor was busy, and the growth
+/// of `count` in that time.
 fn busy(count: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<(f64, u64), Failure> {
     let (from, idle, counted) = (clock::now(), idle_ns(Core::Gateway)?, count()?);
     clock::sleep_until(from + PROCESSOR_WINDOW);
@@ -186,7 +186,6 @@ fn busy(count: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<(f64, u64), F
     Ok((1.0 - idle as f64 / to.since(from).ns() as f64, counted))
 }
 
-/// The idle time of `core` so far.
 fn idle_ns(core: Core) -> Result<u64, Failure> {
     let name = format!("cpu{}", core.number());
     let text = std::fs::read_to_string("/proc/stat")?;

@@ -18,7 +18,7 @@ const PROMISED: &str = "af-packet, faba";
 pub(crate) struct Report {
     kernel: String,
     processor: String,
-    /// Load averages over one minute, before and after.
+    /// Load averages over one minute, before and after the measurements.
     load: [String; 2],
     rounds: u32,
     rows: Vec<Row>,
@@ -78,7 +78,7 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The median over the rounds of `ours` divided by `theirs` of the same round.
+/// The ratio of `ours` to `theirs` in each round; the median of these.
 fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     median(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
 }
@@ -151,14 +151,15 @@ impl Report {
         text
     }
 
-    /// Each promise, and whether it was kept; none for quantities that were not measured.
+    /// Each promise, and whether it was kept. Promises about quantities that were not measured are
+    /// left out.
     pub(crate) fn promises(&self) -> Vec<(String, bool)> {
         let mut promises = self.promises_beside_the_kernel();
         promises.extend(self.promises_at_the_bottleneck());
         promises
     }
 
-    /// If the link is the bottleneck, per-flow queues carry nearly as much as one queue.
+    /// When the link is the bottleneck, per-flow queues must carry nearly as much as one queue.
     fn promises_at_the_bottleneck(&self) -> Vec<(String, bool)> {
         let Some(one_queue) = self.row("2.5 Gbit/s, faba") else { return Vec::new() };
         let promised = ["2.5 Gbit/s, drr", "2.5 Gbit/s, fq-codel", "2.5 Gbit/s, default"];

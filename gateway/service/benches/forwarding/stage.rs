@@ -1,4 +1,4 @@
-//! The three hosts, set up so the kernel can route and we can bridge between the same pairs.
+//! The three hosts. Between them, the kernel can route and we can bridge.
 
 use super::Failure;
 use fairwire_linux::netlink::{Address, Route};
@@ -8,16 +8,14 @@ use std::net::Ipv4Addr;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The source if the kernel routes.
 pub(crate) const ROUTED_SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
-/// The sink if the kernel routes.
 pub(crate) const ROUTED_SINK: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 2);
 /// A neighbour of the sink that does not exist. Packets to it are counted at the sink and dropped.
 pub(crate) const VACANT: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
 /// Its Ethernet address.
 pub(crate) const VACANT_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
-/// The processors, one for each part.
+/// The processors, one for each role.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Core {
     Source = 1,
@@ -33,9 +31,9 @@ pub(crate) struct Stage {
 /// How traffic crosses the gateway's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// The kernel routes it between two networks.
+    /// The kernel routes the traffic between two networks.
     Routed,
-    /// We carry it between two ends of one network.
+    /// We carry the traffic between two ends of one network.
     Bridged,
 }
 
@@ -58,8 +56,8 @@ impl Stage {
         gateway.add_address(right, network(2, 1))?;
         gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
-        // The kernel applies the larger of this value and an interface's. Packets leave TUN devices
-        // to which no route leads back.
+        // The kernel applies the larger of this value and an interface's. Packets come from TUN
+        // devices to which no route leads back.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -84,10 +82,10 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// The number of its processor. On two processors, the gateway uses one, and source and sink
-    /// share the other.
+    /// The number of the processor. On a machine with two, the gateway uses one, and source and
+    /// sink share the other.
     pub(crate) fn number(self) -> usize {
-        // Counted once: a pinned thread would count only one.
+        // Processors are counted only at first: a pinned thread would count one.
         static COUNT: OnceLock<usize> = OnceLock::new();
         let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         self as usize % count

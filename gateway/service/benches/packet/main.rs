@@ -1,10 +1,10 @@
-//! The cost of a packet in the gateway itself, without any system call:
-//! `cargo bench -p fairwire-gateway --bench packet`.
+//! The cost of a packet in the gateway itself, without any system call: `cargo bench -p
+//! fairwire-gateway --bench packet`.
 //!
 //! Frames of 64 and 1518 bytes from 64 flows pass through the download of a plain gateway (`faba`,
-//! one class). They are UDP, TCP with timestamps, or QUIC; the gateway measures round trips of the
-//! last two. They arrive at 0.9 and at 1.5 of the link's rate, 32 at a time; a port takes and
-//! discards the departures. The benchmark prints nanoseconds of the thread's processor time, the
+//! one class). They are UDP, TCP with timestamps, or QUIC; the gateway measures round trips of TCP
+//! and QUIC. They arrive at 0.9 and at 1.5 of the link's rate, 32 at a time, and a port discards
+//! the departures. The benchmark prints nanoseconds of the thread's processor time per frame, the
 //! median of rounds. For a profile of instructions, run one of the loads, 0 to 9, under callgrind:
 //!
 //! ```text
@@ -38,7 +38,8 @@ enum Protocol {
 
 use Protocol::{Quic, Tcp, Udp};
 
-/// Gives frames of all flows in turn, `gives` at a time, and discards those that it receives.
+/// Supplies frames of all flows in turn, `gives` at a time, and discards the frames that it
+/// receives.
 struct Source {
     frames: Vec<Vec<u8>>,
     next: usize,
@@ -89,7 +90,7 @@ impl Port for Source {
     }
 }
 
-/// A gateway with its telemetry, as `run` builds it, and a stream of frames through it.
+/// A gateway with telemetry, as `run` builds it, and a stream of frames through it.
 struct Stream {
     datapath: Datapath,
     observer: Observer,
@@ -126,7 +127,7 @@ fn forwarded(stream: &mut Stream, batches: u64) {
     }
 }
 
-/// Bytes of frames, their rate as a part of the link's, and their protocol.
+/// The bytes of a frame, the arrival rate as a multiple of the link's, and the protocol.
 type Load = (usize, f64, Protocol);
 const LOADS: [Load; 10] = [
     (64, 0.9, Udp),
@@ -140,7 +141,7 @@ const LOADS: [Load; 10] = [
     (64, 0.9, Quic),
     (1518, 0.9, Quic),
 ];
-/// Batches before measuring starts: enough to fill the buffer and the tables.
+/// Batches before measuring starts, which fill the buffer and the tables.
 const WARM_UP: u64 = 2_000;
 const BATCHES: u64 = 2_000;
 const ROUNDS: usize = 41;

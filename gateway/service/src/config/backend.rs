@@ -1,5 +1,5 @@
-//! The back end that carries the frames, as written: a name, or a table with the name and its
-//! parameters.
+//! The back end that carries the frames, as written in the configuration: a name, or a table with
+//! the name and its parameters.
 
 use fairwire_datapath::classify::LinkKind;
 use fairwire_parameters::{Choice, OutOfRange, choice_schema, deserialize_choice, parameters};
@@ -17,8 +17,8 @@ pub enum Backend {
     AfPacket(AfPacketSpec),
     /// Two TUN devices that the gateway creates and the operator routes through.
     Tun(TunSpec),
-    /// On a router, with or without NAT: traffic that the kernel forwards between two existing
-    /// interfaces, identified by inside addresses.
+    /// A router, with or without NAT: the kernel forwards traffic between two existing interfaces,
+    /// and inside addresses identify it.
     Router(RouterSpec),
 }
 
@@ -30,8 +30,8 @@ pub struct AfPacketSpec {
     /// bypass the gateway.
     #[parameter(default = false)]
     pub allow_forwarding: Option<bool>,
-    /// Threads that send: the one that decides and others that only send, for links too fast for
-    /// one processor.
+    /// Threads that send: the thread that decides, and others that only send. More than one are for
+    /// links too fast for one processor.
     #[parameter(default = 1, min = 1, max = 16, unit = "threads")]
     pub threads: Option<u32>,
 }
@@ -81,7 +81,7 @@ impl Backend {
         }
     }
 
-    /// The header with which its frames begin.
+    /// The header at the beginning of the back end's frames.
     pub fn link_kind(&self) -> LinkKind {
         match self {
             Backend::AfPacket(_) | Backend::Router(_) => LinkKind::Ethernet,
@@ -89,12 +89,11 @@ impl Backend {
         }
     }
 
-    /// Whether the gateway attaches to interfaces that exist without it.
+    /// Does the gateway attach to interfaces that exist without it?
     pub(crate) fn attaches(&self) -> bool {
         self.kind() != BackendKind::Tun
     }
 
-    /// Checks the ranges of its parameters.
     pub(super) fn check(&self) -> Result<(), OutOfRange> {
         match self {
             Backend::AfPacket(spec) => spec.checked().map(drop),
@@ -103,7 +102,7 @@ impl Backend {
         }
     }
 
-    /// The MTU of TUN devices, bytes; `None` if the interfaces have their own.
+    /// The MTU of TUN devices, bytes; `None` if existing interfaces determine it.
     pub fn mtu(&self) -> Option<u32> {
         match self {
             Backend::Tun(spec) => Some(spec.checked().expect("it was checked when it was read").mtu),
@@ -111,7 +110,7 @@ impl Backend {
         }
     }
 
-    /// Whether this machine's kernel may forward next to the gateway.
+    /// May this machine's kernel forward next to the gateway?
     pub(super) fn allows_forwarding(&self) -> bool {
         matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true), .. }))
     }

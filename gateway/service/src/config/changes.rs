@@ -1,4 +1,4 @@
-//! The differences between two configurations.
+//! Compares two configurations.
 
 use super::Config;
 use super::leaves::as_typed;
@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The differences between a configuration and the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
-    /// One line for each change, for people; of many classes only the first are named.
+    /// One readable line for each change. Of many classes only the first are named.
     pub lines: Vec<String>,
     /// Changed keys that cannot change while the gateway runs.
     pub needs_restart: Vec<String>,
     /// Classes with a new weight, by their numbers in the next configuration.
     pub new_weights: Vec<(u32, fairwire_core::Weight)>,
-    /// Whether only weights, suspensions and claims of packets changed. Then the classes are the
-    /// same, with the same numbers.
+    /// Is every change one of a weight, a suspension or a claim on packets? Then the classes and
+    /// their numbers are equal.
     pub is_edit: bool,
     /// Whether nothing changed.
     pub is_empty: bool,
@@ -58,12 +58,12 @@ impl Config {
             changes.lines.push("addresses, VLANs or matches of classes".into());
         }
         changes.is_empty = changes.lines.is_empty();
-        // To a discipline, a class with another number is another class.
+        // If the number of a class changes, a discipline considers it another class.
         changes.is_edit = keys == 0 && !others && !changes.is_empty;
         changes
     }
 
-    /// The number in `next` of each class here, looked up by name; [`UNCLAIMED`] if it is gone. A
+    /// The number in `next` of each class, found by name, or [`UNCLAIMED`] if the class is gone. A
     /// number that is vacant in both configurations stays.
     pub fn class_map(&self, next: &Config) -> Box<[u32]> {
         let is_vacant =
@@ -75,8 +75,8 @@ impl Config {
         (0..self.book.numbers() as u32).map(number).collect()
     }
 
-    /// The changes from the subscriber rows `before` to the rows `after` of `next`, one line each,
-    /// for people.
+    /// The differences between the subscriber rows `before` and the rows `after` of `next`, one
+    /// readable line each.
     pub(crate) fn other_rows(
         &self,
         next: &Config,
@@ -103,7 +103,7 @@ impl Config {
         lines.iter().filter_map(|(what, named)| named.line(what)).collect()
     }
 
-    /// Compares every key except classes and subscribers, as JSON.
+    /// Compares all keys, as JSON, except classes and subscribers.
     fn compare_keys(&self, next: &Config, changes: &mut Changes) {
         let keys_of = |config: &Config| {
             let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");
@@ -139,7 +139,7 @@ impl Config {
         changes.lines.extend(self.other_leaves(next).line("another `leaf`"));
     }
 
-    /// Classes whose leaf discipline or its parameters changed.
+    /// Classes whose leaf discipline or leaf parameters changed.
     fn other_leaves(&self, next: &Config) -> NameList {
         let given = |config: &Config| -> BTreeMap<String, String> {
             let of = |class: &ClassSpec| Some((class.name.clone(), as_typed(class.leaf.as_ref()?)));
@@ -158,8 +158,8 @@ impl Config {
         others
     }
 
-    /// Compares the classes. Returns whether any was added or removed, or has another parent, bound
-    /// or number.
+    /// Compares the classes. Returns whether a class was added or removed, or got another parent,
+    /// bound or number.
     fn compare_classes(&self, next: &Config, changes: &mut Changes) -> bool {
         let mut gone = NameList::default();
         let mut new = NameList::default();
@@ -212,7 +212,7 @@ impl Config {
     }
 }
 
-/// Names: keeps the first [`NAMED`] and counts the rest.
+/// Keeps the first [`NAMED`] names, and counts the rest.
 #[derive(Default)]
 struct NameList {
     first: Vec<String>,

@@ -51,7 +51,8 @@ pub(super) fn claims(
     Ok((Claims::new(&prefixes, table, rules(spec, tree, texts)?), notes))
 }
 
-/// The keys that must match in an upload. A router's kernel has already stripped tags and sessions.
+/// The keys that an upload must match. On a router, the kernel has already stripped tags and
+/// sessions.
 fn bind(spec: &Spec) -> Bind {
     let typed = spec.subscribers.as_ref().and_then(|subscribers| subscribers.bind);
     match (typed, spec.wire.backend.kind()) {
@@ -72,18 +73,18 @@ type Claim = (Prefix, u32);
 #[derive(Debug, Default)]
 struct Overlaps {
     same: Vec<[Claim; 2]>,
-    /// A prefix inside another subscriber's, and the outer one. Addresses in both belong to the
-    /// longer prefix.
+    /// Pairs of a prefix and another subscriber's prefix that contains it. The shared addresses
+    /// belong to the longer prefix.
     nested: Vec<[Claim; 2]>,
 }
 
 impl Overlaps {
     fn of(prefixes: &[Claim]) -> Self {
         let mut sorted: Vec<&Claim> = prefixes.iter().collect();
-        // A prefix sorts before those that it contains.
+        // A prefix sorts before the prefixes that it contains.
         sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
         let mut overlaps = Overlaps::default();
-        // The prefixes that contain the previous one, the longest last.
+        // These prefixes contain the previous prefix; the longest is last.
         let mut around: Vec<&Claim> = Vec::new();
         for claim in sorted {
             while around.last().is_some_and(|(outer, _)| !outer.overlaps(&claim.0)) {
@@ -111,7 +112,7 @@ impl Overlaps {
     }
 }
 
-/// The fault of a prefix that two subscribers have, or that is listed twice.
+/// The error if two subscribers have a prefix, or one lists it twice.
 fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &Texts<'_>) -> DocumentError {
     let whose = match first == second {
         true => "the same line".to_owned(),
@@ -122,7 +123,6 @@ fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &
     texts.refuse_of(origin, "addresses", format!("`{prefix}`"), why, "each prefix once")
 }
 
-/// The rules of classes, in the order of the classes.
 fn rules(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<Vec<Rule>, DocumentError> {
     let mut rules = Vec::new();
     for (at, class) in spec.class.iter().enumerate() {
@@ -249,7 +249,8 @@ fn codepoints(typed: &[DscpSpec], path: &str, texts: &Texts<'_>) -> Result<u64, 
     Ok(set)
 }
 
-/// RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VA), RFC 8622 (LE), RFC 9956 (NQB).
+/// The names of codepoints: RFC 2474 (CS), RFC 2597 (AF), RFC 3246 (EF), RFC 5865 (VA), RFC 8622
+/// (LE), RFC 9956 (NQB).
 const CODEPOINTS: [(&str, u8); 25] = [
     ("CS0", 0),
     ("DF", 0),

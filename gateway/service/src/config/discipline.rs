@@ -1,5 +1,5 @@
-//! Builds a discipline from the tree: with a class list, with weights, or with a leaf for each
-//! class.
+//! Builds a discipline from the tree of classes: with a class list, with weights, or with a leaf
+//! for each class.
 
 use super::leaves::{ClassLeaves, LeafChoice};
 use super::offered::{listed, of_trees, with_classes};
@@ -22,7 +22,7 @@ use fairwire_wire::Way;
 use std::any::Any;
 use std::iter::repeat_n;
 
-/// How `discipline` shares between the classes of the tree, if it can.
+/// The method by which `discipline` shares between the classes of the tree, if it can.
 pub(super) fn sharing(
     chosen: &Chosen<'_>,
     way: Way,
@@ -53,7 +53,7 @@ pub(super) fn sharing(
     }
 }
 
-/// Refuses discipline parameters that follow from the classes: classes are declared only once.
+/// Refuses discipline parameters that repeat the classes, which are declared only once.
 fn refuse_typed_classes(
     chosen: &Chosen<'_>,
     way: Way,
@@ -75,31 +75,32 @@ fn refuse_typed_classes(
     }
 }
 
-/// Makes the discipline called `name` share between hosts first, then between each host's flows, if
-/// it can with the parameters `typed`.
+/// Makes the discipline `name` share between hosts first, then between each host's flows. Returns
+/// whether it can with the parameters `typed`.
 pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
     part_of(name, typed).set_hosts()
 }
 
-/// The parameters of a discipline whose name was looked up.
+/// The parameters `typed` of the discipline `name`, which is in the catalogue.
 fn part_of<'a>(name: &str, typed: &'a mut Parameters) -> &'a mut dyn Part {
     catalogue::part_mut(name, typed).expect("it is in the catalogue")
 }
 
-/// On links at least this fast, packets of a flow are served in trains while few flows are busy.
-/// Serving them singly costs a fast link half of its rate.
+/// The least rate of a link on which packets of a flow are served in trains while few flows are
+/// busy. Serving packets singly costs a fast link half of its rate.
 const TRAINS_FROM_BPS: u64 = 100_000_000;
-/// The duration of a round, which trains fill.
+/// The duration of a round, which is filled with trains.
 const ROUND: Duration = Duration::from_ms(1);
 
-/// Makes the discipline called `name` serve trains on a fast link, if it has rounds.
+/// Makes the discipline `name` serve trains on a fast link, if the discipline has rounds.
 fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     if rate.bps() >= TRAINS_FROM_BPS {
         part_of(name, parameters).set_default(role::ROUND, Quantity(ROUND));
     }
 }
 
-/// The leaf discipline given at `path`. A leaf has no classes, so it takes no tree discipline.
+/// The leaf discipline given at `path`. A leaf has no classes, so its discipline cannot be one for
+/// trees.
 pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<LeafChoice, DocumentError> {
     let name = shaping::named(choice.name(), path, texts)?;
     if of_trees().contains(&name) {
@@ -110,26 +111,25 @@ pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<Lea
     Ok(LeafChoice::new(name, choice, path))
 }
 
-/// All inputs of one direction's discipline.
+/// The inputs for building one direction's discipline.
 pub(super) struct DisciplinePlan<'a> {
     pub shaping: &'a Shaping,
     pub book: &'a ClassBook,
-    /// The leaf disciplines of classes that name one.
+    /// The leaf disciplines of the classes that name one.
     pub leaves: &'a ClassLeaves,
     pub way: Way,
     pub frame_bytes: u32,
     /// The most frames inside.
     pub frames: u32,
     pub seed: Seed,
-    /// Builds only this class, those above it and unclaimed traffic; each is the same as in the
-    /// entire tree.
+    /// If set, builds only this class, those above it and unclaimed traffic, each as in the entire
+    /// tree.
     pub only: Option<u32>,
 }
 
-/// Why a discipline cannot work.
 pub(super) struct DisciplineFault<'a> {
     pub error: BuildError,
-    /// The leaf discipline at fault; `None` if it is the direction's.
+    /// The leaf discipline at fault; `None` if the direction's discipline is at fault.
     pub leaf: Option<&'a LeafChoice>,
 }
 
@@ -146,7 +146,7 @@ impl<'a> DisciplinePlan<'a> {
         Site { rate, buffer, packet_bytes, seed: self.seed, stream: self.way.name() }
     }
 
-    /// Checks the discipline without allocating its memory.
+    /// Checks the discipline without allocating memory for it.
     pub(super) fn check(&self) -> Result<(), DisciplineFault<'a>> {
         match self.shaping.sharing {
             ClassSupport::Queues => self.leaves().map(drop),
@@ -190,14 +190,15 @@ impl<'a> DisciplinePlan<'a> {
         parameters
     }
 
-    /// The number of flows to provide for, if the classes need more than the default.
+    /// The number of flows that the discipline should allow for, if the classes need more than the
+    /// default.
     fn flows_for_classes(&self) -> Option<u32> {
         let (site, classes) = (self.site(), self.book.len() as f64);
         let default = 4.0 * site.buffer.in_packets(site.packet_bytes, site.rate);
         (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
     }
 
-    /// The tree with a discipline in each leaf. Of thousands of leaves, each is built with its
+    /// The tree with a discipline in each leaf. If there are thousands, each is built with its
     /// first packet.
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
@@ -238,7 +239,7 @@ impl<'a> DisciplinePlan<'a> {
         self.book.iter().map(|(number, _)| number).filter(|number| self.each(*number).is_some())
     }
 
-    /// The class numbers of the tree to build, each with its class unless it is vacant.
+    /// The class numbers of the tree to build. A vacant number has no class.
     fn listed(&self) -> Vec<(u32, Option<&'a Class>)> {
         let mut numbers: Vec<u32> = match self.only {
             None => (0..self.book.numbers() as u32).collect(),
@@ -252,8 +253,8 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The tree of the numbers `listed`, and for each entry of `hosts` a leaf of hosts below that
-    /// class.
+    /// The tree of the class numbers `listed`. Each class in `hosts` also gets a leaf for hosts
+    /// below it.
     fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let class = |&(id, class): &(u32, Option<&Class>)| {
@@ -281,7 +282,7 @@ impl<'a> DisciplinePlan<'a> {
             buffer: Some(ONE),
             ..classful::Class::default()
         };
-        // The leaves of hosts have the numbers after all others.
+        // The numbers of leaves for hosts follow all other numbers.
         let first = self.book.numbers() as u32;
         let classes = listed.iter().map(class).chain((first..).zip(hosts).map(host)).collect();
         let of_unclaimed = (first..).zip(hosts).find(|(_, class)| **class == UNCLAIMED);
@@ -289,8 +290,7 @@ impl<'a> DisciplinePlan<'a> {
         classful::Spec { class: Some(classes), default: Some(default), ..typed }
     }
 
-    /// The checked tree, and its leaves. Each leaf stores only what it needs, so that thousands
-    /// fit.
+    /// The checked tree and its leaves. Each leaf stores only what it needs, so thousands fit.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let (site, listed) = (self.site(), self.listed());
         let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
@@ -343,9 +343,9 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The index in [`Leaves::prepared`] of the discipline of the leaf `number`. That is the leaf's
-    /// own discipline, or that of the nearest class above with one, or else the direction's (index
-    /// 0).
+    /// The index in [`Leaves::prepared`] of the discipline for the leaf `number`. A leaf without
+    /// its own discipline gets that of the nearest class above with one, or else the direction's
+    /// (index 0).
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -361,25 +361,25 @@ impl<'a> DisciplinePlan<'a> {
     }
 }
 
-/// The leaves of hosts in a class with a ceiling for each host. The work for a packet grows with
-/// the number of backlogged leaves.
+/// The number of leaves for hosts in a class with a ceiling for each host. The work for a packet
+/// grows with the number of backlogged leaves.
 const HOSTS: usize = 256;
-/// The buffer stated for a leaf. Without it, the equal parts of thousands of leaves would be
-/// refused as too small.
+/// The buffer stated for a leaf. Without this statement, the equal shares of thousands of leaves
+/// would be refused as too small.
 const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
-/// Up to this number of leaves are built at once, and nothing is allocated later. Of more leaves,
-/// few are busy at a time.
+/// The most leaves that are built at once, so nothing is allocated later. If there are more, few
+/// are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
-/// Leaves are built at once only if all of them together have room for at most this number of
-/// packets: 16 MB of slots, which cost nothing until they are used.
+/// The most packets for which leaves that are built at once may have room in total. The slots take
+/// 16 MB, but cost nothing until they are used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
-/// Leaves built with their first packet that are kept while empty: with `fq-codel` 3 MB.
+/// The most empty leaves kept, if first packets built them. With `fq-codel` they take 3 MB.
 const KEPT_LEAVES: usize = 1024;
 
 #[derive(Clone, Copy)]
 struct Leaf {
     number: u32,
-    /// The index of its discipline in [`Leaves::prepared`].
+    /// The index in [`Leaves::prepared`] of the leaf's discipline.
     prepared: usize,
     rate: Rate,
     buffer: Amount,
@@ -397,19 +397,19 @@ struct Leaves {
     prepared: Box<[Prepared]>,
     site: Site<'static>,
     pool: Pool,
-    /// Are some of the leaves for hosts? Few hosts are busy at a time.
+    /// Are some of the leaves for hosts, of which few are busy at a time?
     have_hosts: bool,
 }
 
 impl Leaves {
-    /// Whether there are too many leaves to build them all before the first packet.
+    /// Are there too many leaves to build all of them before the first packet?
     fn are_made_later(&self) -> bool {
         let plans = || self.plans.iter().flatten();
         let room = plans().map(|leaf| u64::from(leaf.buffer.limit(leaf.rate).max_packets()));
         self.have_hosts || plans().count() > MADE_AT_ONCE || room.sum::<u64>() > ROOM_AT_ONCE
     }
 
-    /// Checks all leaves. A fault comes with the index of the faulty discipline in `prepared`.
+    /// Checks all leaves. An error includes the index of the faulty discipline in `prepared`.
     fn check(&self) -> Result<(), (usize, BuildError)> {
         let check = |leaf: &Leaf| {
             let site = Site { rate: leaf.rate, buffer: leaf.buffer, ..self.site };
@@ -421,7 +421,7 @@ impl Leaves {
 }
 
 impl Maker for Leaves {
-    /// Cannot fail, since each leaf was checked.
+    /// This cannot fail, since each leaf was checked.
     fn make(&self, place: usize) -> Box<dyn Discipline> {
         let Leaf { number, prepared, rate, buffer } = self.plans[place].expect("a leaf");
         let Prepared { name, parameters } = &self.prepared[prepared];
@@ -430,7 +430,7 @@ impl Maker for Leaves {
         catalogue::build(name, parameters, &site).expect("it was checked")
     }
 
-    /// `fresh` is of the same gateway, so its indexes into `prepared` are valid here.
+    /// `fresh` belongs to the same gateway, so its indexes into `prepared` are valid here.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Leaves>() else { return false };
         self.plans[place] = fresh.plans[from];
@@ -438,38 +438,39 @@ impl Maker for Leaves {
     }
 }
 
-/// The least room of a leaf in packets, while the pool has room. A super-packet of 64 KiB is 45
-/// full packets, and earlier ones may still wait.
+/// The least room of a leaf, in packets, while the pool has room. A super-packet of 64 KiB is 45
+/// full packets, and others may still wait.
 const MIN_ROOM: f64 = 64.0;
-/// The fewest bytes of the pool of all leaves: four super-packets, of which one leaf may hold two.
+/// The least size of the pool of all leaves, in bytes: four super-packets, of which one leaf may
+/// hold two.
 const MIN_POOL: u64 = 4 << 16;
 
-/// The buffer of a leaf: what it sends in the buffer's time at its own rate. The [pool] limits the
-/// total; nothing is reserved for a leaf.
+/// The buffer of a leaf: what the leaf sends at its rate in the time of the link's buffer. Nothing
+/// is reserved for a leaf; the [pool] limits the total.
 fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
     Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)
 }
 
-/// The pool that all leaves share: twice the buffer, so one leaf may hold an entire buffer, and all
-/// frames.
+/// The pool that all leaves share: twice the bytes of the buffer, so one leaf may hold an entire
+/// buffer, and all frames.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
     Pool { bytes: bytes.max(MIN_POOL), packets: frames }
 }
 
-/// Queues of all leaves together by default: at 90 bytes each about 12 MB.
+/// The default number of queues of all leaves together: about 12 MB, at 90 bytes each.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline called `name` defaults that suit a real link. With them it drops nothing
-/// while at most `free_below` waits.
+/// Gives the discipline `name` defaults that suit a real link. With these it drops nothing while at
+/// most `free_below` waits.
 ///
-/// Fair droppers count bytes, since subscribers share bandwidth. Counted in packets, an upload's
-/// acknowledgements would use up a subscriber's share of the download.
+/// Fair droppers count bytes, since subscribers share bandwidth. If packets were counted, an
+/// upload's acknowledgements would use up a subscriber's share of the download.
 ///
 /// The gateway's default disciplines mark ECN-capable packets, as `codel`, `pie` and similar ones
 /// always do. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow that
-/// ignores marks: one without tokens, or one that fills its queue, still loses packets.
+/// ignores marks: a flow without tokens, or one that fills its queue, still loses packets.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.set_default(role::MEASURE, Measure::Bytes);
@@ -479,9 +480,9 @@ fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     }
 }
 
-/// The backlog below which a leaf drops nothing. It is a time, since leaves with equal parameters
-/// have different buffers. A shorter wait is no standing queue (CoDel's target, RFC 8289, section
-/// 4.3).
+/// The backlog below which a leaf drops nothing. It is stated as a time, since leaves with equal
+/// parameters have different buffers. A shorter wait is no standing queue (CoDel's target, RFC
+/// 8289, section 4.3).
 const LITTLE: Duration = Duration::from_ms(5);
 
 /// The backlog below which a link drops nothing under `faba`: a quarter of the buffer. With 5 ms, a
@@ -491,7 +492,7 @@ fn free_below(site: &Site<'_>) -> Amount {
     Amount::Bytes(site.buffer.in_bytes(site.packet_bytes, site.rate) as u64 / 4)
 }
 
-/// Gives the discipline of `leaves` leaves defaults that suit a leaf: with many leaves, fair
+/// Gives the discipline `name` defaults that suit one of `leaves` leaves. With many leaves, fair
 /// queueing gets fewer queues.
 fn fit_leaf(name: &str, parameters: &mut Parameters, leaves: usize) {
     let queues = (QUEUES / leaves.max(1)).next_power_of_two().clamp(4, 1024) as u32;

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 /// The discipline with a marker for each class.
 pub(super) const CONDITIONER: &str = "conditioner";
 
-/// Why the reports of both directions must not share a key.
+/// The reason why the reports of the two directions must not share a key.
 pub(super) const EQUAL_KEYS: &str =
     "its key is that of `ingress` too, so that its own reports could be sent back to it";
 /// The allowed alternative.

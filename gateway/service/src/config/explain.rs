@@ -24,11 +24,11 @@ pub struct Explanation {
     pub outside: String,
     /// Subscribers.
     pub subscribers: usize,
-    /// Classes of the configuration, without the class of unclaimed packets.
+    /// Classes of the configuration, excluding the class of unclaimed packets.
     pub classes: usize,
     /// Download, then upload.
     pub ways: Vec<WayExplanation>,
-    /// Memory that it needs.
+    /// The memory that the gateway needs.
     pub memory: Memory,
     /// Remarks on valid settings that may surprise.
     pub notes: Vec<String>,
@@ -39,20 +39,20 @@ pub struct Explanation {
 pub struct WayExplanation {
     /// `download` or `upload`.
     pub way: &'static str,
-    /// How it is shaped; absent if it is not.
+    /// The shaping of the direction; absent if it is not shaped.
     pub shaping: Option<ShapingExplanation>,
     /// The tree, parents before children; empty if the discipline shares only between flows.
     pub tree: Vec<ClassExplanation>,
 }
 
-/// A link and what shares it.
+/// A link and how it is shared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ShapingExplanation {
     /// The link's rate, bit/s.
     pub rate_bps: u64,
     /// The discipline, by its name in the catalogue.
     pub discipline: &'static str,
-    /// With `classful`: the discipline of leaves that name no other, as given.
+    /// With `classful`: the discipline, as given, of leaves that name none.
     pub leaf: Option<String>,
     /// The definition of a flow.
     pub flows: String,
@@ -62,15 +62,15 @@ pub struct ShapingExplanation {
     pub buffer: String,
     /// The limit in full packets.
     pub buffer_packets: f64,
-    /// The limit as the time in which the link sends that much, seconds.
+    /// The time in which the link sends the limit, seconds.
     pub buffer_s: f64,
     /// The rate of non-IP packets, which bypass the discipline, bit/s.
     pub not_ip_bps: u64,
     /// The rate of network control packets, which bypass the discipline, bit/s.
     pub control_bps: u64,
-    /// Bytes on the link of a full packet: 1514 B of Ethernet frame.
+    /// Bytes on the link of a full packet, which is an Ethernet frame of 1514 B.
     pub packet_bytes: u32,
-    /// Frames that may be inside at once.
+    /// Frames that may be in the gateway at once.
     pub frames: u32,
 }
 
@@ -79,28 +79,28 @@ pub struct ShapingExplanation {
 pub struct ClassExplanation {
     /// Its name.
     pub class: String,
-    /// The class above it; absent under the root.
+    /// The parent class; absent under the root.
     pub parent: Option<String>,
-    /// Its level, 1 under the root.
+    /// The class's level, 1 under the root.
     pub level: usize,
-    /// Whether it is a subscriber.
+    /// Is the class a subscriber?
     pub is_subscriber: bool,
-    /// Its weight among its siblings.
+    /// The weight among the siblings.
     pub weight: f64,
     /// Its guarantee, bit/s.
     pub guaranteed_bps: Option<u64>,
-    /// The rate that it never exceeds, bit/s.
+    /// The rate that the class never exceeds, bit/s.
     pub ceiling_bps: Option<u64>,
     /// The burst beyond the ceiling after a pause, such as `40 Mbit/s for 10 s`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<BurstText>,
-    /// The rate that none of its hosts exceeds, bit/s.
+    /// The rate that no host of the class exceeds, bit/s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub each_bps: Option<u64>,
     /// With `classful`: the discipline given for the class, or for all leaves below it. Absent if
-    /// it is inherited from the class above.
+    /// the class inherits it.
     pub leaf: Option<String>,
-    /// Its rate when all classes are busy, bit/s.
+    /// The class's rate when all classes are busy, bit/s.
     pub busy_bps: f64,
 }
 
@@ -111,11 +111,11 @@ pub struct Memory {
     pub claims_bytes: usize,
     /// The memory of all classes with their counts, in both directions.
     pub classes_bytes: usize,
-    /// The memory of the frames inside, in both directions, if all buffers are in use.
+    /// The memory of the frames in the gateway, in both directions, if all buffers are full.
     pub max_frames_bytes: u64,
 }
 
-/// Bytes of a class: its entry in the book with its name, and its counts in both directions.
+/// Bytes of a class: the entry in the book with the name, and the counts in both directions.
 const CLASS_BYTES: usize = size_of::<fairwire_datapath::class_book::Class>()
     + 32
     + 48
@@ -202,7 +202,6 @@ impl Config {
     }
 }
 
-/// The meaning of a flow, in words.
 fn flows(kind: FlowKind) -> String {
     match kind {
         FlowKind::FiveTuple => "5-tuple: addresses, ports and protocol".into(),

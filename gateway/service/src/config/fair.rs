@@ -1,5 +1,5 @@
-//! Each class's share when all are busy: weighted max-min fairness over the tree, first with
-//! guarantees and last with ceilings.
+//! The share of each class when all are busy: weighted max-min fairness over the tree. Guarantees
+//! apply first, and ceilings last.
 
 use fairwire_datapath::class_book::ClassBook;
 use fairwire_metrics::class_shares::class_shares;
@@ -7,7 +7,7 @@ use fairwire_wire::Way;
 
 /// Bit/s of each class, by number, on a link of `rate_bps`.
 pub(super) fn busy(book: &ClassBook, way: Way, rate_bps: f64) -> Vec<f64> {
-    // A class above others takes what they take.
+    // A class with others below it takes only what these take.
     let offer = |number| if book.is_leaf(number) { f64::INFINITY } else { 0.0 };
     let offered: Vec<f64> = (0..book.numbers() as u32).map(offer).collect();
     class_shares(&book.terms(way), &offered, rate_bps)
@@ -53,7 +53,8 @@ mod tests {
             class("a", None, 1.0, (400, 0)),
             class("b", None, 2.0, (0, 100)),
         ]);
-        // The guarantee leaves 600. Class b takes 100 of its 300, and the rest is divided equally.
+        // Of 1000 bit/s, the guarantee leaves 600. Class b takes 100 of its 300, and the rest is
+        // divided equally.
         assert_eq!(busy(&book, Way::Upload, 1000.0), [250.0, 650.0, 100.0]);
     }
 

@@ -1,4 +1,4 @@
-//! The disciplines in the leaves of a tree: the direction's choice and those of classes. Equal
+//! The disciplines in the leaves of a tree, as chosen for the direction and for classes. Equal
 //! choices are stored once, so thousands of leaves share their parameters.
 
 use super::offered::{self, with_leaves};
@@ -19,12 +19,12 @@ pub struct LeafChoice {
 }
 
 impl LeafChoice {
-    /// The choice if none is named.
+    /// The leaf discipline if none is named.
     pub(super) fn unset(path: &str) -> Self {
         LeafChoice { name: offered::LEAF, choice: Choice::named(offered::LEAF), path: path.into() }
     }
 
-    /// The choice given at `path`, of the discipline called `name` in the catalogue.
+    /// The leaf discipline given at `path`. Its name in the catalogue is `name`.
     pub(super) fn new(name: &'static str, choice: &Choice, path: &str) -> Self {
         LeafChoice { name, choice: choice.clone(), path: path.into() }
     }
@@ -39,12 +39,12 @@ impl LeafChoice {
         &self.choice
     }
 
-    /// Its path in the configuration; for equal choices in several places, the first.
+    /// The path in the configuration; of equal choices, the first's.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Its parameters, on top of those in `base`.
+    /// The choice's parameters, on top of those in `base`.
     pub(super) fn parameters(&self, base: &Parameters) -> Parameters {
         self.choice.parameters().map_or_else(|| base.clone(), |own| base.with(own))
     }
@@ -56,7 +56,7 @@ impl fmt::Display for LeafChoice {
     }
 }
 
-/// Its form in the file: `codel`, or `{ codel = { target = "2 ms" } }`.
+/// The choice as the file contains it: `codel`, or `{ codel = { target = "2 ms" } }`.
 pub(super) fn as_typed(choice: &Choice) -> String {
     if choice.parameters().is_none() {
         return choice.name().to_owned();
@@ -64,11 +64,11 @@ pub(super) fn as_typed(choice: &Choice) -> String {
     toml::Value::try_from(choice).expect("what was read can be written").to_string()
 }
 
-/// The choices of classes, each once.
+/// The leaf disciplines that classes name, each once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassLeaves {
     choices: Vec<LeafChoice>,
-    /// The index in `choices`, by class number; only for classes of the configuration.
+    /// The index in `choices` by class number, for classes of the configuration only.
     of_class: Box<[Option<usize>]>,
 }
 
@@ -106,8 +106,8 @@ impl ClassLeaves {
         &self.choices
     }
 
-    /// The index in [`choices`](ClassLeaves::choices) of the choice of the class `number`; `None`
-    /// if it names none.
+    /// The index in [`choices`](ClassLeaves::choices) of the choice of class `number`; `None` if
+    /// the class names no discipline.
     pub(super) fn place(&self, number: u32) -> Option<usize> {
         *self.of_class.get(number as usize)?
     }

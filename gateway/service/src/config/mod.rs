@@ -1,8 +1,8 @@
 //! A gateway's configuration: read, checked, and turned into a datapath.
 //!
-//! [`Config::load`] reads the TOML file and the subscriber file next to it. It refuses faults with
+//! [`Config::load`] reads the TOML file and the subscriber file next to it. Faults are refused with
 //! their positions, so the result is consistent. [`environment::check`] then checks that this
-//! machine can run it.
+//! machine can run the configuration.
 
 pub mod backend;
 mod changes;
@@ -61,22 +61,22 @@ use std::sync::Arc;
 pub struct Config {
     spec: Spec,
     places: Locations,
-    /// The file from which it was read; empty without one.
+    /// The file from which the configuration was read; empty if there is none.
     file: PathBuf,
     book: Arc<ClassBook>,
     claims: Arc<Claims>,
-    /// The leaf disciplines of classes that name one.
+    /// The leaf disciplines of the classes that name one.
     leaves: ClassLeaves,
     shaping: [Option<Shaping>; 2],
     notes: Vec<String>,
 }
 
-/// Inputs of a datapath that are not part of the configuration.
+/// The inputs of a datapath that do not come from the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanContext {
     /// The key of flow hashes.
     pub secret: [u8; 16],
-    /// The seed of the disciplines' random streams.
+    /// The seed of the disciplines' random numbers.
     pub seed: Seed,
     /// Bytes of the longest frame.
     pub frame_bytes: u32,
@@ -84,7 +84,7 @@ pub struct PlanContext {
     pub link: LinkKind,
 }
 
-/// The contents of the configuration at `path`, with no further checks.
+/// Reads the configuration at `path`, without checks of its values.
 ///
 /// # Errors
 /// If it cannot be read, or contains something that no configuration can have.
@@ -92,7 +92,7 @@ pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
     typed_as(path, &text_at(path)?)
 }
 
-/// Like [`typed_at`] for `text`, as if it were in the file at `path`.
+/// Reads the configuration in `text`, as [`typed_at`] would in the file at `path`.
 ///
 /// # Errors
 /// As for [`typed_at`].
@@ -100,7 +100,7 @@ pub fn typed_as(path: &Path, text: &str) -> Result<Spec, DocumentError> {
     Ok(typed(&path.display().to_string(), text)?.0)
 }
 
-/// The unparsed text of the configuration in the file at `path`.
+/// The text of the configuration file at `path`, unparsed.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -110,21 +110,21 @@ pub fn text_at(path: &Path) -> Result<String, DocumentError> {
 
 const WANTED: &str = "a gateway's configuration in TOML, such as docs/gateway/home.toml";
 
-/// A longer configuration is refused; subscribers have a separate file.
+/// The most bytes of a configuration; subscribers have a separate file.
 const MAX_BYTES: u64 = 4 << 20;
-/// A shorter token can be guessed.
+/// The least length of a token, since a shorter one can be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
-/// Longer than any token.
+/// The most bytes of a token's file.
 const MAX_TOKEN_BYTES: u64 = 4096;
 /// The lost time for which a link may catch up: a busy machine may wake us this late.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// The default time between two wakings while packets wait. HTB and CAKE let a link send about as
-/// much at once.
+/// The default time between two wakings while packets wait. HTB and CAKE also let a link send about
+/// this much at once.
 pub const COALESCE: Duration = Duration::from_ms(1);
 /// Flows that are counted individually, by default.
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
-/// The least number of hosts known to a discipline that shares between hosts, however few flows are
-/// counted.
+/// The least number of hosts known to a discipline that shares between hosts, even if fewer flows
+/// are counted.
 const MIN_HOSTS: usize = 1024;
 impl Config {
     /// Reads the configuration at `path`, and the subscriber file that it names.
@@ -132,7 +132,7 @@ impl Config {
         Config::load_by(path, &mut |path, limit, wanted| read_text(path, limit, wanted))
     }
 
-    /// The configuration in `text`, as if it were in the file at `path`.
+    /// Loads the configuration in `text`, as if it were in the file at `path`.
     ///
     /// # Errors
     /// As for [`load`](Config::load).
@@ -155,7 +155,7 @@ impl Config {
         })
     }
 
-    /// Like [`load`](Config::load); `read` returns the text of each file.
+    /// Loads the configuration at `path`, with the file contents that `read` returns.
     pub(crate) fn load_by(path: &Path, read: &mut ReadFile<'_>) -> Result<Config, DocumentError> {
         let text = read(path, MAX_BYTES, WANTED)?;
         let name = path.display().to_string();
@@ -177,7 +177,7 @@ impl Config {
         Ok(Config { file, notes, ..config })
     }
 
-    /// Reads the configuration in `text`, which errors call `name`. `csv` contains the name and the
+    /// Reads the configuration in `text`, called `name` in errors. `csv` contains the name and the
     /// text of the subscriber file.
     pub fn parse(name: &str, text: &str, csv: Option<(&str, &str)>) -> Result<Config, DocumentError> {
         let (spec, places) = typed(name, text)?;
@@ -239,7 +239,7 @@ impl Config {
         self.shaping[way as usize].as_ref()
     }
 
-    /// Remarks on valid settings that may surprise, a sentence each.
+    /// Remarks on valid settings that may surprise, each a sentence.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -249,16 +249,16 @@ impl Config {
         self.places.refuse(path, problem)
     }
 
-    /// The files from which it was read: itself and the subscriber file; empty if it was read from
-    /// no file.
+    /// The files that were read: the configuration and the subscriber file. Empty if the
+    /// configuration came from no file.
     pub fn files(&self) -> Vec<PathBuf> {
         let sheet = self.spec.subscribers.iter().map(|subscribers| beside(&self.file, &subscribers.file));
         let own = Some(self.file.clone()).filter(|file| !file.as_os_str().is_empty());
         own.iter().cloned().chain(sheet.filter(|_| own.is_some())).collect()
     }
 
-    /// The path of a file that the configuration names: relative to the configuration, unless it is
-    /// absolute.
+    /// The path of a file that the configuration names. A relative path starts at the
+    /// configuration's folder.
     pub(crate) fn beside(&self, named: &Path) -> PathBuf {
         beside(&self.file, named)
     }
@@ -267,7 +267,7 @@ impl Config {
         self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))
     }
 
-    /// The token that readers of metrics must show, read from its file; `None` if no file is named.
+    /// Reads the token that readers of metrics must show from its file; `None` if no file is named.
     pub fn token(&self) -> Result<Option<String>, DocumentError> {
         const KEY: &str = "telemetry.token_file";
         let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
@@ -285,7 +285,7 @@ impl Config {
         Ok(Some(token))
     }
 
-    /// The files with keys of edges, each after the configuration key that names it.
+    /// The files with keys of edges, each with the configuration key that names it.
     pub(crate) fn key_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let ingress =
             self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
@@ -309,12 +309,12 @@ impl Config {
         Ok(Key::new(secret.as_bytes()))
     }
 
-    /// A refusal of the key in `file`, because both directions of reports use it.
+    /// The error if reports of both directions use the key in `file`.
     pub(crate) fn refuse_equal_keys(&self, file: &Path) -> DocumentError {
         self.refuse_file("egress.key_file", file, edges::EQUAL_KEYS.into(), edges::TWO_KEYS.into())
     }
 
-    /// The text of `file`, which the value at `path` names, without surrounding space.
+    /// The text, without surrounding space, of `file`, which the value at `path` names.
     fn secret(&self, path: &str, file: &Path, wanted: &'static str) -> Result<String, DocumentError> {
         let text = read_text(&beside(&self.file, file), MAX_TOKEN_BYTES, wanted)
             .map_err(|error| self.refuse(path, error.problem))?;
@@ -326,15 +326,15 @@ impl Config {
         self.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
     }
 
-    /// Both directions. `forward` is the download: from the outside, which is the left end of a
-    /// wire, to the inside.
+    /// The plan of both directions. `forward` is the download: from the outside, which is the left
+    /// end of a wire, to the inside.
     pub fn plan(&self, context: &PlanContext) -> Result<DatapathPlan, BuildError> {
         let (forward, backward) =
             (self.direction(Way::Download, context)?, self.direction(Way::Upload, context)?);
         Ok(DatapathPlan { forward, backward })
     }
 
-    /// One direction, with its discipline and its classifier.
+    /// The plan of one direction, with its discipline and its classifier.
     pub fn direction(&self, way: Way, context: &PlanContext) -> Result<DirectionPlan, BuildError> {
         let shaping = self.shaping(way);
         let shaper = match shaping {
@@ -371,13 +371,12 @@ impl Config {
         })
     }
 
-    /// The members' claims on packets, and their suspensions.
     pub(crate) fn members(&self) -> Members {
         Members { claims: Arc::clone(&self.claims), suspended: self.book.suspended() }
     }
 
-    /// The role of each direction as an edge of a DiffServ domain: downloads leave the domain here,
-    /// and uploads enter it.
+    /// The role of each direction as an edge of a DiffServ domain. Downloads leave the domain at
+    /// this gateway, and uploads enter it.
     pub fn edges(&self) -> [Edge; 2] {
         let classes = self.book.numbers();
         let estimates = self.spec.egress.as_ref().map(|_| Estimates::new(classes));
@@ -385,15 +384,15 @@ impl Config {
         [Edge { estimates, targets: None }, Edge { estimates: None, targets }]
     }
 
-    /// Flows of one direction that are counted individually. If a discipline shares between hosts,
-    /// also the number of hosts that it knows.
+    /// Flows of one direction that are counted individually. A discipline that shares between hosts
+    /// also knows this number of hosts.
     pub fn accounts(&self, way: Way) -> usize {
         let typed = self.spec.telemetry.flows.unwrap_or(COUNTED_FLOWS) as usize;
         let shares_twice = self.shaping(way).is_some_and(|shaping| shaping.within);
         if shares_twice { typed.max(MIN_HOSTS) } else { typed }
     }
 
-    /// Frames that may be inside at once: as configured, or enough for the buffer.
+    /// Frames that may be in the gateway at once: as configured, or enough for the buffer.
     pub fn frames(&self, way: Way, frame_bytes: u32) -> u32 {
         if let Some(frames) = self.spec.safety.frames {
             return frames;
@@ -420,7 +419,7 @@ impl Config {
         DisciplinePlan { shaping, book, leaves, way, frame_bytes, frames, seed, only: None }
     }
 
-    /// Checks the discipline of one direction at its site, so that it cannot fail in a run.
+    /// Checks the discipline of one direction for its link, so building it at run time cannot fail.
     fn check_discipline(&self, way: Way) -> Result<(), DocumentError> {
         let Some(shaping) = self.shaping(way) else { return Ok(()) };
         let plan = self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0));
@@ -457,7 +456,8 @@ impl Config {
         Err(self.places.refuse(&path, problem))
     }
 
-    /// Checks tables `[discipline.<name>]`, except those that a direction or a leaf uses unchanged.
+    /// Checks the tables `[discipline.<name>]`. Those that a direction or a leaf uses unchanged are
+    /// checked elsewhere.
     fn check_base(&self) -> Result<(), DocumentError> {
         let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
             return Ok(());
@@ -482,13 +482,13 @@ impl Config {
         }
     }
 
-    /// The site of one direction's discipline, for tests and for reports on it.
+    /// The site of one direction's discipline, for tests and reports.
     fn site(&self, shaping: &Shaping, way: Way) -> Site<'static> {
         self.discipline_plan(shaping, way, shaping::TYPICAL_FRAME, Seed(0)).site()
     }
 }
 
-/// The path of `file`, as named in the configuration at `path`.
+/// The path of `file`, which the configuration at `path` names.
 pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).join(file)
 }
@@ -498,18 +498,18 @@ const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest IP packet, only an IPv4 header, on Ethernet without padding.
 const MIN_FRAME: usize = 34;
 /// The most bytes of a pool if all of its frames were long. Floods of short packets need many
-/// frames. Short frames take an eighth of that memory, and only during a flood.
+/// frames; short frames take an eighth of this memory, and only during a flood.
 const MAX_POOL: u32 = 128 << 20;
 /// The most frames of a pool.
 const MAX_FRAMES: u32 = 1 << 22;
 
-/// Parses the configuration in `text`; errors call it `name`.
+/// Parses the configuration in `text`, called `name` in errors.
 fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 
-/// Refuses parameters of a discipline that neither direction uses. Either its name is wrong, or the
-/// direction's is.
+/// Refuses parameters of a discipline that neither direction uses: this name or the direction's is
+/// wrong.
 fn refuse_unused(
     spec: &Spec,
     shaping: &[Option<Shaping>; 2],

@@ -14,10 +14,9 @@ use fairwire_laws::role;
 use fairwire_subscribers::sheet::{MIN_PLAN_BPS, UNCLAIMED_NAME};
 use fairwire_wire::Way;
 
-/// The number of classes or prefixes that a note names.
+/// The most classes or prefixes that a note names.
 pub(super) const NAMED: usize = 3;
 
-/// The notes on a configuration, a sentence each.
 pub(super) fn notes(
     spec: &Spec,
     tree: &Tree,
@@ -105,7 +104,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     let name = way.name();
     let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
     let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
-    // A conditioner lists the classes with a marker on its own.
+    // A conditioner has its own list of classes with a marker.
     let knows_classes = shaping.sharing != ClassSupport::None || shaping.discipline == CONDITIONER;
     if tree.book.len() > 1 && !knows_classes {
         notes.push(format!(
@@ -138,7 +137,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     notes
 }
 
-/// Ceilings that the link or a class above never lets a class reach: a wrong digit or unit.
+/// The note on ceilings that the link or a class above puts out of reach: a wrong digit or unit.
 fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let link = shaping.autorate.map_or(shaping.rate, |autorate| autorate.max);
     let ceiling = |number: u32| tree.book.class(number)?.bounds[way as usize].ceiling;
@@ -163,7 +162,7 @@ fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     ))
 }
 
-/// Subscriber ceilings too low to be useful: probably kbit/s written as bit/s.
+/// The note on subscriber ceilings too low to be useful: probably kbit/s written as bit/s.
 fn slips(way: Way, tree: &Tree) -> Option<String> {
     let ceiling = |class: &Class| {
         let ceiling = class.bounds[way as usize].ceiling?;
@@ -176,6 +175,6 @@ fn slips(way: Way, tree: &Tree) -> Option<String> {
     Some(format!("{}: {} has a ceiling of {ceiling}{more}: is it in kbit/s?", way.name(), tree::quoted(name)))
 }
 
-/// The fewest full packets that a buffer should hold. With fewer, a TCP flow cannot recover by fast
-/// retransmission, and tokens are too coarse for shares.
+/// The fewest full packets that a buffer should hold. In a smaller buffer, a TCP flow cannot
+/// recover by fast retransmission, and tokens are too coarse for shares.
 pub(super) const FEW_PACKETS: f64 = 20.0;

@@ -1,32 +1,33 @@
-//! The disciplines offered as defaults and in errors.
+//! The disciplines that are defaults or that errors suggest.
 
 use super::tree::quoted;
 use fairwire_catalogue::{self as catalogue, Parameters};
 use fairwire_laws::part::ClassSupport;
 
-/// The default with guarantees or ceilings.
+/// The default if classes have guarantees or ceilings.
 pub(super) const WITH_BOUNDS: &str = "classful";
-/// The default with classes or subscribers.
+/// The default if there are classes or subscribers.
 pub(super) const WITH_CLASSES: &str = "hfaba";
 /// The default if hosts share first, then their flows.
 pub(super) const WITH_HOSTS: &str = "fq-codel";
-/// The default for other types of flows.
+/// The default for all other definitions of a flow.
 pub(super) const PLAIN: &str = "faba";
-/// The default in a leaf: the one for hosts, then their flows.
+/// The default in a leaf, in which hosts share first, then their flows.
 pub(super) const LEAF: &str = WITH_HOSTS;
 
-/// Disciplines that take a tree.
+/// Disciplines that share by a tree of classes.
 pub(super) fn of_trees() -> Vec<&'static str> {
     with_classes(|classes| matches!(classes, ClassSupport::Tree | ClassSupport::Queues))
 }
 
-/// Disciplines whose classes have separate queues, guarantees and ceilings, as an error names them.
+/// Names, for an error, the disciplines whose classes have separate queues, guarantees and
+/// ceilings.
 pub(super) fn with_leaves() -> String {
     let names = with_classes(|classes| classes == ClassSupport::Queues);
     format!("with the discipline {}", listed(&names, " or "))
 }
 
-/// Disciplines that support these classes without parameters.
+/// Disciplines whose support for classes, without parameters, `are_right` accepts.
 pub(super) fn with_classes(are_right: impl Fn(ClassSupport) -> bool) -> Vec<&'static str> {
     let nothing = Parameters::default();
     let knows =

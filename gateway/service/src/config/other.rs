@@ -1,4 +1,4 @@
-//! Another discipline instead of the one in use, for replaying arrivals.
+//! Builds another discipline than the one in use, to replay arrivals.
 
 use super::discipline::share_between_hosts;
 use super::shaping::{Chosen, Shaping};
@@ -9,26 +9,25 @@ use fairwire_datapath::classify::FlowKind;
 use fairwire_laws::part::ClassSupport;
 use fairwire_wire::Way;
 
-/// A discipline that is built as if it were one direction's.
+/// A discipline built as if a direction used it.
 pub struct OtherDiscipline {
     /// The discipline.
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// Whether it shares between hosts, then between each host's conversations.
+    /// Does it share between hosts first, then between each host's conversations?
     pub within: bool,
 }
 
 impl Config {
-    /// Builds the discipline called `name` instead of the one of `way`. It gets this
-    /// configuration's link, buffer and classes, and its parameters for `name`. `None` if the
-    /// direction is not shaped.
+    /// Builds the discipline `name` instead of that of `way`, with this configuration's link,
+    /// buffer, classes and parameters for `name`. `None` if the direction is not shaped.
     ///
-    /// If the discipline does not support these classes, it gets none. If it supports no guarantees
-    /// and ceilings, it gets only the weights.
+    /// A discipline that does not support these classes gets none. A discipline without guarantees
+    /// and ceilings gets only the weights.
     ///
     /// # Errors
-    /// There is no such discipline, or it cannot work there.
+    /// There is no such discipline, or it cannot work on this link.
     pub fn other_discipline(
         &self,
         way: Way,

@@ -1,4 +1,4 @@
-//! The positions of a configuration's parts, in the TOML file or in the subscriber file.
+//! The positions of a configuration's elements, in the TOML file or in the subscriber file.
 
 use fairwire_document::{DocumentError, Locations, Problem, shortened};
 use fairwire_subscribers::sheet::{Sheet, SubscriberRow};
@@ -15,16 +15,15 @@ pub(super) struct Texts<'a> {
 /// The position at which a class is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// Nowhere: this class always exists.
+    /// No position: this class always exists.
     Unclaimed,
-    /// At this position in the list of classes.
+    /// A position in the list of classes.
     Class(usize),
-    /// In this row of the subscriber file.
+    /// A row of the subscriber file.
     Row(usize),
 }
 
 impl Texts<'_> {
-    /// A refusal of the value at the dotted `path` of the configuration.
     pub(super) fn refuse(
         &self,
         path: &str,
@@ -72,7 +71,7 @@ impl Texts<'_> {
         }
     }
 
-    /// The name of another position in a message: `line 7` or `class 2`.
+    /// The position's name in a message: `line 7` or `class 2`.
     pub(super) fn called(&self, origin: Origin) -> String {
         match (origin, self.sheet) {
             (Origin::Row(row), Some(sheet)) => format!("line {}", sheet.line(&sheet.rows[row])),
@@ -81,7 +80,6 @@ impl Texts<'_> {
         }
     }
 
-    /// The row of `origin`, if it is a row.
     pub(super) fn row(&self, origin: Origin) -> Option<&SubscriberRow> {
         match origin {
             Origin::Row(row) => self.sheet?.rows.get(row),

@@ -8,8 +8,8 @@ use fairwire_datapath::class_book::{Bounds, Burst, ClassBook};
 use fairwire_document::{DocumentError, shortened};
 use fairwire_wire::Way;
 
-/// Checks guarantees and ceilings of one direction; `rate` is the link's, `None` if the direction
-/// is not shaped.
+/// Checks the guarantees and ceilings of one direction. `rate` is the link's; `None` if the
+/// direction is not shaped.
 pub(super) fn check(
     tree: &Tree,
     way: Way,
@@ -73,7 +73,7 @@ pub(super) fn check(
     }
 }
 
-/// Checks that a burst is above its class's ceiling, and within the classes above and the link.
+/// Checks that each burst is above its class's ceiling, and within the link and the classes above.
 fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (number, _) in tree.book.iter() {
         if let Some((burst, why, allowed)) = burst_fault(&tree.book, number, way, link) {
@@ -84,7 +84,8 @@ fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<
     Ok(())
 }
 
-/// The burst of the class `number`, why it is invalid, and what is allowed; `None` if it is valid.
+/// The burst of class `number`, the reason why it is invalid, and the allowed values; `None` if it
+/// is valid.
 pub(super) fn burst_fault(
     book: &ClassBook,
     number: u32,
@@ -117,7 +118,6 @@ pub(super) fn burst_fault(
     }
 }
 
-/// The number of classes with promises that an error names.
 const NAMED: usize = 3;
 
 /// The sum of promises below `parent`, with the classes that contribute most.
@@ -141,7 +141,7 @@ fn sum_of_promises(tree: &Tree, way: Way, parent: Option<u32>, sum: u128) -> Str
     format!("{} ({})", rate(sum), parts.join(", "))
 }
 
-/// The promised rate of a class: its guarantee, or those of the classes below it, bit/s.
+/// The promised rate of a class, bit/s: its guarantee, or the sum of those below it.
 fn promise(tree: &Tree, way: Way, number: u32) -> u128 {
     let class = tree.book.class(number).expect("numbers are of the book");
     match class.bounds[way as usize].guaranteed {
@@ -160,7 +160,7 @@ fn rate(bps: u128) -> String {
     }
 }
 
-/// The first class with a guarantee or a ceiling in one direction, and its key.
+/// The first class that has a guarantee or a ceiling in one direction, and its key.
 pub(super) fn first(tree: &Tree, way: Way) -> Option<(Origin, &'static str)> {
     tree.book.iter().find_map(|(number, class)| {
         let bounds = class.bounds[way as usize];

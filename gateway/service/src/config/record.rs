@@ -6,19 +6,19 @@ use fairwire_subscribers::sheet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Reads the text of a file. The number is the limit in bytes; the text describes the expected
-/// file.
+/// Reads the text of a file. The number is the limit in bytes; the last argument describes the
+/// expected file.
 pub(crate) type ReadFile<'a> = dyn FnMut(&Path, u64, &'static str) -> Result<String, DocumentError> + 'a;
 
 /// The subscriber file at `path`, with its journal.
 ///
 /// # Errors
-/// If one of them cannot be read.
+/// If the file or its journal cannot be read.
 pub fn table(path: &Path) -> Result<Table, DocumentError> {
     table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
 }
 
-/// The attempts to read a file together with its matching journal while others replace them.
+/// Attempts to read a file and its matching journal while another process replaces them.
 const TRIES: usize = 10;
 
 pub(super) fn table_by(
@@ -30,7 +30,7 @@ pub(super) fn table_by(
     let mut before = lines(&journal, read)?;
     for _ in 0..TRIES {
         let text = read(path, sheet::MAX_BYTES, wanted)?;
-        // A changed journal may belong to another file.
+        // A journal that changed meanwhile may belong to another file.
         let after = lines(&journal, read)?;
         if before == after {
             let name = |path: &Path| path.display().to_string();
@@ -44,7 +44,7 @@ pub(super) fn table_by(
 /// The maximum length of a journal, in bytes: enough to change every line of the longest file.
 pub const MAX_JOURNAL: u64 = 4 * sheet::MAX_BYTES;
 
-/// The text of the journal; empty without one.
+/// The text of the journal; empty if there is none.
 fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentError> {
     match read(journal, MAX_JOURNAL, "a journal of changes of subscribers") {
         Err(DocumentError { problem: Problem::NotFound { .. }, .. }) => Ok(String::new()),
@@ -52,14 +52,15 @@ fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentErro
     }
 }
 
-/// The journal of the subscriber file at `path`, in the folder of the file itself if `path` is a link.
+/// The journal of the subscriber file at `path`. If `path` is a link, the journal is in the folder
+/// of the linked file.
 pub fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(".journal");
     name.into()
 }
 
-/// Whether `file` is the file at `path`, or its journal.
+/// Is `file` the file at `path`, or its journal?
 pub(crate) fn is_of(file: &Path, path: &Path) -> bool {
     file == path || file == journal_of(path)
 }

@@ -1,4 +1,4 @@
-//! Changes, adds and removes single subscribers without reading and checking the others again.
+//! Changes, adds and removes single subscribers without reading and checking all others again.
 
 use super::discipline::DisciplinePlan;
 use super::shaping::has_leaves_alone;
@@ -21,20 +21,19 @@ pub(crate) struct OtherRows {
     pub gone: Vec<u32>,
     /// The numbers of new subscribers.
     pub new: Vec<u32>,
-    /// Changed and new classes of a tree with queues.
+    /// Changed and new classes of a discipline with a queue per class.
     pub terms: Vec<OtherTerms>,
-    /// Classes with a new weight whose discipline knows only the weight.
+    /// Classes with a new weight, if the discipline knows only weights.
     pub weights: Vec<(u32, Weight)>,
-    /// Whether claims of packets or suspensions changed.
+    /// Did claims on packets or suspensions change?
     pub has_members: bool,
 }
 
-/// A class with new terms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OtherTerms {
     pub class: u32,
     pub parent: Option<u32>,
-    /// Whether they are new in that [`Way`].
+    /// Are the terms new in this [`Way`]?
     pub ways: [bool; 2],
 }
 
@@ -45,9 +44,9 @@ fn named(rows: &[SubscriberRow]) -> Named<'_> {
 }
 
 impl Config {
-    /// The configuration with the rows `before` replaced by the rows `after`. A subscriber in only
-    /// one of them is removed or new. `None` if this needs all files to be read again, which also
-    /// reports faults.
+    /// The configuration with the rows `before` replaced by the rows `after`. A subscriber that
+    /// only one of the two contains is removed or new. `None` if all files must be read again,
+    /// which also reports faults.
     pub(crate) fn with_rows(&self, before: &[SubscriberRow], after: &[SubscriberRow]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
@@ -66,8 +65,7 @@ impl Config {
         next.finished()
     }
 
-    /// A discipline of `way` with only `class` and the classes above it, the same as in the entire
-    /// tree.
+    /// A discipline of `way` with only `class` and the classes above it, all as in the entire tree.
     pub(crate) fn with_class_alone(
         &self,
         way: Way,
@@ -79,12 +77,12 @@ impl Config {
     }
 }
 
-/// Changes of some subscribers, one after the other.
+/// Changes the rows of some subscribers, one after the other.
 struct NextRows<'a> {
     config: &'a Config,
     book: ClassBook,
     done: OtherRows,
-    /// The claims before and after.
+    /// The claims that are given up, and those that are new.
     claimed: [Claimed; 2],
     /// The classes whose bursts must be checked.
     touched: Vec<u32>,
@@ -140,7 +138,8 @@ impl<'a> NextRows<'a> {
         let (number, was) = self.known(before)?;
         let is = tree::of_row(after, above(&self.book, after)?);
         let has_moved = was.parent != is.parent;
-        // A parent is guaranteed the sum of the guarantees below it, so its terms would change too.
+        // A parent is guaranteed the sum of the guarantees below it, so the parent's terms would
+        // change too.
         let is_kept = guaranteed(&was) == guaranteed(&is) && (!has_moved || guaranteed(&is) == [None; 2]);
         if !is_kept && (was.parent, is.parent) != (None, None) {
             return None;
@@ -162,7 +161,7 @@ impl<'a> NextRows<'a> {
         self.book.set(number, is).then_some(())
     }
 
-    /// The number and the class of `row`. `None` if the configuration has another class for it:
+    /// The number and the class of `row`. `None` if the configuration has a different class for it;
     /// then the entire file must be read.
     fn known(&self, row: &SubscriberRow) -> Option<(u32, Class)> {
         let number = self.book.number(&row.name)?;
@@ -170,7 +169,7 @@ impl<'a> NextRows<'a> {
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// The directions among `are_others` in which a class gets new terms; `None` if its discipline
+    /// The directions of `are_others` in which a class gets new terms; `None` if its discipline
     /// does not support them.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
@@ -250,7 +249,7 @@ mod tests {
         Config::parse("t.toml", &text, Some(("s.csv", table))).expect("a configuration")
     }
 
-    /// The result of changing `before` in `table`, and the new table.
+    /// Changes the line `before` of `table` to `after`. Returns the result, and the new table.
     fn changed(config: &Config, table: &str, [before, after]: [&str; 2]) -> (Option<OtherRows>, String) {
         let sheets = [before, after].map(|line| format!("{HEAD}{line}\n"));
         let [before_rows, after_rows] = [0, 1]
@@ -259,7 +258,7 @@ mod tests {
         (config.with_rows(&before_rows, &after_rows), table.replace(before, after))
     }
 
-    /// All that a discipline shows of each class, sorted by name.
+    /// The probed values of each class of a discipline, sorted by name.
     fn shown(discipline: &dyn Discipline) -> Vec<String> {
         struct All(Vec<String>);
         impl Probe for All {
@@ -286,7 +285,7 @@ mod tests {
     const ANN: &str = "ann,10.0.0.1,gold,1,no,,10 Mbit/s,";
     const BOB: &str = "bob,10.0.0.2,silver,1,no,5 Mbit/s,20 Mbit/s,30 Mbit/s for 2 s";
     const ROOT: &str = "zoe,10.0.1.0/24,,1,no,,,";
-    /// Rows that stay, so no class above them becomes a leaf.
+    /// Rows that are never removed, so no class above them becomes a leaf.
     const OTHERS: &str = "eve,10.0.2.1,gold,1,no,,,\nmax,10.0.2.2,silver,1,no,,,\n";
 
     #[test]
@@ -323,7 +322,6 @@ mod tests {
         }
     }
 
-    /// Applies the changed terms of `next` to `tree`.
     fn retune(tree: &mut dyn Discipline, next: OtherRows) {
         for OtherTerms { class, parent, ways } in next.terms {
             assert_eq!(ways, [true, false]);
@@ -369,7 +367,7 @@ mod tests {
                 assert_eq!(present.book.numbers(), config("classful", &table).book.numbers());
                 let is_gone = |part: &String| [ANN, ROOT].iter().any(|line| part.starts_with(&line[..3]));
                 let [mut is, mut then] = [shown(&*tree), shown(&*discipline(&wanted))];
-                // A removed subscriber's leaf stays until another takes it.
+                // The leaf of a removed subscriber stays until another subscriber takes it.
                 [&mut is, &mut then].into_iter().for_each(|parts| parts.retain(|part| !is_gone(part)));
                 assert_eq!(is, then, "{gone:?} {new:?}");
             }

@@ -1,4 +1,4 @@
-//! Checks the parts that belong to neither direction: names, interfaces, telemetry and safety.
+//! Checks the settings that belong to neither direction: names, interfaces, telemetry and safety.
 
 use super::backend::{Backend, BackendKind};
 use super::places::Texts;
@@ -12,7 +12,7 @@ use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 
-/// The longest name of an interface: 15 bytes and a zero (`IFNAMSIZ` of Linux).
+/// The most bytes of an interface's name, without the final zero (`IFNAMSIZ` of Linux).
 pub(super) const MAX_INTERFACE_BYTES: usize = 15;
 const MAX_NAME_BYTES: usize = 64;
 const MAX_FLOWS: u32 = 1 << 20;
@@ -32,7 +32,6 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
     safety(spec, texts)
 }
 
-/// The most inside interfaces of a router.
 const MAX_INSIDES: usize = 16;
 
 fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
@@ -68,7 +67,8 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
     }
     let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
-    // Half of the time for which a link catches up, since the thread may wake late, too.
+    // The maximum is half of the time for which a link catches up, since the thread may also wake
+    // late.
     span("wire.coalesce", coalesce, Duration::ZERO..=Duration::from_ms(5), texts)?;
     wire.backend.check().map_err(|OutOfRange { name, given, allowed }| {
         let path = format!("wire.backend.{}.{name}", Backend::names()[wire.backend.kind() as usize]);
@@ -131,7 +131,7 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Whether it can be a host name (RFC 1123, section 2.1). Underscores are in use too.
+/// Can `name` be a host name (RFC 1123, section 2.1)? Underscores occur too.
 fn is_host(name: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.chars().all(is_letter);

@@ -27,31 +27,31 @@ pub struct Shaping {
     pub discipline: &'static str,
     /// The link's rate.
     pub rate: Rate,
-    /// How the rate follows the outside line.
+    /// How the rate follows the outside line, if it does.
     pub autorate: Option<autorate::Config>,
     /// The limit of waiting packets.
     pub buffer: Amount,
     /// The meaning of a flow: the unit that is counted and reported.
     pub flows: FlowKind,
-    /// Whether flows are hosts that share first, then each host's conversations.
+    /// Are flows hosts that share first, then their conversations?
     pub within: bool,
     /// The treatment of the codepoint of sent packets.
     pub dscp: DscpChoice,
-    /// The size that a frame counts as.
+    /// How many bytes a frame counts as.
     pub framing: Framing,
     /// The rate at which non-IP packets bypass the discipline.
     pub not_ip: Rate,
     /// The rate at which network control packets bypass the discipline.
     pub control: Rate,
-    /// Whether parameters were given with the name.
+    /// Were parameters given with the discipline's name?
     pub has_own: bool,
-    /// Discipline parameters, for both directions and for this one.
+    /// The discipline's parameters, for both directions and for this direction.
     pub parameters: Parameters,
     /// The source of parameters that were not given.
     pub defaults: DefaultsChoice,
     /// How the discipline shares between classes.
     pub sharing: ClassSupport,
-    /// With `classful`: the discipline of leaves that name no other.
+    /// With `classful`: the discipline of leaves that name none.
     pub leaf: LeafChoice,
 }
 
@@ -61,8 +61,8 @@ const BUFFER: Duration = Duration::from_ms(50);
 /// The most bytes that may be added to or taken from a frame.
 const MAX_OVERHEAD: i32 = 1024;
 
-/// The default limit of waiting packets on a link of `rate`. On a slow link it is the fewest
-/// packets that fair shares and TCP need.
+/// The default limit of waiting packets on a link of `rate`. A slow link gets the fewest packets
+/// that fair shares and TCP need.
 fn default_buffer(rate: Rate) -> Amount {
     let few = Amount::Packets(FEW_PACKETS as u32);
     let packet_bytes = TYPICAL_FRAME + 24;
@@ -73,13 +73,13 @@ fn default_buffer(rate: Rate) -> Amount {
 }
 
 impl Shaping {
-    /// Bytes on the link of a typical long packet, with frames of at most `frame_bytes`.
+    /// Bytes on the link of a typical long packet, if frames have at most `frame_bytes`.
     pub fn packet_bytes(&self, frame_bytes: u32) -> u32 {
         self.framing.wire_bytes(frame_bytes.min(TYPICAL_FRAME) as usize, Default::default())
     }
 }
 
-/// A full Ethernet frame, without check sequence.
+/// Bytes of a full Ethernet frame, without check sequence.
 pub(super) const TYPICAL_FRAME: u32 = 1514;
 
 pub(super) fn check(
@@ -144,7 +144,7 @@ pub(super) fn check(
     }))
 }
 
-/// Refuses a ceiling for each host, unless its class is a leaf and flows have hosts.
+/// Refuses a ceiling for each host unless the class is a leaf and flows have hosts.
 fn each_is_of_hosts(
     way: Way,
     tree: &Tree,
@@ -167,7 +167,7 @@ fn each_is_of_hosts(
     Ok(())
 }
 
-/// The numbers reserved for new subscribers: one for this many classes, and the least number.
+/// Numbers reserved for new subscribers: one for each 16 classes, but at least 64.
 const VACANT: (usize, usize) = (16, 64);
 
 /// Leaf numbers to reserve for new subscribers, given the number of `classes`. 0 if a new
@@ -178,7 +178,7 @@ pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize
     if spec.subscribers.is_some() && has_leaves_alone(spec, shaping) { wanted } else { 0 }
 }
 
-/// Whether each subscriber has an independent leaf, and nothing else uses its number.
+/// Does each subscriber have an independent leaf, whose number nothing else uses?
 pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> bool {
     let is_leaf_alone =
         |shaping: &Shaping| shaping.sharing == ClassSupport::Queues && shaping.flows != FlowKind::Subscriber;
@@ -186,7 +186,7 @@ pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> b
     !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
 }
 
-/// Discipline parameters for both directions and for this one, and whether this one has any.
+/// Discipline parameters, for both directions and for this one, and whether this direction has any.
 fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     match typed.discipline.as_ref().and_then(Choice::parameters) {
         Some(own) => (spec.discipline.with(own), true),
@@ -195,22 +195,22 @@ fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
 }
 
 pub(super) struct Chosen<'a> {
-    /// Its name in the catalogue.
+    /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameters for both directions and for this one.
+    /// The parameters for both directions with those for this direction.
     pub parameters: &'a Parameters,
-    /// Whether parameters were given with the name.
+    /// Were parameters given with the discipline's name?
     pub is_own: bool,
 }
 
 impl Chosen<'_> {
-    /// The classes between which it shares.
+    /// The support of the chosen discipline for classes.
     pub(super) fn classes(&self) -> ClassSupport {
         catalogue::with_part(self.discipline, self.parameters, |part| part.classes())
             .expect("it is in the catalogue")
     }
 
-    /// The path of its parameters in the file.
+    /// The path in the file of the discipline's parameters.
     pub(super) fn table(&self, way: Way) -> String {
         let key = discipline::key(self.discipline);
         if self.is_own { format!("{}.discipline.{key}", way.name()) } else { format!("discipline.{key}") }
@@ -260,7 +260,7 @@ fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate,
     Ok(rate.unwrap_or(control::default_rate(typed.rate.0)))
 }
 
-/// A rate that is a part of the link's.
+/// A rate that is included in the link's and must not exceed it.
 fn part_of_link(
     typed: &DirectionSpec,
     part: Option<Quantity<Rate>>,
@@ -305,7 +305,7 @@ fn framing(typed: &FramingSpec, path: &str, texts: &Texts<'_>) -> Result<Framing
     }
 }
 
-/// The meaning of a flow, and whether conversations share within each flow.
+/// The definition of a flow, and whether conversations share within each flow.
 struct Flows {
     kind: FlowKind,
     within: bool,

@@ -28,9 +28,9 @@ pub struct Spec {
     pub name: String,
     /// The two interfaces that the gateway connects.
     pub wire: WireSpec,
-    /// From the outside to the inside. If absent, that direction is not shaped.
+    /// The direction from the outside to the inside. If absent, it is not shaped.
     pub download: Option<DirectionSpec>,
-    /// From the inside to the outside. If absent, that direction is not shaped.
+    /// The direction from the inside to the outside. If absent, it is not shaped.
     pub upload: Option<DirectionSpec>,
     /// Parameters of disciplines by name, for both directions.
     #[serde(default)]
@@ -72,13 +72,13 @@ pub struct WireSpec {
     pub coalesce: Option<Quantity<Duration>>,
 }
 
-/// The interfaces towards the subscribers: one, or a list.
+/// The interfaces towards the subscribers: a name, or a list of names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "this is neither a text in quotes nor a list of such texts")]
 pub enum Insides {
     /// One.
     One(String),
-    /// Several, of a router.
+    /// Several interfaces of a router.
     Several(Vec<String>),
 }
 
@@ -97,7 +97,7 @@ impl Insides {
         }
     }
 
-    /// The only one, or the first.
+    /// The first interface, or the only one.
     pub fn first(&self) -> &String {
         &self.names()[0]
     }
@@ -113,42 +113,43 @@ impl fmt::Display for Insides {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectionSpec {
-    /// The rate of the link, a little below that of the true bottleneck, so that the queue is here.
+    /// The link's rate, a little below that of the true bottleneck, so packets queue in the
+    /// gateway.
     pub rate: Quantity<Rate>,
-    /// How the rate follows the outside line, which varies: `min`, `max`, `target`, `keep`,
-    /// `recover`, `probe`, `window`, `idle`. `rate` is the rate at the start and without use.
-    /// Default: it does not.
+    /// How the rate follows an outside line that varies: `min`, `max`, `target`, `keep`, `recover`,
+    /// `probe`, `window`, `idle`. It is `rate` at the start and while the line is not used.
+    /// Default: the rate is constant.
     pub autorate: Option<autorate::Spec>,
     /// The framing that the link adds.
     #[serde(default)]
     pub framing: FramingSpec,
     /// The discipline: its name, or a table with the name and its parameters, which override those
     /// of `[discipline.<name>]`. Default: `fq-codel` if hosts share first and then their flows, and
-    /// `faba` if flows are something else. With classes or subscribers: `hfaba`, or `classful` if
+    /// `faba` with any other flows. If there are classes or subscribers: `hfaba`, or `classful` if
     /// one of them has a rate.
     pub discipline: Option<Choice>,
     /// The source of parameters that are not given. Default: `link`.
     pub defaults: Option<DefaultsChoice>,
-    /// With `classful`: the discipline of each class that has none below it, as `discipline`: its
-    /// name, or a table with the name and its parameters. Default: `fq-codel`, with fewer queues if
-    /// there are many classes.
+    /// With `classful`: the discipline of each class without classes below it. Like `discipline`,
+    /// it is a name, or a table with the name and its parameters. Default: `fq-codel`, with fewer
+    /// queues if there are many classes.
     pub leaf: Option<Choice>,
     /// The limit of waiting packets. Default: 50 ms, and at least 20 full packets.
     pub buffer: Option<Quantity<Amount>>,
     /// The rate at which non-IP packets (ARP, STP, LLDP, PPPoE sessions without IP, MPLS, MACsec)
-    /// bypass the discipline; those that exceed it are lost as `not-ip`. It is a part of `rate`.
-    /// Default: a hundredth of it, at least 64 kbit/s.
+    /// bypass the discipline. Packets that exceed it are lost as `not-ip`. It is included in
+    /// `rate`. Default: a hundredth of `rate`, at least 64 kbit/s.
     pub not_ip: Option<Quantity<Rate>>,
     /// The rate at which network control packets bypass the discipline (hellos of routers, BFD,
     /// VRRP, ARP, neighbour discovery, DHCP, IGMP, MLD). IP packets that exceed it do not bypass.
-    /// It is a part of `rate`. Default: a fiftieth of it, at least 128 kbit/s and at most a
+    /// It is included in `rate`. Default: a fiftieth of `rate`, at least 128 kbit/s and at most a
     /// quarter.
     pub control: Option<Quantity<Rate>>,
     /// The definition of a flow, or two levels such as `["inside", "5-tuple"]`: hosts share first,
-    /// and then the flows of each, in the discipline or in the leaves of `classful`. Default: if
-    /// there are subscribers, `5-tuple` with `classful` and `subscriber` without. Otherwise
-    /// `["inside", "5-tuple"]`, or one level if the discipline or its leaf has no more: `5-tuple`
-    /// with `classful`, else `inside`.
+    /// then the flows of each, in the discipline or in the leaves of `classful`. Default with
+    /// subscribers: `5-tuple` with `classful`, else `subscriber`. Default without: `["inside",
+    /// "5-tuple"]`. If the discipline or its leaf supports only one level: `5-tuple` with
+    /// `classful`, else `inside`.
     pub flows: Option<FlowsSpec>,
     /// The treatment of the differentiated-services codepoint (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,
@@ -158,11 +159,12 @@ pub struct DirectionSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultsChoice {
-    /// Defaults for a real shared link: fair droppers count bytes and spare a link that is not
-    /// full, some mark, and fast links serve trains.
+    /// Defaults for a real shared link. Fair droppers count bytes and spare a link that is not
+    /// full, some disciplines mark, and fast links serve trains.
     #[default]
     Link,
-    /// The reference pages, as in a scenario: a discipline is then the same as in the simulator.
+    /// Defaults of the reference pages, as in a scenario. A discipline is then the same as in the
+    /// simulator.
     Reference,
 }
 
@@ -173,17 +175,20 @@ pub enum DscpChoice {
     /// It stays.
     #[default]
     Keep,
-    /// It is cleared, so that no router behind the gateway treats packets by a codepoint that
+    /// The codepoint is cleared, so no router behind the gateway treats packets by a codepoint that
     /// strangers wrote. A `match` by `dscp` sees the original.
     Wash,
-    /// It becomes that of assured forwarding, class 1, with the packet's colour as drop precedence:
-    /// AF11 green, AF12 yellow, AF13 red (RFC 2597).
+    /// The codepoint becomes that of assured forwarding, class 1. The packet's colour is the drop
+    /// precedence: AF11 green, AF12 yellow, AF13 red (RFC 2597).
     Af1,
-    /// It becomes that of assured forwarding, class 2, by the packet's colour: AF21, AF22 or AF23.
+    /// The codepoint becomes that of assured forwarding, class 2, by the packet's colour: AF21,
+    /// AF22 or AF23.
     Af2,
-    /// It becomes that of assured forwarding, class 3, by the packet's colour: AF31, AF32 or AF33.
+    /// The codepoint becomes that of assured forwarding, class 3, by the packet's colour: AF31,
+    /// AF32 or AF33.
     Af3,
-    /// It becomes that of assured forwarding, class 4, by the packet's colour: AF41, AF42 or AF43.
+    /// The codepoint becomes that of assured forwarding, class 4, by the packet's colour: AF41,
+    /// AF42 or AF43.
     Af4,
 }
 
@@ -205,14 +210,14 @@ impl DscpChoice {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FramingSpec {
-    /// Bytes added to the Ethernet frame without check sequence; negative to take some away.
-    /// Default: 24: the check sequence (4), preamble (8) and gap (12) of Ethernet. -14 counts only
-    /// IP packets.
+    /// Bytes added to the Ethernet frame without check sequence; negative to subtract bytes. The
+    /// default 24 is Ethernet's check sequence (4), preamble (8) and gap (12). -14 counts only IP
+    /// packets.
     pub overhead_bytes: Option<i32>,
     /// The fewest bytes that a frame counts as, including its overhead. Default: 84 B with the
     /// default overhead, else 1 B.
     pub minimum: Option<Quantity<Size>>,
-    /// Whether frames are carried in ATM cells, 48 bytes of each 53 (ADSL). Default: false.
+    /// Are frames carried in ATM cells, 48 bytes in each 53 (ADSL)? Default: false.
     #[serde(default)]
     pub atm: bool,
 }
@@ -223,9 +228,9 @@ pub struct FramingSpec {
 pub enum FlowsSpec {
     /// A word.
     Named(FlowsChoice),
-    /// Two levels: what shares first, and `5-tuple`.
+    /// Two levels: the flows that share first, and `5-tuple`.
     Levels(Vec<FlowsSpec>),
-    /// The network of the inside host, by the leading bits of its address.
+    /// The network of the inside host, given by leading bits of its address.
     Prefix {
         /// Leading bits of an IPv4 address, 1 to 32.
         ipv4: u8,
@@ -240,7 +245,7 @@ impl<'de> Deserialize<'de> for FlowsSpec {
     }
 }
 
-/// Reads a [`FlowsSpec`]: each of its forms has separate errors.
+/// Reads a [`FlowsSpec`], with separate errors for each of its forms.
 struct FlowsReader;
 
 impl<'de> Visitor<'de> for FlowsReader {
@@ -286,14 +291,14 @@ pub enum FlowsChoice {
     Source,
     /// The receiving host.
     Destination,
-    /// The inside host, by its address: it receives downloads and sends uploads.
+    /// The inside host, by its address. It receives downloads and sends uploads.
     Inside,
-    /// The inside host, by its Ethernet address: one host, whatever number of addresses it has.
-    /// Behind a router all hosts are one.
+    /// The inside host, by its Ethernet address: one host, whatever number of addresses it has. All
+    /// hosts behind a router are one.
     Mac,
     /// The outside host.
     Outside,
-    /// The subscriber; if none claims a packet, its inside host.
+    /// The subscriber, or the inside host if no subscriber claims the packet.
     Subscriber,
     /// The VLAN.
     Vlan,
@@ -305,25 +310,25 @@ pub enum FlowsChoice {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSpec {
-    /// Its name. The class `unclaimed` has the packets that no subscriber and no class claims. It
-    /// always exists; unless listed, it is under the root, with weight 1 and no bounds.
+    /// The class's name. The class `unclaimed` has the packets that no subscriber and no class
+    /// claims. It always exists. Unless listed, it is under the root, with weight 1 and no bounds.
     pub name: String,
-    /// The name of the class above it. Default: the root.
+    /// The name of the parent class. Default: the root.
     pub parent: Option<String>,
-    /// Its weight among its siblings, from 1e-6 to 1e6. Default: 1.
+    /// The weight of the class among its siblings, from 1e-6 to 1e6. Default: 1.
     pub weight: Option<f64>,
-    /// With `classful`: the discipline of this class, or of all below it that have no other: its
-    /// name, or a table with the name and its parameters. Default: that of the class above it, and
-    /// at the top that of the direction.
+    /// With `classful`: the discipline of this class, or of all classes below it that name none. It
+    /// is a name, or a table with the name and its parameters. Default: that of the parent class,
+    /// or under the root that of the direction.
     pub leaf: Option<Choice>,
-    /// Its bounds from the outside to the inside.
+    /// The bounds from the outside to the inside.
     #[serde(default)]
     pub download: BoundsSpec,
-    /// Its bounds from the inside to the outside.
+    /// The bounds from the inside to the outside.
     #[serde(default)]
     pub upload: BoundsSpec,
-    /// The packets of this class, if no subscriber claims them. A packet is of the first listed
-    /// class that matches. Only for classes without children and subscribers.
+    /// The packets of this class, unless a subscriber claims them. A packet belongs to the first
+    /// listed class that matches. Only for classes without children and subscribers.
     #[serde(default, rename = "match")]
     pub matches: MatchSpec,
 }
@@ -332,15 +337,15 @@ pub struct ClassSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundsSpec {
-    /// The rate that it can always have. Default: nothing.
+    /// The rate that the class can always have. Default: nothing.
     pub guaranteed: Option<Quantity<Rate>>,
-    /// The rate that it never exceeds, except in a burst. Default: none.
+    /// The rate that the class never exceeds, except in a burst. Default: none.
     pub ceiling: Option<Quantity<Rate>>,
-    /// The burst beyond its ceiling after a pause, such as `40 Mbit/s for 10 s`. Default: nothing.
+    /// The burst beyond the ceiling after a pause, such as `40 Mbit/s for 10 s`. Default: nothing.
     pub burst: Option<BurstText>,
-    /// The rate that none of its hosts exceeds. Only for classes without children and subscribers.
-    /// A keyed hash assigns each host to one of 256 leaves, so two hosts may share one. Default:
-    /// none.
+    /// The rate that no host of the class exceeds. Only for classes without children and
+    /// subscribers. A keyed hash assigns each host to one of 256 leaves, so two hosts may share
+    /// one. Default: none.
     pub each: Option<Quantity<Rate>>,
 }
 
@@ -364,10 +369,10 @@ pub struct MatchSpec {
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub protocol: OneOrMany,
     /// Ports of the inside host: `443`, `10000-20000`, or `!443` for all others. Fragments have no
-    /// ports, so they match no class by ports.
+    /// ports, so they match no class that lists ports.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub inside_ports: OneOrMany,
-    /// Ports of the outside host, likewise.
+    /// Ports of the outside host, in the same form.
     #[serde(default, skip_serializing_if = "OneOrMany::is_empty")]
     pub outside_ports: OneOrMany,
 }
@@ -399,7 +404,7 @@ impl Default for OneOrMany {
 }
 
 impl OneOrMany {
-    /// Whether nothing is given.
+    /// Is nothing given?
     pub fn is_empty(&self) -> bool {
         matches!(self, OneOrMany::Many(items) if items.is_empty())
     }
@@ -437,7 +442,7 @@ pub enum DscpSpec {
 #[serde(deny_unknown_fields)]
 pub struct SubscribersSpec {
     /// A CSV file next to the configuration, with a line of column names: `name` and `addresses`
-    /// (prefixes, separated by spaces) or `vlan`. Optional columns: `class` (the one above;
+    /// (prefixes, separated by spaces) or `vlan`. Optional columns: `class` (the parent class;
     /// default: the root), `weight`, `download_guaranteed`, `download_ceiling`,
     /// `upload_guaranteed`, `upload_ceiling`.
     pub file: PathBuf,
@@ -449,30 +454,31 @@ pub struct SubscribersSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BindSpec {
-    /// All of them. An upload is lost as `spoofed` if its address is one subscriber's and its
-    /// `mac`, `vlan`, `inner_vlan` or `pppoe` is another's. It is lost too if it lacks a key of
-    /// that subscriber's row.
+    /// All columns. An upload is lost as `spoofed` if its address is one subscriber's, and its
+    /// `mac`, `vlan`, `inner_vlan` or `pppoe` is another's or is missing although that subscriber's
+    /// row has one.
     Strict,
-    /// None: the address decides, if a subscriber has it.
+    /// No column: the address decides, if a subscriber has it.
     Loose,
 }
 
-/// The edge of a DiffServ domain where uploads enter it: it listens to the edge where they leave.
+/// The edge of a DiffServ domain where uploads enter it. This edge takes reports from the edge
+/// where uploads leave.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IngressSpec {
-    /// The UDP address at which it listens to reports, such as `192.0.2.1:9830`.
+    /// The UDP address for received reports, such as `192.0.2.1:9830`.
     pub listen: String,
     /// A file with the key that both edges share: at least 16 bytes, such as 32 random letters.
     pub key_file: PathBuf,
 }
 
-/// The edge of a DiffServ domain where downloads leave it. It estimates how many in-profile packets
-/// are marked on the path, and reports to the edge where they enter.
+/// The edge of a DiffServ domain where downloads leave it. This edge estimates how many in-profile
+/// packets are marked on the path, and reports to the edge where downloads enter.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EgressSpec {
-    /// The UDP address to which it reports, such as `192.0.2.1:9830`.
+    /// The UDP address to which reports are sent, such as `192.0.2.1:9830`.
     pub report_to: String,
     /// A file with the key that both edges share: at least 16 bytes, such as 32 random letters.
     pub key_file: PathBuf,
@@ -482,22 +488,22 @@ pub struct EgressSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySpec {
-    /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in the folder
-    /// `/run/fairwire`, or without root in that of `XDG_RUNTIME_DIR`; under systemd in its
+    /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in
+    /// `/run/fairwire`, without root in `XDG_RUNTIME_DIR`, and under systemd in its
     /// `RUNTIME_DIRECTORY`.
     pub socket: Option<PathBuf>,
-    /// A group whose members may read over the socket: `status`, `counts`, `watch`. They change
+    /// A group whose members may read over the socket (`status`, `counts`, `watch`), but change
     /// nothing. Default: none; only the owner may use the socket.
     pub readers: Option<String>,
-    /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Default: none. Beyond loopback
-    /// it needs `token_file`.
+    /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Beyond loopback it needs
+    /// `token_file`. Default: none.
     pub metrics: Option<String>,
     /// Names by which readers and browsers may call this machine, in addition to its addresses and
-    /// `localhost`. Default: no others; any with a `token_file`.
+    /// `localhost`. Default: no others; with a `token_file` any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// A file with the token that readers of metrics and of the page must show (`Authorization:
-    /// Bearer …`; the page has a field for it).
+    /// A file with the token for readers of metrics and of the page (`Authorization: Bearer …`; the
+    /// page has a field for it).
     pub token_file: Option<PathBuf>,
     /// The page for browsers. Default: none.
     pub page: Option<PageSpec>,
@@ -514,16 +520,17 @@ pub struct TelemetrySpec {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PageSpec {
-    /// Its address, such as `127.0.0.1:9821`, which serves metrics too. Beyond loopback it needs
-    /// `telemetry.token_file`.
+    /// The page's address, such as `127.0.0.1:9821`, which serves metrics too. Beyond loopback it
+    /// needs `telemetry.token_file`.
     pub address: String,
     /// The file of the history, in a folder that the gateway's user may write. Default:
-    /// `NAME.sqlite` in systemd's `STATE_DIRECTORY`. Without it the history is in memory, and ends
-    /// with the process.
+    /// `NAME.sqlite` in systemd's `STATE_DIRECTORY`. Without a file the history is in memory, and
+    /// ends with the process.
     pub history: Option<PathBuf>,
     /// The most space that the history takes. Default: 64 MiB; from 1 MiB to 16 GiB.
     pub size: Option<Quantity<Size>>,
-    /// The age at which minutes of the history are forgotten. Default: 168 h; from 24 h to 8784 h.
+    /// The age at which the minutes of the history are deleted. Default: 168 h; from 24 h to 8784
+    /// h.
     pub keep: Option<Quantity<Duration>>,
     /// Arrivals of the last minute that are kept for replays in each direction, 40 bytes each.
     /// Default: 262144; 0 for none; at most 4194304.
@@ -537,15 +544,17 @@ pub struct SafetySpec {
     /// The behaviour of the link while this process is dead or stuck. Default: `closed`.
     #[serde(default)]
     pub on_failure: OnFailure,
-    /// The silence after which the process counts as stuck. Default: 1 s; from 100 ms to 60 s.
+    /// The silence after which the process is considered stuck. Default: 1 s; from 100 ms to 60 s.
     pub watchdog: Option<Quantity<Duration>>,
-    /// Frames that may be inside at once, in each direction. Default: enough for the buffer.
+    /// Frames that may be in the gateway at once, in each direction. Default: enough for the
+    /// buffer.
     pub frames: Option<u32>,
-    /// The longest wait for a lost interface to return, and with `run --wait` for a missing one to
-    /// appear. Default: for ever.
+    /// The longest wait for a lost interface to return, or with `run --wait` for a missing
+    /// interface to appear. Default: for ever.
     pub patience: Option<Quantity<Duration>>,
-    /// The user of a process started by root, once everything is open that needs root; `root` to
-    /// stay root. Default: `fairwire` if there is such a user, else the user with number 65534.
+    /// The user that a process started by root becomes, once everything that needs root is open;
+    /// `root` to stay root. Default: `fairwire` if there is such a user, else the user with number
+    /// 65534.
     pub user: Option<String>,
 }
 
@@ -561,7 +570,7 @@ pub enum OnFailure {
     Open,
 }
 
-/// A burst as text: the burst beyond a class's ceiling after a pause, such as `40 Mbit/s for 10 s`.
+/// A burst beyond a class's ceiling after a pause, as text such as `40 Mbit/s for 10 s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", rename = "Burst")]

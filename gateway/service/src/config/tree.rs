@@ -1,4 +1,4 @@
-//! Builds the tree from classes and subscribers as written, and checks their relations.
+//! Builds the tree from classes and subscribers as written, and checks how they relate.
 
 use super::places::{Origin, Texts};
 use super::spec::{ClassSpec, Spec};
@@ -20,7 +20,7 @@ pub(super) fn grow(spec: &Spec, texts: &Texts<'_>) -> Result<Tree, DocumentError
     let names = names(spec, texts)?;
     let classes = class_tree(spec, &names, texts)?;
     let mut tree = TreeBuilder { classes: vec![unclaimed()], origins: vec![Origin::Unclaimed] };
-    // By position in the tree. The first number is that of unclaimed packets.
+    // The numbers by position in the tree. The first is that of unclaimed packets.
     let mut numbers: Vec<u32> = Vec::with_capacity(classes.len());
     for (place, &at) in classes.given().iter().enumerate() {
         let parent = classes.parent(place).map(|place| numbers[place]);
@@ -93,7 +93,7 @@ pub(super) fn of_row(row: &SubscriberRow, parent: Option<u32>) -> Class {
     Class { name, parent, kind, weight, bounds, is_suspended }
 }
 
-/// The position of each name. The names are checked and differ.
+/// The position at which each name is declared. The names are checked and differ.
 fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Origin>, DocumentError> {
     let mut names = HashMap::new();
     for (at, class) in spec.class.iter().enumerate() {
@@ -150,7 +150,7 @@ fn checked_weight(weight: f64, origin: Origin, texts: &Texts<'_>) -> Result<Weig
     Weight::new(weight).ok_or_else(refuse)
 }
 
-/// The tree of the classes of `spec`, numbered by their positions in the list.
+/// The tree of the classes in `spec`, which are numbered by their positions in the list.
 fn class_tree(
     spec: &Spec,
     names: &HashMap<&str, Origin>,
@@ -210,7 +210,8 @@ fn above_row(
     Ok(Some(above))
 }
 
-/// Checks that only leaves have matches: a class with others below it has no packets of its own.
+/// Checks that only leaves have matches, since all packets of other classes belong to the classes
+/// below them.
 fn matches_are_of_leaves(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (number, _) in tree.book.iter() {
         let Origin::Class(at) = tree.origins[number as usize] else { continue };

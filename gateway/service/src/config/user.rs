@@ -14,17 +14,17 @@ pub struct User {
     pub name: String,
     /// Its number.
     pub uid: u32,
-    /// The number of its group.
+    /// The number of the user's group.
     pub gid: u32,
 }
 
 /// The user that the package creates for gateways.
 const DEFAULT: &str = "fairwire";
-/// The user without rights, if there is no [`DEFAULT`]: Linux's default of
+/// The user without rights, in case there is no [`DEFAULT`]: Linux's default of
 /// `/proc/sys/kernel/overflowuid`.
 const OVERFLOW: u32 = 65534;
 
-/// The user that the gateway of `config` becomes. `None` if the process is not root or is to stay
+/// The user that the gateway of `config` becomes. `None` if the process is not root, or must stay
 /// root.
 pub fn of(config: &Config) -> Result<Option<User>, DocumentError> {
     if !rustix::process::geteuid().is_root() {
@@ -73,18 +73,19 @@ impl User {
         User { name: entry.name, uid: entry.uid.as_raw(), gid: entry.gid.as_raw() }
     }
 
-    /// Whether it may read the file at `path`, by the modes of the file and of the folders above
-    /// it; false if these cannot be read.
+    /// May the user read the file at `path`, by the modes of the file and of the folders above?
+    /// False if the modes cannot be read.
     pub fn may_read(&self, path: &Path) -> bool {
         let Ok(path) = std::path::absolute(path) else { return false };
-        // A link counts as its target.
+        // The target of a link counts.
         let Ok(path) = path.canonicalize() else { return false };
         let mut folders = path.ancestors().skip(1);
         let seen = |path: &Path, bit| std::fs::metadata(path).is_ok_and(|about| self.has(&about, bit));
         folders.all(|folder| seen(folder, 1)) && seen(&path, 4)
     }
 
-    /// Whether it has the right `bit` (4 to read, 1 to search) to the file described by `about`.
+    /// Does the user have the right `bit` (4 to read, 1 to search) to the file described by
+    /// `about`?
     fn has(&self, about: &Metadata, bit: u32) -> bool {
         let shift = match () {
             () if about.uid() == self.uid => 6,

@@ -1,8 +1,8 @@
 //! The two ends of reports between the edges of a DiffServ domain, on the control thread.
 //!
 //! Input from the network is bounded. At most [`MAX_AT_ONCE`] datagrams are read in a turn into one
-//! buffer, and further datagrams do not hasten the next turn. A flood can suppress reports, and then
-//! targets return to their contracts. It delays no packet.
+//! buffer, and further datagrams do not hasten the next turn. A flood can suppress reports, then
+//! targets return to their contracts. But a flood delays no packet.
 
 pub mod report;
 
@@ -22,13 +22,13 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 
-/// The interval between reports. Five a second for four classes are 4.6 kbit/s: a thousandth of 5
-/// Mbit/s.
+/// The interval between reports. Five reports a second for four classes take 4.6 kbit/s: a
+/// thousandth of 5 Mbit/s.
 const EVERY: Duration = Duration::from_ms(200);
-/// How long a report is valid: the next four may be lost.
+/// The time for which a report is valid, so the next four may be lost.
 const HOLDS: Duration = Duration::from_secs(1);
-/// The most datagrams read in a turn. An idle thread has 20 turns a second, which is four times the
-/// reports of an edge.
+/// The most datagrams read in a turn. An idle thread has 20 turns a second, four times as many as
+/// an edge sends reports.
 const MAX_AT_ONCE: usize = 64;
 /// The shortest interval between two log lines about refused reports.
 const QUIET: Duration = Duration::from_secs(60);
@@ -42,7 +42,7 @@ pub(super) struct Edges {
 impl Edges {
     /// Opens the sockets and reads the keys while this process has the rights.
     ///
-    /// Uses a socket of `handed` that is already bound to the address of reports.
+    /// If a socket of `handed` is already bound to the address of reports, it is used.
     pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");
@@ -84,7 +84,7 @@ impl Edges {
         self.ingress.as_ref().map(|ingress| &ingress.socket)
     }
 
-    /// Sends a due report, takes received ones, and shows both on the board.
+    /// Sends a due report, takes received reports, and shows both on the board.
     pub(super) fn step(&mut self, now: Time, present: &Present, board: &Board) {
         if self.ingress.is_none() && self.egress.is_none() {
             return;
@@ -96,7 +96,7 @@ impl Edges {
         if let Some(ingress) = &mut self.ingress {
             let requests = ingress.step(now, &present.config);
             if let Some(requests) = requests {
-                // Without that thread the process is about to end.
+                // Without the datapath thread, the process is about to end.
                 let _ = present.commands.send(Command::Report(requests, now.time + HOLDS));
             }
         }
@@ -153,13 +153,13 @@ struct Now {
     real_ns: u64,
 }
 
-/// The edge where aggregates leave: reports what it observes.
+/// The edge at which aggregates leave, which reports its observations.
 struct Egress {
     socket: UdpSocket,
     to: SocketAddr,
     key: Key,
     due: Time,
-    /// The basis of the last report, and its requests by class number.
+    /// The estimates, votes and requests of the last report; the latter two by class number.
     seen: Option<Arc<EstimatesView>>,
     votes: BTreeMap<u32, i64>,
     requests: BTreeMap<u32, RateRequest>,
@@ -206,11 +206,11 @@ impl Egress {
         }
     }
 
-    /// A report of the requests by packets since the last report: the sign of their votes, as the
-    /// paper's numATR counts them in each interval.
+    /// A report with the requests of packets since the last report. A request is the sign of the
+    /// votes, as the paper's numATR counts them in each interval.
     fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<EstimatesView>) -> EdgeReport {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
-            // The class numbers have changed.
+            // The class numbers changed, so the votes are counted anew.
             self.votes = leaves(book).map(|(number, _)| (number, seen.votes(number))).collect();
             self.requests.clear();
             self.seen = Some(seen.clone());
@@ -230,23 +230,23 @@ impl Egress {
     }
 }
 
-/// The edge where aggregates enter: takes the reports of the far edge.
+/// The edge at which aggregates enter, which takes the reports of the far edge.
 struct Ingress {
     socket: UdpSocket,
     key: Key,
     freshness: Freshness,
-    /// The classes by the hashes of their names, and their configuration.
+    /// The class numbers by hashes of names, valid in the configuration `of`.
     classes: BTreeMap<ClassId, u32>,
     of: Option<Arc<Config>>,
     received: u64,
     refused: [u64; Refusal::ALL.len()],
-    /// When the last report was accepted.
+    /// The time at which the last report was accepted.
     heard_at: Option<Time>,
-    /// Whether their absence was logged.
+    /// Was the absence of reports logged?
     is_silent: bool,
-    /// When refused reports were last logged, and their number then.
+    /// The last log line about refused reports: its time, and their number then.
     complained: Option<(Time, u64)>,
-    /// Whether a report with unknown classes was logged since the current classes are in place.
+    /// Was a report with unknown classes logged since the classes last changed?
     named_others: bool,
 }
 
@@ -267,13 +267,13 @@ impl Ingress {
         }
     }
 
-    /// Reads received reports, and returns the requests of the last accepted one.
+    /// Reads received reports, and returns the requests of the last accepted report.
     fn step(&mut self, now: Now, config: &Arc<Config>) -> Option<Vec<(u32, RateRequest)>> {
         if self.of.as_ref().is_none_or(|of| !Arc::ptr_eq(of, config)) {
             self.classes = leaves(config.book()).map(|(number, name)| (ClassId::of(name), number)).collect();
             (self.of, self.named_others) = (Some(config.clone()), false);
         }
-        // One byte more than any report reveals a datagram that is too long.
+        // The buffer is a byte larger than any report, to detect datagrams that are too long.
         let mut bytes = [0; MAX_REPORT_BYTES + 1];
         let mut taken = None;
         for _ in 0..MAX_AT_ONCE {
@@ -310,7 +310,7 @@ impl Ingress {
         requests
     }
 
-    /// Logs when reports stop and resume, and occasionally which are refused.
+    /// Logs that reports stop or resume, and occasionally why some are refused.
     fn log(&mut self, now: Time) {
         let is_silent = self.heard_at.is_some_and(|at| now.since(at) > HOLDS);
         if is_silent != self.is_silent {
@@ -334,7 +334,7 @@ impl Ingress {
     }
 }
 
-/// Classes that have packets themselves.
+/// Classes with packets of their own.
 fn leaves(book: &ClassBook) -> impl Iterator<Item = (u32, &str)> {
     let has_packets = |number: u32| number != UNCLAIMED && book.is_leaf(number);
     book.iter()
@@ -342,7 +342,7 @@ fn leaves(book: &ClassBook) -> impl Iterator<Item = (u32, &str)> {
         .map(|(number, class)| (number, class.name.as_str()))
 }
 
-/// The meaning of a refusal for the gateway's operator.
+/// Explains a refusal to the gateway's operator.
 fn meaning(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Malformed => "are none of this version",
@@ -379,7 +379,7 @@ mod tests {
         Now { time: Time::from_ns(ms * 1_000_000), real_ns: 1_000_000 * S + ms * 1_000_000 }
     }
 
-    /// Both ends, over loopback.
+    /// The two edges, connected over loopback.
     fn ends() -> (Egress, Ingress) {
         let listening = local();
         let to = listening.local_addr().expect("it is bound");
@@ -408,10 +408,10 @@ mod tests {
         egress.step(at(100), there.book(), &views); // too soon
         assert_eq!(ingress.step(at(101), &here), None);
         egress.step(at(200), there.book(), &views);
-        // Gold is the first class there and the second one here.
+        // Gold is the first class at the far edge, and the second class here.
         let requests = ingress.step(at(201), &here).expect("a report came");
         assert_eq!(requests, [(2, RateRequest::Decrease), (1, RateRequest::Increase)]);
-        // No packet came since, so nothing is requested.
+        // No packet came since the last report, so nothing is requested.
         egress.step(at(400), there.book(), &views);
         let requests = ingress.step(at(401), &here).expect("a report came");
         assert!(requests.iter().all(|(_, request)| *request == RateRequest::Keep), "{requests:?}");

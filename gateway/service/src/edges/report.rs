@@ -1,9 +1,9 @@
 //! A report from one edge to the other: a request for each class, in one datagram.
 //!
 //! ```text
-//! "fwe1"                                     4 bytes: what it is, and the version
-//! when it was sent, ns since 1970            8
-//! classes                                    1
+//! "fwe1"                                     4 bytes: format and version
+//! time of sending, ns since 1970             8
+//! number of classes                          1
 //! of each: a hash of its name                8
 //!          0 keep, 1 increase, 2 decrease    1
 //!          the estimate, in 1/65535          2
@@ -21,9 +21,11 @@ use sha2::{Digest as _, Sha256};
 /// The most classes in a report, and so of a reporting edge.
 pub const MAX_CLASSES: usize = 64;
 pub(crate) const MAX_REPORT_BYTES: usize = HEAD + MAX_CLASSES * CLASS + TAG;
-/// The fewest bytes of a key: the length of the authentication tag (RFC 2104, section 3).
+/// The fewest bytes of a key, which are as many as the authentication tag has (RFC 2104, section
+/// 3).
 pub(crate) const MIN_KEY_BYTES: usize = TAG;
-/// The most by which the clocks of two edges may differ, including a report's travel time.
+/// The largest accepted difference between the clocks of two edges, including a report's travel
+/// time.
 const WINDOW_NS: u64 = 10_000_000_000;
 
 const MAGIC: [u8; 4] = *b"fwe1";
@@ -42,26 +44,26 @@ impl std::fmt::Debug for Key {
 }
 
 impl Key {
-    /// The key of these bytes, of any number.
+    /// The key that consists of `bytes`, of any length.
     pub fn new(bytes: &[u8]) -> Self {
         Key(Hmac::new_from_slice(bytes).expect("HMAC takes keys of any length"))
     }
 }
 
 impl Key {
-    /// Whether it equals `other`.
+    /// Is this key equal to `other`?
     pub fn is(&self, other: &Key) -> bool {
         let tag = |key: &Key| key.0.clone().finalize();
         tag(self) == tag(other)
     }
 }
 
-/// The hash of a class's name, by which two gateways identify it.
+/// The hash of a class's name, by which two gateways identify the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClassId(u64);
 
 impl ClassId {
-    /// The hash of `name`: the first bytes of its SHA-256.
+    /// The hash of `name`, which is the first bytes of its SHA-256.
     pub fn of(name: &str) -> Self {
         let hash = Sha256::digest(name.as_bytes());
         ClassId(u64::from_be_bytes(first(&hash)))
@@ -71,9 +73,9 @@ impl ClassId {
 /// A report of an edge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeReport {
-    /// When it was sent, nanoseconds since 1970.
+    /// The time of sending, nanoseconds since 1970.
     pub sent_ns: u64,
-    /// The requests by class: at most [`MAX_CLASSES`].
+    /// The requests of classes, at most [`MAX_CLASSES`].
     pub classes: Vec<ClassReport>,
 }
 
@@ -84,20 +86,20 @@ pub struct ClassReport {
     pub class: ClassId,
     /// The request.
     pub request: RateRequest,
-    /// The part of its in-profile packets that are marked, 0 to 1, in steps of 1/65535.
+    /// The marked fraction of the class's in-profile packets, 0 to 1, in steps of 1/65535.
     pub estimate: f64,
 }
 
 /// Why a report is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
-    /// It is no report of this version.
+    /// The datagram is no report of this version.
     Malformed,
-    /// Its sender does not know the key.
+    /// The sender does not know the key.
     Forged,
     /// The clocks of the two edges differ, or the report is old.
     Clock,
-    /// It is the last accepted report, or an earlier one.
+    /// The report is the last accepted one, or an earlier one.
     Replayed,
 }
 
@@ -117,7 +119,7 @@ impl Refusal {
 }
 
 impl EdgeReport {
-    /// Its bytes, authenticated by `key`.
+    /// The report's bytes, authenticated by `key`.
     ///
     /// # Panics
     /// If there are more than [`MAX_CLASSES`] classes.
@@ -171,7 +173,6 @@ fn class_report(bytes: &[u8]) -> Option<ClassReport> {
     Some(ClassReport { class, request, estimate: f64::from(u16::from_be_bytes(first(&bytes[9..]))) / STEPS })
 }
 
-/// The first `N` bytes of `bytes`, which must have that many.
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
     *bytes.first_chunk().expect("the length was checked")
 }
@@ -183,12 +184,13 @@ pub struct Freshness {
 }
 
 impl Freshness {
-    /// Accepts a report that was sent at `sent_ns` if it is new at `now_ns`, both since 1970.
+    /// Accepts a report that was sent at `sent_ns`, if it is new at `now_ns`. Both times are since
+    /// 1970.
     pub fn take(&mut self, sent_ns: u64, now_ns: u64) -> Result<(), Refusal> {
         if sent_ns.abs_diff(now_ns) > WINDOW_NS {
             return Err(Refusal::Clock);
         }
-        // If our clock was set back, the last report has a future time that would now be refused.
+        // If our clock was set back, the last report's time is in the future, and does not count.
         let last = self.last_ns.filter(|last| *last <= now_ns.saturating_add(WINDOW_NS));
         if last.is_some_and(|last| sent_ns <= last) {
             return Err(Refusal::Replayed);
@@ -269,7 +271,7 @@ mod tests {
         assert_eq!(listening.take(now - 1, now), Err(Refusal::Replayed));
         assert_eq!(listening.take(now, now + 11 * S), Err(Refusal::Clock));
         assert_eq!(Freshness::default().take(now, now + 11 * S), Err(Refusal::Clock));
-        // The sender restarted; its clock continued.
+        // The sender restarted, and its clock continued.
         assert_eq!(listening.take(now + 30 * S, now + 30 * S), Ok(()));
     }
 
@@ -293,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_authentication_is_hmac_sha_256() {
-        // RFC 4231, section 4.3: "Jefe" and "what do ya want for nothing?".
+        // The key and the data are those of RFC 4231, section 4.3.
         let mac = Key::new(b"Jefe").0.chain_update(b"what do ya want for nothing?").finalize().into_bytes();
         assert_eq!(mac[..8], [0x5b, 0xdc, 0xc1, 0x46, 0xbf, 0x60, 0x75, 0x4e]);
     }

@@ -10,19 +10,19 @@ use std::io;
 pub(super) struct Bridge {
     index: u32,
     pub name: String,
-    /// Interface indexes of its ports: inside, outside.
+    /// Interface indexes of the bridge's ports: inside, outside.
     pub ports: [u32; 2],
 }
 
-/// The name of the bridge for the interface with index `inside`; each gateway has one bridge.
+/// The name of a gateway's bridge. `inside` is the index of the inside interface.
 fn name_for(inside: u32) -> String {
     format!("{}{inside}", crate::config::environment::BRIDGE_PREFIX)
 }
 
 impl Bridge {
     /// Joins the interfaces with these indexes. The bridge forwards at once: it has no spanning
-    /// tree, no forwarding delay, no multicast snooping and no address. A partly built bridge is
-    /// removed.
+    /// tree, no forwarding delay, no multicast snooping and no address. If this fails, the partly
+    /// built bridge is removed.
     pub(super) fn make(inside: u32, outside: u32) -> Result<Self, ServiceError> {
         let fail = |what: &'static str| move |error: io::Error| ServiceError::system(what, error);
         let netlink = Netlink::open().map_err(fail("opening a netlink socket"))?;
@@ -31,7 +31,7 @@ impl Bridge {
         let index = index_of(&name).and_then(|index| index.ok_or(io::ErrorKind::NotFound.into()));
         let index = index.map_err(fail("looking for the bridge"))?;
         let bridge = Bridge { index, name, ports: [inside, outside] };
-        // A kernel without IPv6 refuses this, and does not need it.
+        // A kernel without IPv6 refuses the call, but does not need it.
         let _ = netlink.silence(index);
         let joined = [inside, outside]
             .into_iter()
@@ -52,7 +52,7 @@ impl Bridge {
         Ok(index_of(&name)?.map(|index| Bridge { index, name, ports: [inside, 0] }))
     }
 
-    /// Removes the bridge and so frees both interfaces.
+    /// Removes the bridge, which frees both interfaces.
     pub(super) fn remove(&self) -> io::Result<()> {
         Netlink::open()?.remove(self.index)
     }

@@ -1,8 +1,8 @@
-//! Detects traffic that bypasses the gateway: compares the kernel's interface counters with its
-//! own.
+//! Detects traffic that bypasses the gateway, by comparing the kernel's interface counters with the
+//! gateway's.
 //!
 //! A redirect of `tc`, a flowtable, a VPN on the router or a second bridge carries packets past the
-//! gateway. They still fill the line, so its shares are no longer fair.
+//! gateway. They still fill the line, so the gateway's shares are no longer fair.
 
 use crate::config::backend::BackendKind;
 use crate::config::environment::survey::{Counted, counted};
@@ -12,27 +12,26 @@ use fairwire_core::{Duration, Rate, Time};
 use fairwire_wire::Way;
 
 const LOOK: Duration = Duration::from_secs(5);
-/// The end of a bypass is reported after this time without traffic that bypasses the gateway.
+/// The time without bypassing traffic after which the end of a bypass is reported.
 const OVER: Duration = Duration::from_secs(60);
-/// Traffic that bypasses the gateway, such as a router's DNS and updates, is ignored below this
-/// fraction of the rate.
+/// The fraction of the rate below which bypassing traffic, such as a router's DNS and updates, is
+/// ignored.
 const PART: f64 = 0.05;
 /// Bytes of a frame check sequence, which some interfaces count.
 const CHECK_SEQUENCE: u64 = 4;
-/// The most bytes of a packet that was lost before the gateway counted it.
+/// The most bytes of a packet. A packet may have been lost before the gateway counted it.
 const MAX_PACKET: u64 = 1538;
 
-/// The counters at the last look, and what was reported.
+/// The counters at the last look, and the reported state.
 #[derive(Debug, Default)]
 pub(super) struct Bypass {
     look_at: Time,
     last: Option<Look>,
-    /// By direction: when traffic was last observed to bypass the gateway, until its end is
+    /// The last time, by direction, at which traffic bypassed the gateway. `None` once the end is
     /// reported.
     reported: [Option<Time>; 2],
 }
 
-/// All counters at one time.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     at: Time,
@@ -43,7 +42,6 @@ struct Look {
 }
 
 impl Bypass {
-    /// Compares the counters when a look is due, and reports changes.
     pub(super) fn look(
         &mut self,
         wire: &WireSpec,
@@ -55,10 +53,10 @@ impl Bypass {
             return;
         }
         self.look_at = now + LOOK;
-        // The gateway's counters are read last, so packets in between count as its own.
+        // The gateway's counters are read last, so packets in between count as the gateway's.
         let seen = counted(wire.inside.first()).zip(counted(&wire.outside));
         let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
-        // On a router, the inside also sends the router's own packets.
+        // A router also sends packets of its own to the inside.
         let is_bump = wire.backend.kind() == BackendKind::AfPacket;
         let between = std::mem::replace(&mut self.last, look).zip(look);
         let past = between.map_or([0.0; 2], |(before, after)| past(&before, &after, is_bump));
@@ -104,7 +102,7 @@ impl Bypass {
     }
 }
 
-/// Bit/s of each direction that crossed an interface and bypassed the gateway between two looks; 0
+/// The bit/s of each direction that crossed an interface but not the gateway between two looks; 0
 /// if negligible.
 fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
     let seconds = after.at.since(before.at).secs();
@@ -113,7 +111,7 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
         if is.rate_bps == 0 || seconds <= 0.0 {
             return 0.0;
         }
-        // The interfaces by which packets arrive and leave.
+        // Packets arrive by the first interface and leave by the second.
         let ends = match way {
             Way::Download => [(before.outside, after.outside), (before.inside, after.inside)],
             Way::Upload => [(before.inside, after.inside), (before.outside, after.outside)],
@@ -141,8 +139,8 @@ fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
 mod tests {
     use super::*;
 
-    /// A one-second look at a bump of 20 Mbit/s in each direction. Of the downloads, `own` Mbit/s
-    /// pass through it and `by` bypass it.
+    /// Looks for one second at a bump of 20 Mbit/s in each direction. Of the downloads, `own`
+    /// Mbit/s pass through the bump and `by` Mbit/s bypass it.
     fn seen(own: u64, by: u64, change: impl FnOnce(&mut Look)) -> [f64; 2] {
         let ways = [WayCounted { rate_bps: 20_000_000, ..WayCounted::default() }; 2];
         let zero = Counted { bytes: [0; 2], packets: [0; 2] };

@@ -1,9 +1,9 @@
-//! The clients of the control socket: their number and their lines are bounded. The gateway waits
-//! for none of them.
+//! The clients of the control socket. Their number and their lines are bounded, and the gateway
+//! waits for none of them.
 //!
-//! Clients take turns, one request at a time; signals and the watchdog are checked in between. Data
+//! Clients take turns, one request at a time. Signals and the watchdog are checked in between. Data
 //! after a client's next request stays in the kernel. A client gets no further answer until it has
-//! read its last one.
+//! read the previous one.
 
 use fairwire_control::handed::Handed;
 use fairwire_control::protocol::{Answer, Request};
@@ -13,24 +13,25 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// The most clients. A new one replaces the one that has been idle longest.
+/// The most clients. A further client replaces the client that has been idle longest.
 const MAX_CLIENTS: usize = 32;
-/// The most watching clients. Watchers are never idle, so the remaining connections are for
+/// The most clients that watch. Watchers are never idle, so the remaining connections are for
 /// requests.
 const MAX_WATCHERS: usize = 24;
 /// The most connections accepted between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;
-/// Bytes of the longest request; a path may have 4096.
+/// The most bytes of a request, in which a path may have 4096.
 const MAX_LINE: usize = 8 << 10;
-/// No request is answered while more bytes of answers are unread: a few snapshots with 20 000
-/// classes.
+/// The bytes of unread answers, a few snapshots with 20 000 classes, above which no request is
+/// answered.
 const MAX_UNREAD: usize = 32 << 20;
-/// A client that leaves an answer unread for longer makes room for others. A local client reads a
-/// snapshot within milliseconds.
+/// The time after which a client with an unread answer must make room for others. A local client
+/// reads a snapshot within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
-/// A client that is silent for longer is disconnected, unless it watches and reads.
+/// The silence after which a client is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// Reads of 4 KiB per client that look for reload requests to merge: one reload answers them all.
+/// Reads of 4 KiB per client that look for further reload requests, since one reload answers all of
+/// them.
 const MERGED_READS: usize = 4;
 
 /// The refusal for a member of the group of readers.
@@ -44,20 +45,20 @@ pub(super) struct Clients(Vec<Client>);
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
-    /// Whether it may change what the gateway does.
+    /// May the client change what the gateway does?
     may_change: bool,
-    /// Files received with the last data; they belong to the request that this data completes.
+    /// Files received with the last data. They belong to the request that this data completes.
     handed: Handed,
     input: Vec<u8>,
     output: Vec<u8>,
     watch: Option<Watch>,
-    /// When it connected, completed a request or read something, whichever was last.
+    /// The time at which the client last connected, completed a request or read something.
     heard: Time,
-    /// When its unread answer was sent.
+    /// The time at which the unread answer was sent.
     owed_since: Time,
-    /// It sends no more, and is removed once it has read the answers to its requests.
+    /// The client sends no more, and is removed once it has read the answers to its requests.
     is_over: bool,
-    /// It reads no more: its requests are carried out but not answered.
+    /// The client reads no more. Its requests are carried out but not answered.
     is_gone: bool,
 }
 
@@ -67,15 +68,14 @@ struct Watch {
     next: Time,
 }
 
-/// The reply to a request: one answer, or periodic snapshots.
 pub(super) enum Reply {
     Once(Box<Answer>),
     Every(Duration),
 }
 
 impl Clients {
-    /// The streams to poll, and for which events. Others are omitted, since poll would report the
-    /// end of a half-closed client again and again.
+    /// The streams to poll, with their events. A stream without events is omitted, since poll would
+    /// report the end of a half-closed client again and again.
     pub(super) fn streams(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let wanted = self.0.iter().map(|client| {
             let mut flags = PollFlags::empty();
@@ -90,13 +90,13 @@ impl Clients {
         self.0.iter().filter_map(|client| client.watch.map(|watch| watch.next)).min()
     }
 
-    /// Whether a request can be answered now.
+    /// Can a request be answered now?
     pub(super) fn has_work(&self) -> bool {
         self.has_room() && self.0.iter().any(Client::is_ready)
     }
 
-    /// Accepts a few waiting clients. `next` returns the next one, and whether it may change what
-    /// the gateway does.
+    /// Accepts a few waiting clients. `next` returns a client, and whether it may change what the
+    /// gateway does.
     pub(super) fn accept(&mut self, next: &dyn Fn() -> io::Result<(UnixStream, bool)>, now: Time) {
         for _ in 0..ACCEPTED_AT_ONCE {
             let (stream, may_change) = match next() {
@@ -113,7 +113,7 @@ impl Clients {
         }
     }
 
-    /// Disconnects the client that has been idle longest, or else the one with the oldest unread
+    /// Disconnects the client that has been idle longest, or else the client with the oldest unread
     /// answer.
     fn make_place(&mut self, now: Time) -> bool {
         let idle = |client: &Client| client.output.is_empty() && !client.has_line();
@@ -129,8 +129,8 @@ impl Clients {
         true
     }
 
-    /// Reads from clients, answers **one** request with `answer` and sends due snapshots to
-    /// watchers. Then it removes clients that are done.
+    /// Reads from clients, answers **one** request with `answer`, sends due snapshots to watchers,
+    /// and removes clients that have ended.
     pub(super) fn serve(
         &mut self,
         now: Time,
@@ -156,7 +156,7 @@ impl Clients {
         self.0.iter().map(|client| client.output.len()).sum::<usize>() < MAX_UNREAD
     }
 
-    /// If unread answers block a request, discards the largest one whose reader has stalled.
+    /// If unread answers block a request, discards the largest answer whose reader has stalled.
     fn make_room(&mut self, now: Time) {
         if self.has_room() || !self.0.iter().any(Client::is_ready) {
             return;
@@ -180,7 +180,7 @@ impl Clients {
                 self.0.push(client);
                 return self.reload(reload, now, answer);
             }
-            // The client has left.
+            // The client would not read the answer.
             Ok(Request::Status { .. } | Request::Counts { .. } | Request::Watch { .. }) if client.is_gone => {
             }
             Ok(Request::Watch { .. }) if self.watchers() >= MAX_WATCHERS => {
@@ -198,8 +198,8 @@ impl Clients {
         self.0.iter().filter(|client| client.watch.is_some()).count()
     }
 
-    /// Answers one `reload` for the last client and for every client with an equal request. The
-    /// files are read after all these requests, so one reload answers them.
+    /// Answers a `reload` for the last client and for all clients with an equal request. The files
+    /// are read after all these requests, so a single reload answers them.
     fn reload(&mut self, mut reload: Request, now: Time, answer: &mut dyn FnMut(Request) -> Reply) {
         let mut counts = Vec::with_capacity(self.0.len());
         for client in &mut self.0 {
@@ -216,7 +216,7 @@ impl Clients {
         }
     }
 
-    /// Sends one snapshot to all watchers that are due, except those with an unread one.
+    /// Sends one snapshot to all watchers that are due, except to those with an unread snapshot.
     fn show(&mut self, now: Time, snapshot: &mut dyn FnMut() -> Answer) {
         let has_room = self.has_room();
         let mut line = None;
@@ -249,7 +249,7 @@ impl Client {
         }
     }
 
-    /// Whether it has a request that can be answered.
+    /// Does the client have a request that can be answered?
     fn is_ready(&self) -> bool {
         self.output.is_empty() && self.has_line()
     }
@@ -258,7 +258,7 @@ impl Client {
         self.input.contains(&b'\n')
     }
 
-    /// Whether it has had time to read its answer.
+    /// Has the client left its answer unread for too long?
     fn has_stalled(&self, now: Time) -> bool {
         !self.output.is_empty() && now.since(self.owed_since) > STALLED
     }
@@ -268,7 +268,8 @@ impl Client {
     }
 
     fn is_done(&self, now: Time) -> bool {
-        // A watcher may be silent as long as it reads, and a client with a request until its turn.
+        // A watcher may be silent as long as it reads. A client with a request may be silent until
+        // its turn.
         let may_be_silent = self.output.is_empty() && (self.watch.is_some() || self.has_line());
         let is_quiet = !may_be_silent && now.since(self.heard) > QUIET;
         is_quiet || self.is_over && self.output.is_empty() && !self.has_line()
@@ -296,7 +297,7 @@ impl Client {
         }
     }
 
-    /// Parses the next line as a request, or returns why it is none.
+    /// Parses the next line as a request. An error says why it is none.
     fn take_request(&mut self, now: Time) -> Result<Request, String> {
         let end = self.input.iter().position(|byte| *byte == b'\n').unwrap_or(self.input.len() - 1);
         let line: Vec<u8> = self.input.drain(..=end).collect();
@@ -305,8 +306,8 @@ impl Client {
         Request::of_line(&line).map(|request| request.with(handed))
     }
 
-    /// Takes the next requests that `reload` answers too, and counts them. The files that arrived
-    /// last are the ones read.
+    /// Takes and counts the next requests that `reload` also answers. The files that arrived last
+    /// will be read.
     fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
         let mut count = 0;
         for _ in 0..MERGED_READS {
@@ -358,17 +359,17 @@ impl Client {
                 Err(_) => return self.vanish(),
             }
         }
-        // Frees the buffer of an answer that may have been large.
+        // The buffer is freed, since the answer may have been large.
         self.output = Vec::new();
     }
 
-    /// Its sending side has closed; it may still read.
+    /// Records that the client sends no more. It may still read.
     fn end(&mut self) {
         self.is_over = true;
         self.watch = None;
     }
 
-    /// It reads no more, but unhandled requests may remain.
+    /// Records that the client reads no more. Unhandled requests may remain.
     fn vanish(&mut self) {
         self.is_gone = true;
         self.watch = None;
@@ -376,7 +377,7 @@ impl Client {
     }
 }
 
-/// Merges two reload requests that read the same files; `handed` arrived with `next`.
+/// Merges two reload requests that read the same files. `handed` arrived with `next`.
 fn merged(reload: &Request, next: Request, handed: &mut Handed) -> Option<Request> {
     let (Request::Reload { files: old, keeps, .. }, Request::Reload { files: new, keeps: also, .. }) =
         (reload, &next)
@@ -456,7 +457,7 @@ mod tests {
             self.connect_at(Time::ZERO)
         }
 
-        /// A client that has sent as much of `text` as the kernel buffers.
+        /// Connects a client, and sends as much of `text` as the kernel buffers.
         fn sending(&mut self, text: &[u8]) -> UnixStream {
             let mut stream = self.connect();
             stream.set_nonblocking(true).expect("a socket can");
@@ -465,7 +466,7 @@ mod tests {
             stream
         }
 
-        /// Runs one round; returns the number of requests answered.
+        /// Runs one round. Returns the number of requests answered.
         fn serve(&mut self, now: Time) -> usize {
             let TestServer { clients, served, status_bytes, .. } = self;
             let before = served.len();
@@ -593,7 +594,7 @@ mod tests {
         for _ in 0..100 {
             assert!(place.serve(Time::ZERO) <= 1);
         }
-        // A socket holds 200 KiB, which is read in five pieces of 4 KiB for each reload.
+        // A socket holds 200 KiB, and each reload reads five pieces of 4 KiB.
         assert!((1..=14).contains(&place.served.len()), "{}", place.served.len());
         assert!(place.clients.0.is_empty());
     }
@@ -618,7 +619,7 @@ mod tests {
         }
         assert!(!place.clients.has_work(), "there is no room, and nothing to do");
         let other = place.sending(RELOAD);
-        // Clients that do not read make room, a few each second; a second has many rounds.
+        // A few clients that do not read make room each second. A second has many rounds.
         let mut seconds = 0;
         while !place.served.contains(&bare_reload()) {
             seconds += 2;
@@ -634,8 +635,8 @@ mod tests {
     fn a_client_beyond_the_limit_replaces_the_longest_idle_one() {
         let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
-        // The first client has sent a request since. The second sends single bytes, which are no
-        // request.
+        // The first client then sends a request. The second sends single bytes, which do not form
+        // one.
         (&streams[0]).write_all(STATUS).expect("it reads");
         (&streams[1]).write_all(b"{").expect("it reads");
         place.serve(after(40));
@@ -682,7 +683,7 @@ mod tests {
         let mut place = TestServer::new("stalled");
         let _stream = place.sending(WATCH);
         let mut now = Time::ZERO;
-        // Until the kernel's buffer is full.
+        // The kernel's buffer fills up.
         while place.clients.0.first().is_some_and(|client| client.output.is_empty()) {
             now += Duration::from_ms(1);
             place.serve(now);

@@ -60,7 +60,7 @@ impl Signals {
     }
 }
 
-/// Whether a byte has arrived; several count as one.
+/// Has a byte arrived? Several bytes count as one.
 fn has_come(mut pipe: &UnixStream) -> bool {
     let mut bytes = [0; 4096];
     pipe.read(&mut bytes).is_ok_and(|count| count > 0)
@@ -76,7 +76,7 @@ pub(super) struct Control<'a> {
     pub shared: Arc<Shared>,
     pub edges: Edges,
     pub stop: &'a AtomicBool,
-    /// More handles for a process that takes over.
+    /// Further handles for a process that takes over.
     pub estate: Estate<'a>,
     /// A process that is waiting to take over.
     pub offer: Option<Offer>,
@@ -90,13 +90,11 @@ pub(super) struct Estate<'a> {
     pub is_alone: bool,
 }
 
-/// The refusal of changes while the gateway ends.
 const ENDING: &str = "the gateway is about to end and sends what waits; nothing was changed";
-/// The refusal to hand over one of several gateways.
 const SEVERAL: &str = "this process has several links; allowed: stop it, and start it";
 /// The interval at which `stop` and the datapath are checked.
 const LOOK: Duration = Duration::from_ms(50);
-/// The interval of notifying the service manager that the datapath is alive: well below any
+/// The interval at which the service manager learns that the datapath is alive, well below any
 /// sensible WatchdogSec.
 const ALIVE: Duration = Duration::from_ms(500);
 
@@ -111,7 +109,7 @@ impl Control<'_> {
         let mut stalls = 0;
         while !is_over() && !self.stop.load(Ordering::Relaxed) && !has_come(&self.signals.ends) {
             if has_come(&self.signals.reloads) {
-                // Only the log receives the outcome.
+                // The log has already received the outcome.
                 let _ = self.reload(&[], false, &Handed::default());
             }
             let now = clock::now();
@@ -159,7 +157,7 @@ impl Control<'_> {
         clients
     }
 
-    /// Answers until the datapath thread has ended too. While its queues drain, changes are
+    /// Answers until the datapath thread has ended too. While packets still leave, changes are
     /// refused.
     pub(super) fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
         loop {
@@ -181,14 +179,15 @@ impl Control<'_> {
             if is_last {
                 return clients.flush(now);
             }
-            // Drains the pipes: another signal changes nothing now, and would wake the poll again.
+            // The pipes are drained, since another signal changes nothing, but would wake the poll
+            // again.
             has_come(&self.signals.ends);
             has_come(&self.signals.reloads);
             self.wait(&clients, now);
         }
     }
 
-    /// Everything belongs to another process from now on.
+    /// Leaves everything to the process that has taken over.
     pub(super) fn leave(&self) {
         self.listener.leave();
         self.estate.name.leave();
@@ -209,7 +208,7 @@ impl Control<'_> {
             None => LOOK,
             Some(due) => due.since(now).min(LOOK),
         };
-        // A signal wakes the poll early; `run` checks everything else.
+        // A signal wakes the poll early. `run` checks everything else.
         let _ = poll(&mut events, Some(&clock::timespec(due.ns())));
     }
 
@@ -229,7 +228,7 @@ impl Control<'_> {
                 refused(format!("the counts of {flows} flows; allowed: at most {MAX_FLOWS}"))
             }
             Request::Counts { flows } => Answer::Counts(Box::new(self.board.counts(flows as usize))),
-            // `reload` logs on its own.
+            // `reload` writes its own log lines.
             Request::Reload { files, keeps, handed } => {
                 let outcome = self.reload(&files, keeps, &handed);
                 return Reply::Once(Box::new(outcome.map_or_else(refused, Answer::Reloaded)));
@@ -255,7 +254,7 @@ impl Control<'_> {
         Reply::Once(Box::new(answer))
     }
 
-    /// Reloads, and reports it to the client, the log and the service manager.
+    /// Reloads, and reports the outcome to the client, the log and the service manager.
     fn reload(&mut self, files: &[PathBuf], keeps: bool, handed: &Handed) -> Result<Reloaded, String> {
         self.reporter.reloading();
         let outcome = self.present.reload(files, keeps, handed);
@@ -283,7 +282,7 @@ impl Control<'_> {
         outcome
     }
 
-    /// Gives subscribers other values, and reports this as a reload.
+    /// Changes the rows of subscribers, and reports this as a reload.
     fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let done = self.present.change_subscribers(handed)?;
         if let Some(done) = &done {
@@ -320,7 +319,6 @@ impl Control<'_> {
         }
     }
 
-    /// Offers the link to the process that requested it.
     fn offer(&mut self, wanted: &Wanted, handed: &Handed) -> Answer {
         if let Some(message) = take_over::refusal(&self.present.config, wanted) {
             return refused(message);
@@ -358,7 +356,7 @@ impl Control<'_> {
     fn step_offer(&mut self, now: Time) {
         let Some(offer) = &mut self.offer else { return };
         if let Some(stream) = offer.step() {
-            // Without that thread the process is about to end.
+            // If that thread has ended, this process is about to end too.
             let _ = self.present.commands.send(Command::HandOver(stream));
         }
         if offer.is_over(now) {

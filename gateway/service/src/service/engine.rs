@@ -1,5 +1,5 @@
-//! The other work of the datapath thread: commands, observations, the end of the heartbeat, and
-//! shutdown.
+//! The datapath thread's work besides forwarding: commands, observations, the end of the heartbeat,
+//! and shutdown.
 
 use super::pace::{interval, longest_stay};
 use super::port::Common;
@@ -21,20 +21,20 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 
 pub(crate) enum Command {
-    /// New parts for both directions.
+    /// Replace both directions.
     Replace(Box<Replace>),
-    /// Changes that keep the class numbers: all or none. The answer returns what is no longer
-    /// needed.
+    /// Apply these changes, which keep the class numbers: all or none. The answer returns unused
+    /// memory.
     Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
-    /// A direction's rate follows a law from this time.
+    /// Let a direction's rate follow a law from this time on.
     SetRate(Way, RateLaw, Time),
-    /// Requests from the far edge by class number, valid until this time.
+    /// Apply the far edge's requests, by class number, until this time.
     Report(Vec<(u32, RateRequest)>, Time),
-    /// The receiver of round trips over the outside from now on.
+    /// Send round trips over the outside to this receiver from now on.
     Listen(Option<Listener>),
-    /// Whether every packet is accounted for in both directions.
+    /// Answer whether every packet is accounted for in both directions.
     Balance(SyncSender<bool>),
-    /// Another process takes over at the other end of this stream.
+    /// Hand over to the process at the other end of this stream.
     HandOver(UnixStream),
 }
 
@@ -43,7 +43,8 @@ pub(crate) enum Command {
 pub(crate) struct Edit {
     /// Class numbers that become vacant.
     pub gone: Vec<u32>,
-    /// Vacant numbers that are assigned. No earlier packet with such a number may still be inside.
+    /// Vacant numbers that are assigned. No earlier packet with such a number may still be in the
+    /// gateway.
     pub new: Vec<u32>,
     /// New terms, which are applied before the weights.
     pub terms: Vec<NewTerms>,
@@ -69,18 +70,19 @@ pub(crate) struct Replace {
     /// Memory for this configuration's telemetry.
     pub samplers: Samplers,
     pub config: Arc<Config>,
-    /// Weights set by request, by class number.
+    /// Weights that requests have set, by class number.
     pub weights: Vec<(u32, Weight)>,
-    /// Rates set by request, and since when: download, upload.
+    /// Rates that requests have set, and their start times: download, upload.
     pub rates: [Option<(RateLaw, Time)>; 2],
     pub done: SyncSender<Replaced>,
 }
 
-/// The fate of the packets, and the replaced parts, which are dropped where time does not matter.
+/// The fate of the packets, and the replaced memory, which the receiver frees when time does not
+/// matter.
 pub(crate) struct Replaced {
     pub ways: [HandedOver; 2],
     pub at: Time,
-    /// How long nothing was forwarded.
+    /// The time for which nothing was forwarded.
     pub paused: Duration,
     pub are_weights_set: bool,
     /// Processor time of the thread within `paused`. Other programs used the rest.
@@ -97,19 +99,18 @@ pub(crate) struct ReplacedParts {
     _config: Arc<Config>,
 }
 
-/// State shared by both threads.
+/// State shared by the control and datapath threads.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub stop: AtomicBool,
     /// Counts up as long as packets can be forwarded.
     pub beats: AtomicU64,
     pub is_guard_gone: AtomicBool,
-    /// How often the guard bridged the link.
+    /// The number of times that the guard bridged the link.
     pub openings: AtomicU64,
-    /// How often a sender thread stalled.
+    /// The number of times that a sender thread stalled.
     pub stalls: AtomicU64,
-    /// Total bytes that arrived from the outside line and that were sent to it, as counted on the
-    /// link.
+    /// Total bytes received from the outside line and sent to it, as counted on the link.
     pub carried: [AtomicU64; 2],
     pub is_handed_over: AtomicBool,
 }
@@ -122,7 +123,7 @@ pub(super) struct Engine {
     pub common: Rc<RefCell<Common>>,
     /// Inside first.
     pub ports: [Rc<Cell<PortState>>; 2],
-    /// The sender threads next to this one.
+    /// The sender threads next to this thread.
     pub senders: Option<Rc<RefCell<Senders>>>,
     pub interval: Duration,
     /// The most time for queued packets to leave at the end.
@@ -132,7 +133,7 @@ pub(super) struct Engine {
     pub heir: Option<UnixStream>,
 }
 
-/// The times of the loop's tasks.
+/// The times of the thread's tasks.
 #[derive(Default)]
 pub(super) struct Moments {
     /// The next observation of the datapath.
@@ -145,12 +146,13 @@ pub(super) struct Moments {
 
 /// The interval between polls for commands.
 const LOOK: Duration = Duration::from_ms(10);
-/// The interval for [`MOMENT`] after a change of classes, since others may follow.
+/// The interval between polls for [`MOMENT`] after a change of classes, since further changes may
+/// follow.
 const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Called by the driver between two packets.
+    /// Does the other work, between two packets. The driver calls it.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
         let [download, upload] = &self.shared.carried;
@@ -186,7 +188,7 @@ impl Engine {
         Next::CallAt(self.at.observed.min(now + look))
     }
 
-    /// Ends forwarding: no packet is taken in any more, and those inside leave at their rate.
+    /// Ends forwarding. No further packet is taken in, and the waiting packets leave at their rate.
     fn end(&mut self, now: Time, datapath: &Datapath) -> Next {
         self.common.borrow_mut().is_ending = true;
         let end_at = *self.at.ended.get_or_insert(now + self.patience);
@@ -259,8 +261,8 @@ impl Engine {
     }
 }
 
-/// Applies `edit`, and returns it with the previous members. On an error only terms may have
-/// changed; the next configuration has the same terms.
+/// Applies `edit`, and returns it with the previous members. After an error, only terms may have
+/// changed, and the next configuration has the same terms.
 fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
     let is_idle = |class: &u32| datapath.forward.is_idle(*class) && datapath.backward.is_idle(*class);
     if !edit.new.iter().all(is_idle) {
@@ -290,7 +292,7 @@ fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, Se
     Ok(edit)
 }
 
-/// Sets the weights of all classes in each shaped direction; on an error, of none.
+/// Sets the weights of all classes in each shaped direction. On an error, no weight changes.
 fn set_weights(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(), SetWeightError> {
     let mut done: Vec<(bool, u32, Weight)> = Vec::with_capacity(2 * weights.len());
     let mut has_shaper = false;
@@ -305,7 +307,7 @@ fn set_weights(weights: &[(u32, Weight)], datapath: &mut Datapath) -> Result<(),
                     for (is_forward, class, before) in done.into_iter().rev() {
                         let direction =
                             if is_forward { &mut datapath.forward } else { &mut datapath.backward };
-                        // The class had this weight a moment ago.
+                        // The class had this weight before, so this cannot fail.
                         let _ = direction.set_weight(class, before);
                     }
                     return Err(error);

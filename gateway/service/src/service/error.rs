@@ -13,11 +13,11 @@ pub enum ServiceError {
     Taken {
         /// The taken item: the name of a gateway, or an interface.
         what: String,
-        /// The process that holds it.
+        /// The process that holds the item.
         holder: String,
     },
-    /// This machine cannot do what the configuration requires, or a file that it names cannot be
-    /// read.
+    /// This machine cannot do what the configuration requires, or a file named in the configuration
+    /// cannot be read.
     #[error(transparent)]
     Unfit(#[from] DocumentError),
     /// The system refused because rights are missing.
@@ -54,7 +54,7 @@ pub enum ServiceError {
 }
 
 impl ServiceError {
-    /// Whether the user can correct it, in the configuration or on the machine. Otherwise the fault
+    /// Can the user correct the fault, in the configuration or on the machine? Otherwise the fault
     /// is ours or the machine's.
     pub fn is_users(&self) -> bool {
         !matches!(self, ServiceError::System { .. } | ServiceError::Port(_))
@@ -86,8 +86,8 @@ impl ServiceError {
         }
     }
 
-    /// Returns this error, or for a process that takes over (`is_heir`) an error which reports that
-    /// the running process continues.
+    /// Returns this error. If this process takes over (`is_heir`), the error says that the running
+    /// process continues.
     pub(super) fn or_not_handed_over(self, is_heir: bool) -> Self {
         match self {
             ServiceError::Port(error) if is_heir => {

@@ -1,4 +1,4 @@
-//! Rates that follow the outside line: [`Autorate`] on the control thread, fed with round trips
+//! Rates that follow the outside line. [`Autorate`] runs on the control thread, with round trips
 //! from the datapath thread.
 
 use super::engine::{Command, Shared};
@@ -12,14 +12,14 @@ use fairwire_wire::Way;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
 
-/// Round trips kept until the next step: 64 peers with one in each round.
+/// Round trips kept until the next step: one of each of 64 peers in each round.
 const HEARD: usize = 1024;
-/// The least relative change for which a new rate is applied.
+/// The least relative change that is applied to a rate.
 const DIFFERS: f64 = 0.005;
-/// The shortest intervals of updates for telemetry and for the log.
+/// The shortest intervals between updates of telemetry and of the log.
 const SHOW: Duration = Duration::from_secs(1);
 const SAY: Duration = Duration::from_secs(60);
-/// The least factor between two rates in the log.
+/// The least factor between two logged rates.
 const SAID: f64 = 1.5;
 
 /// The settings of each direction, by the number of the [`Way`].
@@ -33,7 +33,8 @@ pub(crate) struct Following {
     ways: [Followed; 2],
 }
 
-/// The rates of a direction: applied, shown in telemetry and logged, the last two with their times.
+/// The rates of a direction: applied, shown in telemetry, and logged. The last two have their
+/// times.
 #[derive(Clone, Copy, Default)]
 struct Followed {
     set: Option<Rate>,
@@ -42,7 +43,7 @@ struct Followed {
 }
 
 impl Following {
-    /// Builds it from `config` if a direction follows the line, with the sender for its round
+    /// The directions of `config` that follow the line, if any, and the sender for their round
     /// trips.
     pub(super) fn of(config: &Config) -> Option<(Self, Listener)> {
         let given = given(config);
@@ -50,7 +51,7 @@ impl Following {
             return None;
         }
         let (listener, trips) = sync_channel(HEARD);
-        // Downloads have already passed the line, and uploads have not.
+        // Downloads are counted behind the line, and uploads before it.
         let [download, upload] = given;
         let sides = [
             download.map(|way| (way, CountingPoint::Behind)),
@@ -59,15 +60,15 @@ impl Following {
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 
-    /// Whether it can continue with `config` after a reload, which put the file's rates in place.
+    /// Can this continue with `config` after a reload? The reload has applied the rates of the
+    /// file.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)
     }
 
-    /// Applies the rates for `now`.
     pub(super) fn step(&mut self, shared: &Shared, commands: &Sender<Command>, board: &Board, now: Time) {
-        // At most one buffer per step, however fast they arrive.
+        // A step takes at most one buffer of trips, however fast they arrive.
         for (trip, at) in self.trips.try_iter().take(HEARD) {
             self.autorate.hear(trip, at);
         }
@@ -80,7 +81,7 @@ impl Following {
             let followed = &mut self.ways[way as usize];
             let law = || RateLaw::Steps([Step { at: Time::ZERO, rate: Some(rate) }].into());
             if followed.set.is_none_or(|set| differs(set, rate, 1.0 + DIFFERS)) {
-                // Without that thread the gateway ends.
+                // If that thread has ended, the gateway ends too.
                 let _ = commands.send(Command::SetRate(way, law(), now));
                 followed.set = Some(rate);
             }
@@ -104,7 +105,6 @@ fn given(config: &Config) -> Given {
     Way::ALL.map(|way| config.shaping(way).and_then(|shaping| shaping.autorate))
 }
 
-/// Whether `rate` differs by `factor` and `every` has passed.
 fn is_due(before: Option<(Rate, Time)>, rate: Rate, now: Time, every: Duration, factor: f64) -> bool {
     before.is_none_or(|(before, at)| now.since(at) >= every && differs(before, rate, factor))
 }

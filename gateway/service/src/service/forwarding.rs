@@ -1,5 +1,5 @@
-//! The datapath thread: it starts with an open wire or takes one over. It runs until the end, or
-//! until another process takes over.
+//! The datapath thread. It starts with an open wire or takes one over, and runs until the gateway
+//! ends or another process takes over.
 
 use super::engine::{Command, Engine, Moments, Shared};
 use super::guarding::GuardPipes;
@@ -35,7 +35,7 @@ use std::thread::JoinHandle;
 pub(super) enum Source {
     /// They are open.
     Open(Box<Wire<OpenInterface>>),
-    /// Another process holds them, at the other end of this stream.
+    /// The process at the other end of this stream holds the ports.
     Process(UnixStream),
 }
 
@@ -77,7 +77,7 @@ impl Waiting {
     }
 }
 
-/// The sender threads next to the one that decides, if the configuration has any.
+/// The sender threads next to the deciding thread, if the configuration has any.
 fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Senders>>>> {
     let count = spec.wire.backend.threads() as usize - 1;
     let start = || Senders::start(count, frame_bytes as usize).map(|senders| Rc::new(RefCell::new(senders)));
@@ -86,8 +86,7 @@ fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Sen
 
 impl Forwarding {
     /// Forwards until the end. `begun` receives the stream to the process from which the link was
-    /// taken over, if there is one. Returns the stream to the process that has taken over, if one
-    /// has.
+    /// taken over, if any. Returns the stream to the process that has taken over, if any.
     pub(super) fn run(
         self,
         commands: Receiver<Command>,
@@ -167,7 +166,7 @@ impl Forwarding {
     }
 }
 
-/// Takes over the ports of `spec` and the packets inside from the process at the other end of
+/// Takes over the ports of `spec` and the waiting packets from the process at the other end of
 /// `stream`.
 fn take_over(
     stream: UnixStream,
@@ -214,7 +213,6 @@ fn hand_over(
     outcome.is_ok()
 }
 
-/// Logs what became of all packets.
 fn log_totals(datapath: &Datapath) {
     for (way, direction) in [(Way::Download, &datapath.forward), (Way::Upload, &datapath.backward)] {
         let totals = direction.totals();

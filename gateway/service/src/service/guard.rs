@@ -1,11 +1,11 @@
 //! The guard: a small process that bridges the two interfaces in the kernel while the gateway is
 //! dead or stuck.
 //!
-//! It is this program, started again before the gateway gives up its rights. It keeps only
-//! CAP_NET_ADMIN, reads the gateway's heartbeat on its standard input, and answers on its standard
-//! output. It ends, and removes its bridge, when the gateway ends on purpose, when a gateway of the
-//! same name requests it, or on SIGTERM. If the guard is killed before it bridges, the link fails
-//! closed.
+//! The guard runs the same program, started again before the gateway gives up its rights. It keeps
+//! only CAP_NET_ADMIN, reads the gateway's heartbeat on its standard input, and answers on its
+//! standard output. It ends, and removes its bridge, when the gateway ends on purpose, when a
+//! gateway of the same name requests it, or on SIGTERM. If the guard is killed before it bridges,
+//! the link fails closed.
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
@@ -33,25 +33,25 @@ pub(super) struct GuardParameters {
     pub name: String,
     pub inside: Watched,
     pub outside: Watched,
-    /// The user that it becomes.
+    /// The user that the guard becomes.
     pub user: Option<User>,
     pub watchdog_ms: u64,
     pub socket: PathBuf,
     pub is_filtered: bool,
 }
 
-/// An interface that a guard bridges when its gateway is gone.
+/// An interface that a guard bridges once its gateway is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Watched {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub name: String,
-    /// Its index when the gateway opened it.
+    /// The index when the gateway opened the interface.
     pub index: u32,
 }
 
 impl Watched {
-    /// Its current index. The interface may have been renamed, or replaced by a new one of its
-    /// name.
+    /// The current index. The interface may have been renamed, or replaced by a new interface of
+    /// its name.
     fn index_now(&self) -> Result<u32, ServiceError> {
         let fail = |error| ServiceError::system(format!("looking for `{}`", self.name), error);
         if link::name_of(self.index).map_err(fail)?.is_some() {
@@ -62,8 +62,8 @@ impl Watched {
     }
 }
 
-/// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. It is
-/// not a command for users.
+/// Runs a guard with the argument that follows [`GUARD_COMMAND`], and returns its exit code. The
+/// command is not for users.
 pub fn guard_main(parameters: &str) -> i32 {
     let Ok(parameters) = serde_json::from_str::<GuardParameters>(parameters) else {
         say(format_args!("`{GUARD_COMMAND}` is how a gateway starts its guard; do not run it yourself"));
@@ -86,17 +86,18 @@ pub(super) fn socket_of(name: &str) -> PathBuf {
     super::place::folder().join(format!("{name}.guard"))
 }
 
-/// Starts a guard with pipes as its standard input and output.
+/// Starts a guard, with pipes as its standard input and output.
 pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError> {
     let fail = |error| ServiceError::system("starting the guard", error);
     let text = serde_json::to_string(parameters).map_err(|error| fail(error.into()))?;
     let program = std::env::current_exe().map_err(fail)?;
     let mut command = Command::new(program);
     command.args([GUARD_COMMAND, &text]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    // The guard has its own process group: Ctrl-C goes to the gateway, which ends its guard.
+    // The guard has a separate process group, so Ctrl-C reaches only the gateway, which ends its
+    // guard.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn().map_err(fail)?;
-    // The guard sends one byte when it is ready, and closes the pipe if it failed.
+    // The guard sends one byte when it is ready. If it fails, it closes the pipe.
     let mut ready = [0];
     let count = child.stdout.as_ref().map(|output| read(output, &mut ready));
     match count {
@@ -108,19 +109,18 @@ pub(super) fn start(parameters: &GuardParameters) -> Result<Child, ServiceError>
     }
 }
 
-/// Requests an orphaned guard at `socket` to leave, and waits until it has.
+/// Requests that an orphaned guard at `socket` leaves, and waits until it has left.
 pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
     let Ok(stream) = UnixStream::connect(socket) else { return Ok(()) };
     let fail = |error: std::io::Error| ServiceError::system("waiting for the former guard to leave", error);
     stream.set_read_timeout(Some(std::time::Duration::from_secs(5))).map_err(fail)?;
-    // The guard closes the connection when its bridge is gone.
+    // The guard closes the connection once its bridge is gone.
     std::io::copy(&mut &stream, &mut std::io::sink()).map(|_| ()).map_err(fail)
 }
 
-/// The interval at which the bridge's ports are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Whether the interface with this index is a port of a bridge.
+/// Is the interface with this index a port of a bridge?
 fn is_port(index: u32) -> bool {
     link::about(index).is_ok_and(|about| about.master.is_some())
 }
@@ -132,17 +132,16 @@ struct Guard {
     watchdog: Duration,
     heard: Time,
     bridge: Option<Bridge>,
-    /// The gateway is gone; standard input is closed.
+    /// Is the gateway gone, so that standard input is closed?
     is_orphan: bool,
-    /// When to retry after the bridge could not be built.
+    /// The time of the next attempt, after the bridge could not be built.
     try_at: Time,
-    /// When to check next whether the bridge still joins both interfaces.
+    /// The time of the next check that the bridge joins both interfaces.
     look_at: Time,
-    /// Whether the loss of an interface was logged.
+    /// Was the loss of an interface logged?
     is_torn: bool,
 }
 
-/// The guard's next step.
 #[derive(PartialEq, Eq)]
 enum Then {
     GoOn,
@@ -157,12 +156,12 @@ impl Guard {
             let pipe = written.try_clone().map_err(fail)?;
             signal_hook::low_level::pipe::register(signal, pipe).map_err(fail)?;
         }
-        // SIGHUP is ignored: a closing terminal ends the gateway, not its guard.
+        // SIGHUP is ignored, since a closing terminal ends the gateway and not its guard.
         signal_hook::flag::register(libc::SIGHUP, std::sync::Arc::new(AtomicBool::new(false)))
             .map_err(fail)?;
         let listener = Listener::bind(&parameters.socket, None)?;
         rights::keep_only(rights::GUARD, parameters.user.as_ref())?;
-        // The guard removes its socket and needs no other file.
+        // The only file that the guard needs is its socket, which it removes.
         let folder = parameters.socket.parent().map(Path::to_owned);
         rights::confine(&rights::Files { write: folder.into_iter().collect(), ..Default::default() })?;
         if parameters.is_filtered {
@@ -202,7 +201,7 @@ impl Guard {
         }
     }
 
-    /// Waits for events until the watchdog expires, and handles them.
+    /// Waits for events, at most until the watchdog expires, and handles them.
     fn wait(&mut self, now: Time) -> Result<Then, ServiceError> {
         let input = std::io::stdin();
         let mut events =
@@ -224,8 +223,8 @@ impl Guard {
         let (is_called, is_signalled, has_input) = (has(0), has(1), has(2));
         drop(events);
         if is_called && let Ok((stream, _)) = self.listener.socket.accept() {
-            // A live gateway holds its name, so the caller is its successor. The connection closes
-            // when the bridge is gone.
+            // A live gateway holds its name, so the caller is a dead one's successor. The
+            // connection closes when the bridge is gone.
             self.close("another gateway takes over");
             drop(stream);
             return Ok(Then::End);
@@ -249,7 +248,7 @@ impl Guard {
                 let was_open = self.bridge.is_some();
                 self.close("the gateway forwards again");
                 if bytes.contains(&RESUME) {
-                    // A gateway that does not read is stuck again.
+                    // If the gateway does not read, it is stuck again.
                     let _ = write(std::io::stdout(), &[if was_open { OPENED } else { RESUME }]);
                 }
             }
@@ -282,8 +281,7 @@ impl Guard {
         }
     }
 
-    /// Rebuilds the bridge after an interface was removed and re-created, which took it out of the
-    /// bridge.
+    /// Rebuilds the bridge if an interface left it because it was removed and created again.
     fn look(&mut self, now: Time) {
         self.look_at = now + LOOK;
         let Some(ports) = self.bridge.as_ref().map(|bridge| bridge.ports) else { return };
@@ -291,7 +289,7 @@ impl Guard {
         for (watched, port) in watched.into_iter().zip(ports) {
             let name = &watched.name;
             match watched.index_now() {
-                // A re-created interface may have the same index, but it is in no bridge.
+                // An interface that was created again may have the same index, but is in no bridge.
                 Ok(index) if index == port && is_port(index) => {}
                 Ok(_) => {
                     self.close(&format!("{name} was made again"));

@@ -1,4 +1,4 @@
-//! The gateway's side of its guard: starting it, and waiting for its end.
+//! The gateway's side of its guard: starts the guard, and waits for its end.
 
 use super::error::ServiceError;
 use super::guard::{self, GuardParameters, Watched};
@@ -18,20 +18,20 @@ use std::process::Child;
 pub(super) struct GuardPipes {
     pub to_guard: OwnedFd,
     pub from_guard: OwnedFd,
-    /// When the guard was started; its watchdog starts then or later.
+    /// The time at which the guard was started; its watchdog starts then or later.
     pub since: Time,
 }
 
-/// A started guard. If it is dropped before its pipes are taken, the guard ends: a gateway that
-/// never forwarded leaves no bridge.
+/// A started guard. If this is dropped with its pipes, the guard ends: a gateway that never
+/// forwarded leaves no bridge.
 pub(super) struct Guarding {
     pipes: Option<GuardPipes>,
-    /// `None` if another process started it.
+    /// The guard's process; `None` if another process started it.
     child: Option<Child>,
 }
 
 impl Guarding {
-    /// Starts the guard if the link is to fail open; `is_filtered` makes it filter its system
+    /// Starts the guard if the link must fail open. If `is_filtered`, the guard filters its system
     /// calls.
     pub(super) fn start(
         config: &Config,
@@ -74,19 +74,18 @@ impl Guarding {
         Guarding { pipes: Some(pipes), child: None }
     }
 
-    /// Duplicates of the pipes.
     pub(super) fn copies(&self) -> Option<GuardPipes> {
         let GuardPipes { to_guard, from_guard, since } = self.pipes.as_ref()?;
         let (to_guard, from_guard) = (to_guard.try_clone().ok()?, from_guard.try_clone().ok()?);
         Some(GuardPipes { to_guard, from_guard, since: *since })
     }
 
-    /// The pipes, for the heartbeat; from now on only the heartbeat ends the guard.
+    /// Takes the pipes for the heartbeat. From then on only the heartbeat ends the guard.
     pub(super) fn take_pipes(&mut self) -> Option<GuardPipes> {
         self.pipes.take()
     }
 
-    /// Waits for the end of a guard that was notified of the gateway's end.
+    /// Waits for the end of a guard that knows of the gateway's end.
     pub(super) fn see_out(mut self) {
         if let Some(child) = &mut self.child {
             let _ = child.wait();

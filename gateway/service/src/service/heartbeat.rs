@@ -1,9 +1,9 @@
 //! The gateway's side of its heartbeat to the guard.
 //!
 //! The datapath thread periodically writes a byte to a pipe. After a silence of nearly the
-//! watchdog's time, the guard may have bridged the interfaces or be about to. The bridge has then
-//! already forwarded the frames in the ports' queues. So the thread requests the removal of the
-//! bridge, and takes in nothing before the guard answers.
+//! watchdog's time, the guard may have bridged the interfaces, or may be about to. The bridge has
+//! then already forwarded the frames that wait in the ports. So the thread requests the removal of
+//! the bridge, and takes in nothing before the guard answers.
 
 use fairwire_core::{Duration, Time};
 use rustix::io::{Errno, read, write};
@@ -23,19 +23,18 @@ pub(super) struct Heartbeat {
     to_guard: OwnedFd,
     from_guard: OwnedFd,
     watchdog: Duration,
-    /// The time of the last beat. The guard receives it later, so its watchdog starts then or
-    /// later.
+    /// The time of the last beat. The guard receives it later, so its watchdog starts no earlier.
     beat: Time,
     is_resuming: bool,
-    /// Whether the guard is gone and the heartbeat with it.
+    /// Is the guard gone, and the heartbeat with it?
     is_alone: bool,
-    /// How often the guard bridged the interfaces.
+    /// The number of times that the guard bridged the interfaces.
     openings: u64,
 }
 
 impl Heartbeat {
-    /// Beats to a guard with the watchdog time `watchdog`, starting at `now`. Both pipes must be
-    /// non-blocking.
+    /// Starts the heartbeat at `now`, to a guard with the watchdog time `watchdog`. Both pipes must
+    /// be non-blocking.
     pub(super) fn new(to_guard: OwnedFd, from_guard: OwnedFd, watchdog: Duration, now: Time) -> Self {
         Heartbeat {
             to_guard,
@@ -76,12 +75,10 @@ impl Heartbeat {
         self.openings
     }
 
-    /// The time of the last beat; the guard's watchdog starts then or later.
     pub(super) fn beat(&self) -> Time {
         self.beat
     }
 
-    /// Notifies the guard that the gateway ends on purpose.
     pub(super) fn announce_end(&mut self) {
         self.say(END);
     }
@@ -117,7 +114,7 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// A heartbeat, and the guard's ends of its pipes.
+    /// A heartbeat, and the guard's ends of the pipes.
     fn heartbeat() -> (Heartbeat, OwnedFd, OwnedFd) {
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (guard_reads, to_guard) = pipe_with(flags).expect("a pipe");

@@ -1,9 +1,8 @@
-//! Detects lasting states: a full direction, a class at its ceiling.
+//! Detects that a direction is full, or a class at its ceiling, for minutes.
 //!
-//! Either state is normal for moments; operators want to know when it lasts for minutes. A state is
-//! reported once it has lasted for a minute, and again once it has been over for a minute.
-//! Subscribers at their ceilings are not reported, since a minute's download is normal. The
-//! snapshot counts them.
+//! Either state is normal for moments. A state is reported once it has lasted for a minute, and
+//! again once it has been over for a minute. Subscribers at their ceilings are not reported, since
+//! a download of a minute is normal, but the snapshot counts them.
 
 use crate::telemetry::{AtLimits, Board, ChangeKind};
 use fairwire_core::{Duration, Time};
@@ -11,9 +10,9 @@ use fairwire_wire::Way;
 use std::collections::BTreeMap;
 
 const LOOK: Duration = Duration::from_secs(5);
-/// How long a state, or its absence, must last to be reported.
+/// The time for which a state, or its absence, must last to be reported.
 const SPELL: Duration = Duration::from_secs(60);
-/// The part of its rate from which a direction counts as full.
+/// The fraction of its rate from which a direction is considered full.
 const FULL: f64 = 0.98;
 
 #[derive(Debug, Default)]
@@ -23,11 +22,11 @@ pub(super) struct Limits {
     full: [Spell; 2],
     /// Dropped and marked packets at the last look.
     signals: [u64; 2],
-    /// By direction and name; only classes recently at their ceilings.
+    /// Classes recently at their ceilings, by direction and name.
     ceilings: [BTreeMap<String, Spell>; 2],
 }
 
-/// How long a state has lasted, and what was reported of it.
+/// The duration of a state, and what was reported of it.
 #[derive(Debug)]
 struct Spell {
     is_on: bool,
@@ -43,8 +42,8 @@ impl Default for Spell {
 }
 
 impl Spell {
-    /// Records whether the state holds at `now`. Returns `Some(None)` to report that it has lasted,
-    /// and `Some` of its duration to report that it is over.
+    /// Records whether the state holds at `now`. Returns `Some(None)` when its beginning should be
+    /// reported, and `Some(Some(duration))` when its end should.
     fn look(&mut self, is_on: bool, now: Time) -> Option<Option<Duration>> {
         if is_on != self.is_on {
             (self.is_on, self.since) = (is_on, now);
@@ -66,7 +65,6 @@ impl Spell {
 }
 
 impl Limits {
-    /// Reads `board` when a look is due, and reports changes.
     pub(super) fn look(&mut self, board: &Board, now: Time, report: &mut dyn FnMut(ChangeKind, String)) {
         if now >= self.look_at {
             self.look_at = now + LOOK;

@@ -1,8 +1,8 @@
-//! The kernel's state of the two interfaces: read on a separate thread, counted, and logged once
-//! for each change.
+//! The kernel's state of the two interfaces, read on a separate thread. Each change is counted and
+//! logged once.
 //!
-//! The datapath thread must not query the kernel about interfaces: the query takes a lock that
-//! others hold for tens of milliseconds. That thread reads the state received here.
+//! The datapath thread must not query the kernel about interfaces, since the query takes a lock
+//! that others hold for tens of milliseconds. That thread reads the state received here.
 
 use super::error::ServiceError;
 use super::log::{self, report, say};
@@ -26,17 +26,17 @@ pub(super) struct LinkView {
 }
 
 impl LinkView {
-    /// Whether it carries frames.
+    /// Does the interface carry frames?
     pub(super) fn is_up(&self) -> bool {
         self.is_up.load(Ordering::Relaxed)
     }
 
-    /// How often it stopped carrying frames.
+    /// The number of times that frames stopped.
     pub(super) fn outages(&self) -> u64 {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// An interface that carries frames, and that no thread updates.
+    /// An interface that carries frames, not updated by any thread.
     #[cfg(test)]
     pub(super) fn up() -> Arc<Self> {
         Arc::new(LinkView { is_up: AtomicBool::new(true), outages: AtomicU64::new(0) })
@@ -63,13 +63,13 @@ impl State {
 
 #[derive(Debug)]
 struct Watched {
-    /// Its name in the configuration, and its current name.
+    /// The interface's name in the configuration, and its current name.
     name: String,
     called: String,
-    /// Its index while it exists.
+    /// The interface's index while it exists.
     index: Option<u32>,
     state: State,
-    /// The last logged state, and the outages until then.
+    /// The last logged state, and the number of outages until then.
     logged: (State, u64),
     down_since: Time,
     view: Arc<LinkView>,
@@ -83,7 +83,7 @@ impl Watched {
         let view = Arc::new(LinkView::default());
         view.is_up.store(state == State::Up, Ordering::Relaxed);
         let (name, called) = (name.to_owned(), name.to_owned());
-        // An interface that is down at the start is logged, too.
+        // So an interface that is down at the start is logged, too.
         let logged = (State::Up, 0);
         Ok(Watched { name, called, index, state, logged, down_since: clock::now(), view })
     }
@@ -122,7 +122,7 @@ impl Watched {
         }
         match self.index.map(link::about) {
             Some(Ok(about)) => self.become_(State::of(&about), now),
-            // The interface disappeared just now; a kernel message or the next look shows that.
+            // The interface has just disappeared. A kernel message or the next look shows this.
             Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => {}
             Some(Err(error)) => return Err(error),
             None => {}
@@ -137,13 +137,12 @@ impl Watched {
         }
     }
 
-    /// Reports what has changed since the last line.
     fn report(&mut self, board: &Board, now: Time) {
         let (was_up, is_up) = (self.logged.0 == State::Up, self.state == State::Up);
         match self.line(now) {
             Some(line) if is_up => report(board, ChangeKind::InterfaceUp, line),
             Some(line) if was_up => report(board, ChangeKind::InterfaceDown, line),
-            // A further reason during an outage does not count as a second outage.
+            // The reason of an outage changed, which is no second outage.
             Some(line) => say(format_args!("{line}")),
             None => {}
         }
@@ -178,20 +177,19 @@ impl Watched {
 #[derive(Debug)]
 pub(super) struct Links {
     socket: OwnedFd,
-    /// The inside interfaces first.
+    /// The interfaces, the inside ones first.
     watched: Vec<Watched>,
 }
 
-/// The interval of checking whether the gateway ends.
+/// The interval at which the thread checks whether the gateway ends.
 const PAUSE: Duration = Duration::from_ms(200);
 /// The interval of querying the kernel, in case a message was lost.
 const LOOK: Duration = Duration::from_secs(1);
 
 impl Links {
-    /// Starts to listen for changes of the interfaces of `wire`.
     pub(super) fn open(wire: &WireSpec) -> Result<Self, ServiceError> {
         let fail = |error| ServiceError::system("listening to changes of interfaces", error);
-        // Listening comes first, so no change is missed.
+        // Listening starts before the first query, so no change is missed.
         let socket = link::listen().map_err(fail)?;
         let names = wire.inside.names().iter().chain([&wire.outside]);
         let watched = names.map(|name| Watched::new(name).map_err(fail)).collect::<Result<_, _>>()?;
@@ -215,7 +213,7 @@ impl Links {
                 let now = clock::now();
                 if has_missed || now >= look_at {
                     look_at = now + LOOK;
-                    // A failed query is repeated in a second.
+                    // If a query fails, it is repeated a second later.
                     self.watched.iter_mut().for_each(|watched| drop(watched.look(now)));
                 }
                 self.watched.iter_mut().for_each(|watched| watched.report(&board, now));
@@ -227,7 +225,7 @@ impl Links {
 
     fn wait(&self) {
         let mut events = [PollFd::new(&self.socket, PollFlags::IN)];
-        // A failure here shows in the calls that follow.
+        // If poll fails, the calls that follow fail too.
         let _ = poll(&mut events, Some(&clock::timespec(PAUSE.ns())));
     }
 
@@ -279,7 +277,7 @@ mod tests {
         assert_eq!(after(1, is(true, true)), (None, 0, true));
         let (line, outages, is_up) = after(2, is(true, false));
         assert!(line.is_some_and(|line| line.contains("no carrier")) && outages == 1 && !is_up);
-        // A change from one trouble to another is no second outage, and is logged once.
+        // A change from one reason to another is logged once, and is no second outage.
         let (line, outages, _) = after(3, is(false, false));
         assert!(line.is_some_and(|line| line.contains("is down")) && outages == 1);
         assert_eq!(after(4, is(false, false)), (None, 1, false));

@@ -1,4 +1,4 @@
-//! The log of a gateway and of its guard: standard error.
+//! The log of a gateway and of its guard, which is standard error.
 
 use crate::telemetry::{Board, ChangeKind};
 use std::cell::RefCell;
@@ -6,19 +6,19 @@ use std::io::{self, Write};
 use std::thread::{Builder, JoinHandle};
 
 thread_local! {
-    /// The gateway that this thread logs for, if its process has several.
+    /// The gateway for which this thread logs, if its process has several.
     static GATEWAY: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Prefixes the lines of this thread, and of threads that it starts with [`start`], with this
-/// gateway name.
+/// Puts this gateway name before each line of this thread, and of threads that it starts with
+/// [`start`].
 pub(super) fn set_gateway(name: Option<String>) {
     GATEWAY.with_borrow_mut(|own| *own = name);
 }
 
 /// Writes a line.
 pub fn say(line: std::fmt::Arguments<'_>) {
-    // Standard error may be closed.
+    // The write fails if standard error is closed.
     let _ = GATEWAY.with_borrow(|gateway| match gateway {
         Some(name) => writeln!(io::stderr(), "{name}: {line}"),
         None => writeln!(io::stderr(), "{line}"),
@@ -31,7 +31,7 @@ pub(super) fn report(board: &Board, kind: ChangeKind, text: String) {
     board.note(kind, text);
 }
 
-/// Starts a thread called `name`, which logs for the same gateway as this one.
+/// Starts a thread called `name`, which logs for the same gateway as this thread.
 pub(super) fn start<T: Send + 'static>(
     name: &str,
     body: impl FnOnce() -> T + Send + 'static,

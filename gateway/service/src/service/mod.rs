@@ -1,5 +1,5 @@
 //! Gateways as a service. Each opens its ports, forwards on one thread and answers on another. All
-//! gateways of a process give up its rights together, before there are threads.
+//! gateways of a process give up its rights together, before any thread starts.
 //!
 //! ```text
 //!   each gateway:
@@ -90,7 +90,8 @@ pub struct Options {
     pub take_over: bool,
 }
 
-/// A gateway to run: its configuration, and the file of the first read and of reloads.
+/// A gateway to run: its configuration, and the file of that configuration, which reloads read
+/// again.
 #[derive(Debug)]
 pub struct Configured {
     /// The configuration.
@@ -99,15 +100,15 @@ pub struct Configured {
     pub path: PathBuf,
 }
 
-/// Runs these gateways until SIGTERM, SIGINT, or `stop`. If the interface of one is gone for longer
-/// than its patience, that gateway ends, and the others continue.
+/// Runs these gateways until SIGTERM, SIGINT, or `stop`. If a gateway's interface is gone for
+/// longer than its patience, that gateway ends, and the others continue.
 ///
 /// The call gives up rights of the entire process, so there must be no other threads. The program
 /// must pass its `gateway-guard` command to [`guard_main`]. An impossible configuration is refused
 /// before anything is changed or any gateway starts. After any end the machine is as before.
 ///
 /// # Errors
-/// Why they did not start, or the first failure of one that had started.
+/// Why no gateway started, or the first failure of a gateway that had started.
 pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> Result<(), ServiceError> {
     memory::use_small_pages();
     memory::keep_apart();
@@ -128,7 +129,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
             .collect::<Result<_, _>>()?,
     };
     let fail = |error| ServiceError::system("listening to signals", error);
-    // A separate pair of pipes for each gateway, since every signal is written to all.
+    // Each gateway has a pair of pipes, since every signal is written to all of them.
     let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
     let notifier = Notifier::from_environment(configs.iter().map(name_of).collect());
     let notifier = Arc::new(if options.take_over { notifier.into_heir() } else { notifier });
@@ -163,8 +164,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
 }
 
-/// Whether there is nothing to take over, because no process answers for the only gateway. A normal
-/// start takes back its guard's bridge or a closed link.
+/// Is there nothing to take over, because no process answers for the only gateway? Then a normal
+/// start takes over a guard's bridge or a closed link.
 fn starts_instead(configs: &[Arc<Config>]) -> bool {
     let [config] = configs else { return false };
     let socket = socket_of_gateway(config);
@@ -204,7 +205,7 @@ fn name_of(config: &Arc<Config>) -> String {
     config.name().to_owned()
 }
 
-/// Gives up all rights that no gateway needs once it forwards.
+/// Gives up all rights that no gateway needs while it forwards.
 fn give_up_rights(
     configs: &[Arc<Config>],
     user: Option<&User>,
@@ -226,7 +227,7 @@ fn give_up_rights(
     if options.no_seccomp { Ok(()) } else { rights::filter_system_calls() }
 }
 
-/// Runs each gateway on its own threads until all have ended.
+/// Runs each gateway on threads of its own until all gateways have ended.
 fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -> Result<(), ServiceError> {
     let is_alone = gateways.len() == 1;
     let forward = |(gateway, reporter): (ReadyGateway<'_>, Reporter)| {
@@ -261,7 +262,7 @@ fn forward_all(gateways: Vec<(ReadyGateway<'_>, Reporter)>, stop: &AtomicBool) -
     })
 }
 
-/// The user that the gateways become. If none is configured and this process may not become another
+/// The user that the gateways become. If none is configured and this process may not change its
 /// user, as for root in many containers, it keeps its user and logs this.
 fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     let Some(user) = together::user(configs)? else { return Ok(None) };
@@ -293,14 +294,14 @@ fn user_of(configs: &[Arc<Config>]) -> Result<Option<User>, ServiceError> {
     }
 }
 
-/// The files needed while forwarding: those read by a reload, the socket and lock to remove, and
+/// The files needed while forwarding: those that a reload reads, the socket and lock to remove, and
 /// the folders for captures.
 fn files(config: &Config) -> Files {
     let socket = socket_of_gateway(config);
     let folder_of =
         |path: &Path| path.parent().filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_owned);
     let sources: Vec<_> = config.files().iter().filter_map(|file| std::path::absolute(file).ok()).collect();
-    // A symbolic link is read at its target.
+    // The targets of symbolic links are read, too.
     let sources = sources.iter().cloned().chain(sources.iter().filter_map(|file| file.canonicalize().ok()));
     let mut read: Vec<_> = sources.filter_map(|file| folder_of(&file)).collect();
     read.push("/proc".into());
@@ -324,11 +325,11 @@ struct Base<'a> {
     signals: &'a Signals,
 }
 
-/// A gateway that is about to forward: everything that needs rights is open.
+/// A gateway that is about to forward, and has opened everything that needs rights.
 struct ReadyGateway<'a> {
     config: Arc<Config>,
     path: PathBuf,
-    /// Reserves its name until it has ended.
+    /// Reserves the gateway's name until the gateway has ended.
     lock: NameLock,
     context: PlanContext,
     datapath: Datapath,
@@ -342,7 +343,8 @@ struct ReadyGateway<'a> {
 }
 
 impl<'a> ReadyGateway<'a> {
-    /// Opens all that the gateway needs except its guard. `None` if it was ended while waiting.
+    /// Opens all that the gateway needs except its guard. Returns `None` if the gateway was ended
+    /// while it waited.
     fn open(
         base: Base<'a>,
         waiter: Option<&Waiter<'_>>,
@@ -373,8 +375,8 @@ impl<'a> ReadyGateway<'a> {
         }))
     }
 
-    /// Takes over all that the gateway needs from the running process. That process forwards until
-    /// this one is ready.
+    /// Takes over all that the gateway needs from the running process, which forwards until this
+    /// process is ready.
     fn take_over(
         config: Arc<Config>,
         path: PathBuf,
@@ -383,7 +385,7 @@ impl<'a> ReadyGateway<'a> {
         sites: BindSites,
     ) -> Result<Self, ServiceError> {
         opening::look(&config, None)?;
-        // The slow part comes first.
+        // Building the datapath is slow, so it comes first.
         let (context, datapath) = built(&config)?;
         let socket = socket_of_gateway(&config);
         let Papers { stream, control, name, guard, mut streams, mut datagrams } =
@@ -445,7 +447,7 @@ fn forward(
     let copies = guard.as_ref().and_then(Guarding::copies);
     let is_heir = matches!(source, Source::Process(_));
     let serve = || sites.serve(&board, &context, &is_over);
-    // The previous process uses the history file until it has ended.
+    // Until the previous process has ended, it uses the history file.
     let (mut recorder, serve) = if is_heir { (None, Some(serve)) } else { (serve()?, None) };
     let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
@@ -520,7 +522,7 @@ fn start(
     }
 }
 
-/// Serves once the process of `former` has ended, since that process used the same addresses and
+/// Serves once the process of `former` has ended, since both processes use the same addresses and
 /// history.
 fn serve_after(
     former: &UnixStream,
@@ -534,8 +536,7 @@ fn serve_after(
     })
 }
 
-/// Ends a gateway that takes no more commands: its packets leave, or another process has taken them
-/// over.
+/// Ends a gateway that takes no more commands. Its packets leave, or another process has them.
 fn end(
     control: &mut Control<'_>,
     clients: clients::Clients,
@@ -553,12 +554,12 @@ fn end(
         }
     }
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // A panic of the recorder was printed when it happened, and is no failure of forwarding.
+    // If the recorder panicked, the panic was printed at that time, and forwarding did not fail.
     if let Some(recorder) = recorder {
         let _ = recorder.join();
     }
     if let Some(guard) = guard.filter(|_| matches!(outcome, Ok(None))) {
-        // The guard was notified only of an end on purpose. After any other end the guard stays.
+        // The guard stays after any end that is not on purpose.
         guard.see_out();
     }
     if let Some(heir) = outcome? {
@@ -568,7 +569,6 @@ fn end(
     Ok(())
 }
 
-/// The note that the gateway of `config` has started.
 fn beginning(config: &Config) -> String {
     // The first class is unclaimed traffic.
     match config.book().len() - 1 {

@@ -1,7 +1,7 @@
 //! Notifies the service manager with sd_notify(3), if `NOTIFY_SOCKET` names its socket.
 //!
-//! A process is one service, however many gateways it has. It is ready when all gateways are, alive
-//! while all that have not ended are alive, and ends with the last.
+//! A process is one service, however many gateways it has. It is ready when all gateways are ready,
+//! alive while all remaining gateways are alive, and ends with the last.
 
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Notifier {
     manager: Option<(UnixDatagram, SocketAddr)>,
-    /// Whether this process replaces the one that the manager started.
+    /// Does this process replace the process that the manager started?
     is_heir: bool,
     members: Mutex<Vec<Member>>,
 }
@@ -19,7 +19,7 @@ struct Member {
     name: String,
     phase: Phase,
     status: String,
-    /// Whether it was alive since the manager's last notification.
+    /// Has the gateway been alive since the manager's last notification?
     is_alive: bool,
 }
 
@@ -38,7 +38,8 @@ impl Notifier {
         Notifier::new(manager, names)
     }
 
-    /// Makes it the notifier of a process that takes over from the one that the manager started.
+    /// Makes this the notifier of a process that takes over from the process that the manager
+    /// started.
     pub(super) fn into_heir(self) -> Self {
         Notifier { is_heir: true, ..self }
     }
@@ -55,19 +56,19 @@ impl Notifier {
         (0..count).map(|place| Reporter { notifier: self.clone(), place }).collect()
     }
 
-    /// Reports ready while still waiting, so other services of the machine can start.
+    /// Reports ready while the gateways still wait, so other services can start.
     pub(super) fn waiting(&self, status: &str) {
         self.say(&format!("READY=1\nSTATUS={status}"));
     }
 
-    /// Reports that the process is alive while it has no gateway yet.
+    /// Reports that the process is alive although it has no gateway yet.
     pub(super) fn alive(&self) {
         self.say("WATCHDOG=1");
     }
 
     fn say(&self, text: &str) {
         if let Some((socket, address)) = &self.manager {
-            // A manager that does not listen is no reason to stop forwarding.
+            // The gateway continues to forward even if the manager does not listen.
             let _ = socket.send_to_addr(text.as_bytes(), address);
         }
     }
@@ -83,7 +84,6 @@ fn open(name: &str) -> Option<(UnixDatagram, SocketAddr)> {
     Some((socket, address.ok()?))
 }
 
-/// Reports for one gateway.
 #[derive(Debug)]
 pub(super) struct Reporter {
     notifier: Arc<Notifier>,
@@ -102,7 +102,6 @@ impl Reporter {
         });
     }
 
-    /// Reports that a new configuration is being read.
     pub(super) fn reloading(&self) {
         self.report(|members, place| {
             members[place].phase = Phase::Reloading;
@@ -111,7 +110,6 @@ impl Reporter {
         });
     }
 
-    /// Reports that the gateway is ending.
     pub(super) fn stopping(&self) {
         self.report(|members, place| {
             let before = std::mem::replace(&mut members[place].phase, Phase::Ended);
@@ -125,7 +123,7 @@ impl Reporter {
         });
     }
 
-    /// Stops reporting: the process that took over does.
+    /// Stops reporting, since the process that took over reports.
     pub(super) fn leave(&self) {
         self.report(|members, place| {
             members[place].phase = Phase::Ended;
@@ -133,7 +131,6 @@ impl Reporter {
         });
     }
 
-    /// Reports that the datapath is alive.
     pub(super) fn alive(&self) {
         self.report(|members, place| {
             members[place].is_alive = true;
@@ -159,7 +156,7 @@ impl Drop for Reporter {
     }
 }
 
-/// The status of one gateway, or of each with its name.
+/// The status of a single gateway, or of each gateway with its name.
 fn status_of(members: &[Member]) -> String {
     match members {
         [only] => only.status.clone(),
@@ -175,7 +172,7 @@ fn status_of(members: &[Member]) -> String {
 mod tests {
     use super::*;
 
-    /// A manager, and reporters to it for gateways with these names.
+    /// A manager, and its reporters for gateways with these names.
     fn manager(test: &str, names: &[&str]) -> (UnixDatagram, Vec<Reporter>) {
         let name = format!("fairwire-notify-{test}-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).expect("a short name");

@@ -1,4 +1,4 @@
-//! The two interfaces: awaited on request, locked, checked and opened.
+//! Locks, checks and opens the two interfaces. On request, first waits for them.
 
 use super::control::Signals;
 use super::error::ServiceError;
@@ -17,7 +17,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// An open interface. An existing device is locked; our own devices need no lock.
+/// An open interface. An existing device is locked; a device of our own needs no lock.
 pub(super) struct OpenInterface {
     pub port: AnyPort,
     pub lock: Option<DeviceLock>,
@@ -30,14 +30,14 @@ pub(super) struct Waiter<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// The interval between looks for a missing interface.
+/// The interval between attempts to find a missing interface.
 const RETRY: Duration = Duration::from_ms(100);
-/// The interval of notifying the service manager that this process is alive.
+/// The interval at which the service manager learns that this process is alive.
 const ALIVE: Duration = Duration::from_ms(500);
 
-/// Whether both interfaces exist. With a `waiter` it waits for them, and false means that the
-/// gateway was ended meanwhile. Nothing is changed: a guard's bridge stays until all gateways of
-/// the process can start.
+/// Do both interfaces exist? With a `waiter` this waits for them, and false means that the gateway
+/// was ended meanwhile. Nothing is changed: a guard's bridge stays until all gateways of the
+/// process can start.
 pub(super) fn look(config: &Config, waiter: Option<&Waiter<'_>>) -> Result<bool, ServiceError> {
     if !config.spec().wire.backend.attaches() {
         return Ok(true);
@@ -51,8 +51,8 @@ pub(super) fn look(config: &Config, waiter: Option<&Waiter<'_>>) -> Result<bool,
     }
 }
 
-/// Opens both ends, inside on the right. With a `waiter` it waits for missing interfaces, for at
-/// most `safety.patience`; `None` if the gateway was ended meanwhile.
+/// Opens both interfaces, the inside on the right. With a `waiter` this waits for missing
+/// interfaces, for at most `safety.patience`. Returns `None` if the gateway was ended meanwhile.
 pub(super) fn open(
     config: &Config,
     waiter: Option<&Waiter<'_>>,
@@ -65,7 +65,7 @@ pub(super) fn open(
             return Ok(None);
         }
         match open_now(config) {
-            // The interface disappeared between the check and the opening.
+            // The interface disappeared after the check.
             Err(_) if missing(config.spec())?.is_some() => {}
             outcome => return outcome.map(Some),
         }
@@ -93,12 +93,12 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
     })
 }
 
-/// The longest wait for a lock. A killed process releases its locks last, some tens of milliseconds
+/// The longest wait for a lock. A killed process releases its locks late, some tens of milliseconds
 /// after its guard has noticed.
 const LETTING_GO: Duration = Duration::from_ms(500);
 
-/// Locks the device called `name`, or reports the process that holds it. A missing device is
-/// reported when it is opened.
+/// Locks the device `name`, or reports the process that holds it. A missing device is reported only
+/// when it is opened.
 fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     let fail = |error| ServiceError::system(format!("locking the interface `{name}`"), error);
     let until = clock::now() + LETTING_GO;
@@ -115,7 +115,6 @@ fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
     }
 }
 
-/// The key and the name of a missing interface.
 fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
     for (key, name) in [("inside", spec.wire.inside.first()), ("outside", &spec.wire.outside)] {
         let found = link::index_of(name);
@@ -144,8 +143,8 @@ impl Waiter<'_> {
                     "waiting for `{name}`, until then nothing passes: {}",
                     environment::gone(config, key)
                 ));
-                // Reports ready: other services must not wait for a cable that may never be plugged
-                // in.
+                // The process reports ready, since other services must not wait for a cable that
+                // may never be plugged in.
                 self.notifier.waiting(&format!("waiting for the interface {name}"));
                 waits_for = name;
             }
@@ -162,11 +161,11 @@ impl Waiter<'_> {
     }
 }
 
-/// The lock of a port, which is replaced with its interface.
+/// The lock of a port's interface. Both can be replaced.
 pub(super) type Held = Rc<RefCell<Option<DeviceLock>>>;
 
-/// Reopens the port on `name`, and locks the device that has this name now. The previous lock is
-/// released first.
+/// Reopens the port on `name`, and locks the device that now has this name. First, the previous
+/// lock is released.
 pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
     let spec = spec.clone();
     Box::new(move |name| {

@@ -5,7 +5,6 @@ use crate::config::{COALESCE, Config};
 use fairwire_core::Duration;
 use fairwire_wire::Way;
 
-/// The time between two observations.
 pub(super) fn interval(config: &Config) -> Duration {
     config.spec().telemetry.interval.map_or(Duration::from_ms(10), |interval| interval.0)
 }

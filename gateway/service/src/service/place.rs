@@ -1,4 +1,4 @@
-//! The paths of a gateway: its socket and its name's lock.
+//! The paths of a gateway's files: its socket, and the lock of its name.
 
 use super::error::ServiceError;
 use crate::config;
@@ -15,7 +15,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, Permi
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks. It is the one that systemd created for this process
+/// The folder of sockets and locks: the folder that systemd created for this process
 /// (`RUNTIME_DIRECTORY`), or else `/run/fairwire`. Without root it is in `XDG_RUNTIME_DIR`, if set.
 pub fn folder() -> PathBuf {
     if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
@@ -25,26 +25,26 @@ pub fn folder() -> PathBuf {
     own.map_or_else(|| PathBuf::from("/run/fairwire"), PathBuf::from)
 }
 
-/// The control socket of the gateway `name`.
 pub(crate) fn socket_path(name: &str, given: Option<&Path>) -> PathBuf {
     given.map_or_else(|| folder().join(format!("{name}.sock")), Path::to_owned)
 }
 
-/// The control socket of the gateway of the configuration at `path`. Only the socket is read and
-/// nothing is checked, because a gateway takes requests while its file is being changed.
+/// The control socket of the gateway of the configuration at `path`. Only the socket's path is
+/// read, and nothing is checked, since a gateway takes requests while its file is being changed.
 pub fn socket_of(path: &Path) -> Result<PathBuf, DocumentError> {
     let named = GatewayPaths::read(path)?;
     Ok(socket_path(&named.name, named.telemetry.socket.as_deref()))
 }
 
-/// The files that a reload of the configuration at `path` reads, as far as that file can be read.
+/// The files that a reload of the configuration at `path` reads, as far as the configuration can be
+/// read.
 pub fn files_of(path: &Path) -> Vec<PathBuf> {
     let subscribers = GatewayPaths::read(path).ok().and_then(|named| named.subscribers);
     let sheet = subscribers.and_then(|subscribers| subscribers.file);
     std::iter::once(path.to_owned()).chain(sheet.map(|file| config::beside(path, &file))).collect()
 }
 
-/// The files and sockets of a configuration that other programs need.
+/// The keys of a configuration from which other programs find its files and socket.
 #[derive(serde::Deserialize)]
 struct GatewayPaths {
     name: String,
@@ -69,17 +69,17 @@ impl GatewayPaths {
     }
 }
 
-/// A name that at most one gateway has, as a locked file. Dropping it removes the file.
+/// A name that at most one gateway has, as a locked file. Dropping the lock removes the file.
 #[derive(Debug)]
 pub(super) struct NameLock {
     pub file: File,
     path: PathBuf,
-    /// Whether it belongs to another process and must not be removed.
+    /// Does the lock belong to another process, so that the file must stay?
     is_others: Cell<bool>,
 }
 
-/// The attempts to lock. A killed process releases its locks last, some tens of milliseconds after
-/// its guard has noticed.
+/// Attempts to lock. A killed process releases its locks late, some tens of milliseconds after its
+/// guard has noticed.
 const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
@@ -94,16 +94,16 @@ impl NameLock {
         Self::lock(folder.join(format!("{}.lock", spec.name)), &format!("the name `{}`", spec.name), &holder)
     }
 
-    /// Locks `path`, or reports the process that holds `what`. Writes `holder` into the file for
-    /// the next process that tries.
+    /// Locks `path`, or reports the process that holds `what`. Writes `holder` into the file, for
+    /// other processes that try.
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
-        // The previous holder may remove the name between our open and our lock. Our lock would
+        // Between our open and our lock, the previous holder may remove the name. Our lock would
         // then guard nothing.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
-            // The folder may belong to another user, whose links must not lead root to one of
-            // root's files.
+            // The folder may belong to another user, whose links must not lead root to root's
+            // files.
             options.custom_flags(libc::O_NOFOLLOW).mode(0o600);
             options.read(true).write(true).create(true).truncate(false);
             let mut file = options.open(&path).map_err(fail)?;
@@ -127,34 +127,33 @@ impl NameLock {
 }
 
 impl NameLock {
-    /// The lock of the name of `spec` that another process holds and is about to hand over.
+    /// The lock of the name of `spec`, which another process holds and is about to hand over.
     pub(super) fn handed_over(file: File, spec: &Spec) -> Self {
         let path = folder().join(format!("{}.lock", spec.name));
         NameLock { file, path, is_others: Cell::new(true) }
     }
 
-    /// The lock belongs to this process from now on.
+    /// Takes possession of the lock for this process.
     pub(super) fn own(&self, spec: &Spec) {
         self.is_others.set(false);
         let holder = holder_of(spec);
-        // The next process that tries must read this holder's name.
+        // Other processes that try to lock must read this holder's name.
         let _ = self.file.set_len(0).and_then(|()| self.file.write_all_at(holder.as_bytes(), 0));
     }
 
-    /// The lock belongs to another process from now on.
+    /// Leaves the lock to another process.
     pub(super) fn leave(&self) {
         self.is_others.set(true);
     }
 }
 
-/// The text that describes the holder of the name of `spec`.
 fn holder_of(spec: &Spec) -> String {
     format!("the gateway `{}` (process {})", spec.name, std::process::id())
 }
 
 fn taken(file: File, what: &str) -> ServiceError {
     let mut holder = String::new();
-    // The holder may not have written yet, or may have written something else.
+    // The holder may not have written its name yet, or may have written something else.
     let _ = file.take(200).read_to_string(&mut holder);
     let holder = if holder.trim().is_empty() { "another gateway".into() } else { holder.trim().to_owned() };
     ServiceError::Taken { what: what.to_owned(), holder }
@@ -165,13 +164,13 @@ impl Drop for NameLock {
         if self.is_others.get() {
             return;
         }
-        // The lock is still held, so another process's file cannot be removed.
+        // The file is removed before it is unlocked, so it cannot be another process's.
         let _ = std::fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
 
-/// Creates the last part of `folder` if it is missing.
+/// Creates `folder` if it is missing, but not the folders above.
 pub fn make_folder(folder: &Path) -> Result<(), ServiceError> {
     match std::fs::create_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -189,14 +188,15 @@ pub fn give_folder(folder: &Path, user: &User) -> Result<(), ServiceError> {
     std::os::unix::fs::lchown(folder, Some(user.uid), Some(user.gid)).map_err(fail)
 }
 
-/// A listening socket for its owner and optionally a group. Dropping it removes the socket.
+/// A listening socket for its owner and optionally a group. Dropping the listener removes the
+/// socket.
 #[derive(Debug)]
 pub(super) struct Listener {
     pub socket: UnixListener,
-    /// The user that bound it, before the process became another user.
+    /// The user that bound the socket, before the process became another user.
     owner: u32,
     path: PathBuf,
-    /// Whether it belongs to another process and must not be removed.
+    /// Does the socket belong to another process, so that it must stay?
     is_others: Cell<bool>,
 }
 
@@ -215,7 +215,7 @@ impl Listener {
             }
             std::fs::remove_file(path).map_err(fail)?;
         }
-        // This must run before there are threads: the mask is the process's.
+        // The mask applies to the entire process, so there must be no threads yet.
         let before = umask(Mode::XUSR | Mode::RWXG | Mode::RWXO);
         let bound = UnixListener::bind(path);
         umask(before);
@@ -229,18 +229,19 @@ impl Listener {
         Ok(listener)
     }
 
-    /// The socket at `path` on which another process listens, and which it is about to hand over.
+    /// The socket at `path`, on which another process listens and which that process is about to
+    /// hand over.
     pub(super) fn handed_over(socket: UnixListener, path: &Path) -> Self {
         let is_others = Cell::new(true);
         Listener { socket, owner: getuid().as_raw(), path: path.to_owned(), is_others }
     }
 
-    /// The socket belongs to this process from now on.
+    /// Takes possession of the socket for this process.
     pub(super) fn own(&self) {
         self.is_others.set(false);
     }
 
-    /// The socket belongs to another process from now on.
+    /// Leaves the socket to another process.
     pub(super) fn leave(&self) {
         self.is_others.set(true);
     }
@@ -257,8 +258,8 @@ impl Listener {
         })
     }
 
-    /// The next waiting client, and whether it may change what the gateway does, as root and the
-    /// owner may.
+    /// Accepts the next waiting client. The flag says whether it may change what the gateway does,
+    /// as root and the owner may.
     pub(super) fn accept(&self) -> io::Result<(UnixStream, bool)> {
         let (stream, _) = self.socket.accept()?;
         stream.set_nonblocking(true)?;

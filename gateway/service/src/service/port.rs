@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 pub(super) type Open<P> = Box<dyn FnMut(&str) -> Result<P, PortError>>;
 
-/// State shared by the ports and the driver's watcher, on one thread.
+/// State shared by the ports and the driver's watcher, which run on one thread.
 #[derive(Debug, Default)]
 pub(super) struct Common {
     pub heartbeat: Option<Heartbeat>,
-    /// Whether the gateway is about to end and takes in nothing more.
+    /// Is the gateway about to end, so that it takes in nothing more?
     pub is_ending: bool,
 }
 
@@ -28,15 +28,15 @@ pub(super) struct LivePort<P> {
     kind: LinkKind,
     port: Option<P>,
     open: Open<P>,
-    /// A descriptor to poll while there is no port; nothing ever arrives on it.
+    /// A descriptor on which nothing arrives, to poll while there is no port.
     nothing: OwnedFd,
     gone_since: Time,
     try_at: Time,
     look_at: Time,
     patience: Option<Duration>,
-    /// Whether its queue holds frames that arrived while the gateway could not forward.
+    /// Does the port's queue hold frames that arrived while the gateway could not forward?
     is_stale: bool,
-    /// The counts of earlier interfaces, and the losses of interfaces.
+    /// The counts of earlier interfaces, and how many were lost.
     past: PortHealth,
     /// The kernel's state of the interface.
     link: Arc<LinkView>,
@@ -44,17 +44,15 @@ pub(super) struct LivePort<P> {
     common: Rc<RefCell<Common>>,
 }
 
-/// The interval between looks for a missing interface.
 const RETRY: Duration = Duration::from_ms(100);
-/// A batch shorter than this has emptied the queue. The value is below the batch size of every back
-/// end.
+/// The size below which a batch has emptied the queue, less than the batch size of every back end.
 const SHORT_BATCH: u32 = 16;
 /// The interval of querying the kernel's losses.
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
-    /// A port on the interface `name`, which is open, with its state in `link`. When the interface
-    /// is gone, it tries `open` for at most `patience`.
+    /// A port on the interface `name`, which is open, with its state in `link`. If the interface
+    /// disappears, the port tries `open` for at most `patience`.
     pub(super) fn new(
         name: &str,
         port: P,
@@ -88,7 +86,7 @@ impl<P: Port> LivePort<P> {
         })
     }
 
-    /// Its state, for the watcher on the same thread.
+    /// The port's state, for the watcher on the same thread.
     pub(super) fn state(&self) -> Rc<Cell<PortState>> {
         self.state.clone()
     }
@@ -101,14 +99,13 @@ impl<P: Port> LivePort<P> {
         self.take_note();
     }
 
-    /// Looks for the missing interface until `patience` is over.
     fn reopen(&mut self, now: Time) -> Result<(), PortError> {
         if self.patience.is_some_and(|patience| now.since(self.gone_since) >= patience) {
             return Err(PortError::Gone { name: self.name.clone() });
         }
         if now >= self.try_at {
             self.try_at = now + RETRY;
-            // On a failure the interface is missing or not ready; the next attempt may succeed.
+            // If this fails, the interface is missing or not ready. The next attempt may succeed.
             if let Ok(port) = (self.open)(&self.name) {
                 self.port = Some(port);
                 self.take_note();
@@ -117,7 +114,7 @@ impl<P: Port> LivePort<P> {
         Ok(())
     }
 
-    /// Reads the kernel's losses; limited to an interval, since it costs a system call.
+    /// Reads the kernel's losses. This costs a system call, so it is limited to an interval.
     fn look(&mut self, now: Time) {
         if now >= self.look_at {
             self.look_at = now + LOOK;
@@ -125,8 +122,8 @@ impl<P: Port> LivePort<P> {
         }
     }
 
-    /// Updates outages and losses. `link` has every outage, including one that affected no packet.
-    /// The port has the losses.
+    /// Updates outages and losses. `link` counts every outage, even if it affected no packet, and
+    /// the port counts the losses.
     fn take_note(&mut self) {
         let health = PortHealth { outages: self.link.outages(), ..self.health() };
         self.state.set(PortState { health, is_up: self.port.is_some() && self.link.is_up() });
@@ -154,7 +151,7 @@ impl<P: Port> Port for LivePort<P> {
                 take(frame, vnet);
             }
         });
-        // A batch that is not full was the last one queued.
+        // A short batch contains the last queued frame.
         self.is_stale = !may_forward || is_stale && count >= SHORT_BATCH;
         match received {
             Err(PortError::Gone { .. }) => self.lose(now),

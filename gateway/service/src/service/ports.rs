@@ -1,4 +1,4 @@
-//! The two interfaces: checked before anything is changed, then opened.
+//! The two interfaces, which are checked before anything is changed, then opened.
 
 use super::bridge::Bridge;
 use super::error::ServiceError;
@@ -17,19 +17,18 @@ use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// An open port, by the back end of the configuration.
+/// An open port of the back end in the configuration.
 #[derive(Debug)]
 pub(super) enum AnyPort {
     /// A packet socket on an existing interface.
     AfPacket(Box<AfPacket>),
-    /// A device of our own.
+    /// A device that the gateway creates.
     Tun(Tun),
-    /// A device of our own, to which traffic forwarded by this machine is diverted.
+    /// A device that the gateway creates, to which traffic forwarded by this machine is diverted.
     Router(RouterEnd),
 }
 
-/// The most bytes before an IP header. An MTU counts from the end of the Ethernet header or of a
-/// VLAN tag.
+/// The most bytes before an IP header. An MTU excludes the Ethernet header and any VLAN tag.
 const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
 /// Opens the port on `name` as `spec` describes it. The port towards the outside is opened first.
@@ -128,7 +127,7 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     })
 }
 
-/// Bytes of the longest frame that the interfaces take.
+/// The most bytes of a frame that the interfaces accept.
 pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if let Some(mtu) = spec.wire.backend.mtu() {
         return Ok(mtu);
@@ -141,7 +140,7 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     Ok(inside.max(outside) + HEADER_BYTES)
 }
 
-/// The user's error if the port that `wire.{key}` names cannot be opened.
+/// The error for the user if the port that `wire.{key}` names cannot be opened.
 pub(super) fn refused(config: &Config, key: &'static str, error: PortError) -> ServiceError {
     match error {
         PortError::Gone { .. } => environment::gone(config, key).into(),

@@ -1,5 +1,5 @@
-//! Changes of configuration while the gateway runs: read, checked and built here, and applied by
-//! the datapath thread.
+//! Changes the configuration while the gateway runs. This thread reads, checks and builds it, and
+//! the datapath thread applies it.
 
 use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
@@ -25,7 +25,6 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
 use std::time::Duration as StdDuration;
 
-/// The current configuration, and the means to replace it.
 pub(crate) struct Present {
     pub config: Arc<Config>,
     pub path: PathBuf,
@@ -33,29 +32,29 @@ pub(crate) struct Present {
     pub sizes: [Sizes; 2],
     pub commands: Sender<Command>,
     pub board: Arc<Board>,
-    /// Values set by request since, unlike the file.
+    /// Values set by requests, which may differ from the file.
     pub set: Set,
-    /// The edges' visible state.
+    /// The shown state of the edges.
     pub edges: EdgeViews,
     pub following: Option<Following>,
 }
 
-/// Values that were set while the gateway ran.
+/// Values that requests set while the gateway ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Set {
     weights: BTreeMap<String, Weight>,
-    /// Rates, by the number of the [`Way`], and since when.
+    /// Rates and their start times, by the number of the [`Way`].
     rates: [Option<(RateLaw, Time)>; 2],
 }
 
 impl Set {
-    /// Weights by the numbers of their classes in `config`.
+    /// The set weights, by the numbers of the classes in `config`.
     fn numbered(&self, config: &Config) -> Vec<(u32, Weight)> {
         let number = |(name, weight): (&String, &Weight)| Some((config.book().number(name)?, *weight));
         self.weights.iter().filter_map(number).collect()
     }
 
-    /// One line for each value that `kept` lacks.
+    /// A line for each set value that is not in `kept`.
     fn lines_without(&self, kept: &Set) -> Vec<String> {
         let weights = self.weights.keys().filter(|name| !kept.weights.contains_key(*name));
         let weights = weights.map(|name| format!("weight of {name}: what the file says, again"));
@@ -68,15 +67,14 @@ impl Set {
     }
 }
 
-/// The longest wait for the datapath thread. It answers within a few milliseconds unless it is
+/// The longest wait for the datapath thread, which answers within a few milliseconds unless it is
 /// stuck.
 const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
-    /// Reads the file again, and puts the configuration in place. If it is refused, nothing
-    /// changes, and the message says why. Files called `files` are read from the open files that
-    /// were `handed` over. Weights and rates that were set stay if it `keeps` them. A record may
-    /// follow the files.
+    /// Reads the configuration file again, and applies it. If it is refused, nothing changes, and
+    /// the message says why. Files named in `files` are read from the open files that were `handed`
+    /// over; a record may follow these. Weights and rates that requests have set stay if `keeps`.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -138,9 +136,9 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces subscribers' rows `before` with rows `after`: two tables that were `handed` over,
-    /// with a record. A subscriber in only one table is removed or new. `None` if this takes a
-    /// reload.
+    /// Replaces subscribers' rows `before` with rows `after`. Both are tables that were `handed`
+    /// over, with a record. A subscriber in only one table is removed or new. `None` if this
+    /// requires a reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -151,7 +149,7 @@ impl Present {
         }
         let name = "the subscribers before and after";
         let [before, after] = [0, 1].map(|place: usize| read(SheetText { name, text: &tables[place] }));
-        // A reload reports their errors, with the position in the file.
+        // A reload reports the errors of a table, with the position in the file.
         let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
         let Some(next) = self.config.with_rows(&before.rows, &after.rows) else { return Ok(None) };
         let OtherRows { config: next, gone, new, terms, mut weights, has_members } = next;
@@ -174,17 +172,17 @@ impl Present {
         Ok(Some(Reloaded { changes, took_ms: ms_since(start), is_balanced, ..Reloaded::default() }))
     }
 
-    /// Applies `edit`, and returns whether every packet is accounted for. `None` if it cannot be
-    /// applied.
+    /// Applies `edit`, and returns whether every packet is accounted for. `None` if the datapath
+    /// refuses `edit`.
     fn edit_and_balance(&self, edit: Edit) -> Result<Option<bool>, String> {
-        // The thread that forwards handles both commands in one turn.
+        // The datapath thread handles both commands in one turn.
         let (edit, balance) = (self.begin_edit(edit)?, self.begin_balance()?);
         let is_edited = edit.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).is_ok();
         let is_balanced = balance.recv_timeout(ANSWER).map_err(|_| GONE)?;
         Ok(is_edited.then_some(is_balanced))
     }
 
-    /// The terms of a class in `next`; `None` if they cannot be built.
+    /// The terms in `next` of a class; `None` if they cannot be built.
     fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
         let OtherTerms { class, parent, ways } = *terms;
         let mut fresh = [None, None];
@@ -194,7 +192,7 @@ impl Present {
         Some(NewTerms { class, parent, fresh })
     }
 
-    /// The set values that stay under `next`: those of existing classes whose value in the file has
+    /// The set values that stay with `next`: their classes exist, and their values in the file have
     /// not changed.
     fn kept(&self, next: &Config) -> Set {
         let weight =
@@ -211,7 +209,6 @@ impl Present {
         Set { weights: weights.map(|(name, weight)| (name.clone(), *weight)).collect(), rates }
     }
 
-    /// Shows the set values in telemetry of the current configuration.
     fn show_set(&self) {
         for (number, weight) in self.set.numbered(&self.config) {
             self.board.set_weight(number, weight);
@@ -223,7 +220,8 @@ impl Present {
         }
     }
 
-    /// Follows the outside line as configured, and continues from the previous state.
+    /// Follows the outside line as configured. If the settings are unchanged, the previous state
+    /// continues.
     pub(super) fn follow(&mut self) {
         if self.following.as_mut().is_some_and(|following| following.goes_on(&self.config)) {
             return;
@@ -231,13 +229,12 @@ impl Present {
         let was = self.following.is_some();
         let (following, listener) = Following::of(&self.config).unzip();
         if was || listener.is_some() {
-            // Without that thread the gateway ends.
+            // If that thread has ended, the gateway ends too.
             let _ = self.commands.send(Command::Listen(listener));
         }
         self.following = following;
     }
 
-    /// Sets the weight of the class `name`, and returns the previous one.
     pub(super) fn set_weight(&mut self, name: &str, weight: f64) -> Result<f64, String> {
         let book = self.config.book();
         let Some(number) = book.number(name) else {
@@ -291,11 +288,10 @@ impl Present {
 
     fn edit(&self, edit: Edit) -> Result<(), String> {
         let answer = self.begin_edit(edit)?;
-        // Replaced parts are dropped here, not on the datapath thread.
+        // Replaced memory is freed here, not on the datapath thread.
         answer.recv_timeout(ANSWER).map_err(|_| GONE)?.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Whether every packet is accounted for, according to the datapath thread.
     fn is_balanced(&self) -> Result<bool, String> {
         Ok(self.begin_balance()?.recv_timeout(ANSWER).map_err(|_| GONE)?)
     }
@@ -306,7 +302,7 @@ impl Present {
         Ok(answer)
     }
 
-    /// Applies `next` with the values `set`. Returns whether the weights could be applied.
+    /// Applies `next` with the values `set`. The flag says whether the weights could be applied.
     fn replace(&mut self, next: &Arc<Config>, set: &Set) -> Result<(Reloaded, bool), String> {
         // An interface's MTU may have changed.
         let frame_bytes = ports::frame_bytes(next.spec()).unwrap_or(self.context.frame_bytes);
@@ -345,10 +341,10 @@ impl Present {
     }
 }
 
-/// The longest advance notice of a rate: one day.
+/// The longest advance notice of a rate, in milliseconds: one day.
 const MAX_AFTER_MS: f64 = 24.0 * 3_600_000.0;
 
-/// The highest rate; the same limit holds for the file.
+/// The highest rate, bit/s, as in the file.
 const MAX_RATE: u64 = 1_000_000_000_000;
 
 /// The law of a link whose rate is `before` and then follows `steps`.
@@ -373,8 +369,7 @@ fn law(before: Option<Rate>, steps: &[RateStep]) -> Result<RateLaw, String> {
     Ok(RateLaw::Steps(std::iter::once(Step { at: Time::ZERO, rate: before }).chain(given).collect()))
 }
 
-/// Completes the record among the `handed` files, at position `place`, before its change is
-/// applied.
+/// Completes the record at position `place` of the `handed` files, before its change is applied.
 fn recorded(handed: &Handed, place: usize) -> Result<Option<Record>, String> {
     let record = Record::of(handed, place).and_then(|record| match record {
         Some(record) => record.end().map(|()| Some(record)),
@@ -385,10 +380,11 @@ fn recorded(handed: &Handed, place: usize) -> Result<Option<Record>, String> {
 
 const GONE: &str = "the thread that forwards does not answer; nothing is known of the change";
 
-/// Whether flows of `way` are the same in both; class n of one is `class_map[n]` in the other.
+/// Are the flows of `way` equal in both configurations? Class n of `present` is `class_map[n]` in
+/// `next`.
 fn keeps_flows(present: &Config, next: &Config, class_map: &[u32], way: Way) -> bool {
-    // The effective value is compared: the default of `flows` depends on the discipline and on
-    // whether there are subscribers.
+    // The effective values are compared, since the default of `flows` depends on the discipline and
+    // on whether there are subscribers.
     let of = |config: &Config| config.shaping(way).map_or(FlowKind::FiveTuple, |shaping| shaping.flows);
     let is_renumbered = || (0..).zip(class_map).any(|(number, then)| number != *then);
     of(present) == of(next) && !(of(next) == FlowKind::Subscriber && is_renumbered())

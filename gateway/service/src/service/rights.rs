@@ -1,5 +1,5 @@
-//! The rights of the process once its ports are open: two capabilities and no possibility to gain
-//! more, an unprivileged user, a few folders, and a list of system calls.
+//! The rights that the process keeps once its ports are open: two capabilities and no way to gain
+//! more, an unprivileged user, some folders, and a list of system calls.
 
 use super::error::ServiceError;
 use crate::config::user::User;
@@ -16,22 +16,22 @@ use seccompiler::{
 };
 use std::path::PathBuf;
 
-/// The gateway's capabilities: packet sockets on interfaces, and their settings.
+/// The gateway's capabilities, for packet sockets and the settings of interfaces.
 pub(super) const GATEWAY: CapabilitySet = CapabilitySet::NET_ADMIN.union(CapabilitySet::NET_RAW);
 /// The guard's capability: creating a bridge.
 pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 
-/// Gives up every capability of this thread except `kept`, in all five sets, and the possibility to
-/// gain others by executing a program. Becomes `user`, if given. Threads inherit these rights, so
-/// no other thread may exist yet.
+/// Gives up every capability of this thread except `kept`, in all five sets. Executing a program
+/// can no longer add any. Becomes `user`, if given. Later threads inherit these rights, so no other
+/// thread may exist yet.
 ///
-/// Only a process with CAP_SETPCAP can cut its bounding set. Without CAP_SETPCAP the bounding set
-/// does no harm either, since the process executes nothing that grants capabilities.
+/// Only a process with CAP_SETPCAP can reduce its bounding set. In other processes the bounding set
+/// does no harm, since they execute nothing that grants capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {
         match remove_capability_from_bounding_set(capability) {
-            // The kernel does not know it, or refuses.
+            // The kernel does not know the capability, or refuses.
             Ok(()) | Err(rustix::io::Errno::INVAL | rustix::io::Errno::PERM) => {}
             Err(error) => return Err(fail("bounding set")(error)),
         }
@@ -51,23 +51,22 @@ fn fail(what: &'static str) -> impl Fn(rustix::io::Errno) -> ServiceError {
     move |error| ServiceError::system(format!("giving up rights ({what})"), error)
 }
 
-/// Whether this process may become another user. Root in a container often may not.
+/// May this process become another user? Root in a container often may not.
 pub(super) fn may_become_user() -> Result<bool, ServiceError> {
     let effective = capabilities(None).map_err(fail("reading"))?.effective;
     Ok(effective.contains(CapabilitySet::SETUID.union(CapabilitySet::SETGID)))
 }
 
-/// Whether `user` exists in this user namespace (user_namespaces(7)). Some containers have only
-/// root.
+/// Does `user` exist in this user namespace (user_namespaces(7))? Some containers have only root.
 pub(super) fn is_mapped(user: &User) -> bool {
     let has = |file: &str, id: u32| {
-        // Without user namespaces the file is missing, and every ID is valid.
+        // In a kernel without user namespaces, the file is missing, and every ID is valid.
         std::fs::read_to_string(file).map_or(true, |map| is_in_map(&map, id))
     };
     has("/proc/self/uid_map", user.uid) && has("/proc/self/gid_map", user.gid)
 }
 
-/// Whether `id` is in a map with lines of three numbers: first ID inside, first ID outside, count.
+/// Is `id` in this map, whose lines have three numbers: first ID inside, first ID outside, count?
 fn is_in_map(map: &str, id: u32) -> bool {
     map.lines().any(|line| {
         let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
@@ -75,10 +74,10 @@ fn is_in_map(map: &str, id: u32) -> bool {
     })
 }
 
-/// Becomes `user`, without its supplementary groups. Capabilities remain, but leave the effective
-/// set until `keep_only` restores them.
+/// Becomes `user`, without supplementary groups. Capabilities leave the effective set until
+/// `keep_only` restores them.
 fn become_user(user: &User) -> Result<(), ServiceError> {
-    // Without this call the kernel drops all capabilities when the user ID changes from 0.
+    // Without this call, the kernel drops all capabilities when the user ID changes from 0.
     set_keep_capabilities(true).map_err(fail("keeping capabilities"))?;
     set_thread_groups(&[]).map_err(fail("groups"))?;
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
@@ -87,7 +86,6 @@ fn become_user(user: &User) -> Result<(), ServiceError> {
     set_keep_capabilities(false).map_err(fail("keeping capabilities"))
 }
 
-/// The files that the process needs from now on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Files {
     /// Folders and files to read.
@@ -97,8 +95,8 @@ pub(super) struct Files {
     pub devices: Vec<PathBuf>,
 }
 
-/// Confines this thread and those that it starts to these files, and forbids TCP connections
-/// (landlock(7)). Open files stay open, and descriptors from other processes can be used. Returns
+/// Confines this thread, and those that it starts, to these files, and forbids TCP connections
+/// (landlock(7)). Open files, and descriptors from other processes, can still be used. Returns
 /// false if the kernel has no Landlock.
 pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     let fail = |error: landlock::RulesetError| {
@@ -121,11 +119,11 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
     Ok(status.ruleset != landlock::RulesetStatus::NotEnforced)
 }
 
-/// Restricts all threads of this process to the system calls that it needs from now on.
+/// Restricts all threads of this process to the system calls that it still needs.
 ///
-/// A call that is not on the list fails with EPERM, and the process continues. Killing it would
-/// take the link down if a C library used a newer call for an old purpose. A refusal is as safe,
-/// since the refused call does nothing.
+/// A call that is not on the list fails with EPERM, and the process continues. If a C library used
+/// a newer call for an old purpose, killing the process would take the link down. A refusal is as
+/// safe, since the refused call does nothing.
 pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
     let fail = |error: &dyn std::fmt::Display| ServiceError::System {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),
@@ -147,12 +145,14 @@ fn program() -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, refuse, allow, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// Whether the argument number `argument` equals `value` in the 32 bits that the kernel compares.
+/// The condition that argument number `argument` equals `value` in the 32 bits that the kernel
+/// compares.
 fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
 
-/// A type of socket: its family, and its type (without flags) or protocol if these are restricted.
+/// A group of allowed sockets: its family, and its type (without flags) or protocol if these are
+/// restricted.
 struct SocketKind {
     family: i32,
     kind: Option<i32>,
@@ -160,11 +160,11 @@ struct SocketKind {
 }
 
 /// Packet sockets, netlink for interface state, datagram sockets for interface requests, and local
-/// sockets. No TCP: listening sockets were bound before.
+/// sockets. TCP is not needed, since listening sockets are already bound.
 const KINDS: [SocketKind; 5] = [
     SocketKind { family: libc::AF_PACKET, kind: None, protocol: None },
     SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_ROUTE) },
-    // Router mode's tables, rebuilt when an interface returns.
+    // The tables of router mode are rebuilt when an interface returns.
     SocketKind { family: libc::AF_NETLINK, kind: None, protocol: Some(libc::NETLINK_NETFILTER) },
     SocketKind { family: libc::AF_INET, kind: Some(libc::SOCK_DGRAM), protocol: None },
     SocketKind { family: libc::AF_UNIX, kind: None, protocol: None },
@@ -182,8 +182,8 @@ impl SocketKind {
     }
 }
 
-/// The ioctl requests: an interface's index, name, flags and MTU, re-creating a TUN device, and the
-/// flags non-blocking (`FIONBIO`) and close-on-exec (`FIOCLEX`).
+/// The ioctl requests: an interface's index, name, flags and MTU, creating a TUN device again, and
+/// the flags non-blocking (`FIONBIO`) and close-on-exec (`FIOCLEX`).
 #[allow(clippy::unnecessary_cast, reason = "their type is another with musl")]
 const REQUESTS: [u64; 11] = [
     libc::SIOCGIFINDEX as u64,
@@ -284,8 +284,8 @@ const MEMORY: &[libc::c_long] = &[
     libc::SYS_getrusage,
 ];
 
-/// Threads, signals and exit. No program is executed any more, and no other process is traced or
-/// changed.
+/// Calls for threads, signals and exit. None executes a program, or traces or changes another
+/// process.
 const THREADS: &[libc::c_long] = &[
     libc::SYS_clone,
     libc::SYS_clone3,
@@ -341,7 +341,7 @@ mod tests {
     use rustix::net::{AddressFamily, SocketType, netlink, socket};
     use std::io::ErrorKind::PermissionDenied;
 
-    /// Runs `test` on a short-lived thread that may be restricted.
+    /// Runs `test`, which may restrict its thread, on a thread of its own.
     fn apart<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
         std::thread::spawn(test).join().expect("it does not panic")
     }

@@ -11,10 +11,10 @@
 //!                            -- KNOWN ------>    the service manager was notified
 //! ```
 //!
-//! The request arrives over the control socket from a client that may change things. All else uses
-//! a separate stream, one end of which comes with the request. If the stream is cut before YOURS,
-//! the old process puts its frames back and continues. The new process forwards nothing before
-//! YOURS.
+//! The request arrives over the control socket, from a client that may change the gateway.
+//! Everything else uses a separate stream, one end of which comes with the request. If the stream
+//! is cut before YOURS, the old process puts its frames back and continues. The new process
+//! forwards nothing before YOURS.
 
 use super::error::ServiceError;
 use super::guarding::GuardPipes;
@@ -43,24 +43,23 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 
-/// The version of this protocol.
 pub(super) const PROTOCOL: u32 = 1;
 const GO: u8 = b'g';
 const HAVE: u8 = b'h';
 const YOURS: u8 = b'y';
 const KNOWN: u8 = b'k';
 
-/// How long each side waits for the other once nothing is forwarded.
+/// The time for which each process waits for the other while nothing is forwarded.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long the old process waits for GO: starting and giving up rights take milliseconds.
+/// The time for which the old process waits for GO. Starting and giving up rights take
+/// milliseconds.
 const PREPARING: Duration = Duration::from_secs(10);
-/// The most descriptors at once.
 const MAX_PAPERS: usize = 16;
-/// Bytes of the longest list of descriptors.
+/// The most bytes of a list of descriptors.
 const MAX_LIST: usize = 1024;
-/// Bytes of the buffers that frames are written to and read from.
+/// The bytes of the buffers for writing and reading frames.
 const BUFFER: usize = 64 << 10;
-/// The longest frame: that of the longest IP packet.
+/// The most bytes of a frame, which has the longest IP packet.
 const MAX_FRAME: usize = (64 << 10) + 64;
 
 /// The purpose of a descriptor.
@@ -104,8 +103,8 @@ pub(super) fn wanted(config: &Config) -> Wanted {
     }
 }
 
-/// Why the gateway of `config` refuses to hand over to one with `wanted_there`; `None` if it
-/// agrees.
+/// The reason why the gateway of `config` refuses to hand over to a gateway with `wanted_there`, if
+/// it does.
 pub(super) fn refusal(config: &Config, wanted_there: &Wanted) -> Option<String> {
     let here = wanted(config);
     let backend = config.spec().wire.backend.kind();
@@ -136,7 +135,6 @@ pub(super) fn refusal(config: &Config, wanted_there: &Wanted) -> Option<String> 
     }
 }
 
-/// Requests the papers of the gateway at the socket `path`.
 pub(super) fn request(path: &Path, config: &Config) -> Result<Papers, ServiceError> {
     let fail = |error: io::Error| ServiceError::system("taking over", error);
     let refused = |message: String| ServiceError::NotHandedOver { message };
@@ -195,14 +193,13 @@ impl Papers {
     }
 }
 
-/// A stream to a process that waits to take over, on the control thread.
+/// A stream to a process that waits to take over. The control thread uses it.
 pub(super) struct Offer {
     stream: Option<UnixStream>,
     until: Time,
 }
 
 impl Offer {
-    /// Sends `papers` to the process at the other end of `stream`.
     pub(super) fn make(stream: OwnedFd, papers: &[(Paper, BorrowedFd<'_>)], now: Time) -> io::Result<Self> {
         let stream = UnixStream::from(stream);
         set_patience(&stream, PATIENCE)?;
@@ -212,17 +209,17 @@ impl Offer {
         Ok(Offer { stream: Some(stream), until: now + PREPARING })
     }
 
-    /// The stream to poll, if any.
     pub(super) fn stream(&self) -> Option<&UnixStream> {
         self.stream.as_ref()
     }
 
-    /// Whether the offer is over: the other process is gone, is late, or has received its stream.
+    /// Is the offer over? It is if the other process has ended, is late, or has received its
+    /// stream.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.stream.is_none() || now >= self.until
     }
 
-    /// The stream, once the other process is ready. Also detects that the process is gone.
+    /// The stream, once the other process is ready. Also detects the end of that process.
     pub(super) fn step(&mut self) -> Option<UnixStream> {
         let mut byte = [0];
         match self.stream.as_ref()?.read_byte(&mut byte) {
@@ -249,8 +246,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The header of a link's transfer: the ring position of the left and right port and whether each
-/// has a lock, the number of frames, and the time of the last beat to the guard.
+/// The header of a link's transfer: the ring positions of the left and right port, whether each has
+/// a lock, the number of frames, and the guard's last beat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],
@@ -284,15 +281,16 @@ impl Head {
     }
 }
 
-/// Bytes before each frame: arrival time (all ones if it only has to leave), length, and direction.
+/// Bytes before each frame: arrival time (all ones if the frame only has to leave), length, and
+/// direction.
 const BEFORE: usize = 13;
 const THROUGH: u64 = u64::MAX;
 
-/// Hands the link over at the other end of `stream`, on the datapath thread. `locks` are those of
-/// the left and the right port. Returns the number of packets that moved.
+/// Hands the link over to the process at the other end of `stream`, on the datapath thread. `locks`
+/// are those of the left and the right port. Returns the number of packets that moved.
 ///
 /// # Errors
-/// Why it was not handed over. All packets are then back inside.
+/// Why the link was not handed over. All packets are then back in the datapath.
 pub(super) fn hand_over<P: Port + AsFd>(
     stream: &UnixStream,
     datapath: &mut Datapath,
@@ -347,7 +345,6 @@ fn move_frames(
     (&mut &*stream).write_all(&[YOURS])
 }
 
-/// A link that is being taken over.
 pub(super) struct Takeover {
     stream: BufReader<UnixStream>,
     head: Head,
@@ -356,13 +353,13 @@ pub(super) struct Takeover {
 /// A port that another process hands over.
 pub(super) struct HandedPort {
     pub socket: OwnedFd,
-    /// The position in its ring.
+    /// The port's position in its ring.
     pub place: u32,
     pub lock: Option<DeviceLock>,
 }
 
 impl Takeover {
-    /// Requests the link at the other end of `stream`. The old process stops forwarding.
+    /// Requests the link from the process at the other end of `stream`, which stops forwarding.
     pub(super) fn begin(stream: UnixStream) -> io::Result<(Self, Wire<HandedPort>)> {
         (&mut &stream).write_all(&[GO])?;
         let mut bytes = [0; HEAD];
@@ -383,7 +380,7 @@ impl Takeover {
         Ok((Takeover { stream: BufReader::with_capacity(BUFFER, stream), head }, ports))
     }
 
-    /// When the guard last received a beat.
+    /// The time of the last beat to the guard.
     pub(super) fn beat(&self) -> Time {
         self.head.beat
     }
@@ -415,13 +412,13 @@ impl Takeover {
     }
 }
 
-/// Lets the old process end: the service manager knows the new one.
+/// Lets the old process end, since the service manager knows the new process.
 pub(super) fn let_go(stream: &UnixStream) {
     // Without this byte the old process ends after a while.
     let _ = (&mut &*stream).write_all(&[KNOWN]);
 }
 
-/// Waits for a while until the new process lets this one end.
+/// Waits for a while until the new process lets this process end.
 pub(super) fn wait_for_leave(stream: &UnixStream) {
     let _ = expect(stream, KNOWN);
 }

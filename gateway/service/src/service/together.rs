@@ -1,4 +1,4 @@
-//! Resources that the gateways of one process must not share: names, interfaces, sockets,
+//! Finds resources that gateways of one process share but must not: names, interfaces, sockets,
 //! addresses, files.
 
 use super::error::ServiceError;
@@ -11,21 +11,21 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Something that one gateway uses exclusively.
+/// A resource that one gateway uses exclusively.
 #[derive(Debug, PartialEq, Eq)]
 enum Claim {
     Name(String),
     Interface(String),
     Socket(PathBuf),
     History(PathBuf),
-    /// A TCP address on which it listens.
+    /// A TCP address on which the gateway listens.
     Stream(SocketAddr),
-    /// A UDP address on which it listens.
+    /// A UDP address on which the gateway listens.
     Datagram(SocketAddr),
 }
 
 impl Claim {
-    /// Whether two processes of one machine cannot have both.
+    /// Are two processes of one machine unable to have these two?
     fn excludes(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Stream(one), Claim::Stream(two)) | (Claim::Datagram(one), Claim::Datagram(two)) => {
@@ -44,7 +44,7 @@ impl Claim {
         }
     }
 
-    /// The allowed alternatives for the other gateway.
+    /// The values that are allowed instead, for an error.
     fn allowed(&self) -> &'static str {
         match self {
             Claim::Name(_) => "a name for each gateway, and each file once",
@@ -56,7 +56,7 @@ impl Claim {
     }
 }
 
-/// All that the gateway of `config` uses exclusively, each with its key.
+/// The resources that the gateway of `config` uses exclusively, each with its key.
 fn claims(config: &Config) -> Vec<(&'static str, Claim)> {
     let spec = config.spec();
     let telemetry = &spec.telemetry;
@@ -176,7 +176,7 @@ mod tests {
         let of = |name, wire, rest| refused(config("b.toml", name, wire, rest)).expect("it is refused");
         let name = of("a", ["b0", "b1"], "");
         assert!(name.starts_with("b.toml:2: `name` is `a`, but a.toml:2:"), "{name}");
-        // An inside interface must not be another gateway's outside either.
+        // An inside interface must not be the outside of another gateway either.
         let interface = of("b", ["b0", "a0"], "");
         assert!(interface.starts_with("b.toml:5: `wire.outside` is `a0`, but a.toml:4:"), "{interface}");
         assert!(interface.contains("(`wire.inside`)"), "{interface}");
@@ -195,7 +195,7 @@ mod tests {
         let at = |text: &str| Claim::Stream(text.parse().expect("an address"));
         assert!(at("0.0.0.0:80").excludes(&at("127.0.0.1:80")));
         assert!(!at("0.0.0.0:80").excludes(&at("127.0.0.1:81")));
-        // The system assigns each a different port.
+        // For port 0, the system assigns each a different port.
         assert!(!at("127.0.0.1:0").excludes(&at("127.0.0.1:0")));
         let datagram = Claim::Datagram("127.0.0.1:80".parse().expect("an address"));
         assert!(!at("127.0.0.1:80").excludes(&datagram));

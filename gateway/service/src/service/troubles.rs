@@ -1,4 +1,4 @@
-//! Logs each type of loss that indicates a wrong setup, once.
+//! Logs, once for each type, losses that indicate a wrong setup.
 
 use fairwire_datapath::ledger::Loss;
 
@@ -9,8 +9,8 @@ pub(super) struct Troubles {
 }
 
 impl Troubles {
-    /// Reads the losses so far, in the order of [`Loss::ALL`], and gives `say` a line for each new
-    /// type.
+    /// Reads the losses so far, in the order of [`Loss::ALL`], and calls `say` with a line for each
+    /// new type.
     pub(super) fn look(&mut self, lost: [u64; Loss::ALL.len()], say: &mut dyn FnMut(String)) {
         for ((loss, count), logged) in Loss::ALL.into_iter().zip(lost).zip(&mut self.logged) {
             if count == 0 || *logged {
@@ -24,7 +24,7 @@ impl Troubles {
     }
 }
 
-/// The meaning of a loss and its remedy; `None` for passing losses, which are only counted.
+/// The meaning of a loss and its remedy; `None` for normal losses, which are only counted.
 fn meaning(loss: Loss) -> Option<&'static str> {
     Some(match loss {
         Loss::Malformed => {

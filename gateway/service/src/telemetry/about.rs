@@ -1,4 +1,5 @@
-//! The part of the configuration that telemetry needs: names, rates, and what a flow is.
+//! The values of the configuration that telemetry needs: names, rates, and the definition of a
+//! flow.
 
 use crate::config::Config;
 use fairwire_core::{Rate, RateLaw, Time, Weight};
@@ -10,7 +11,7 @@ use fairwire_wire::{FlowKey, Way};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-/// The part of the configuration that telemetry needs.
+/// The values of the configuration that telemetry needs.
 #[derive(Clone, Debug)]
 pub struct About {
     /// The gateway's name.
@@ -21,7 +22,7 @@ pub struct About {
     pub ways: [WayAbout; 2],
     /// The interfaces, inside first.
     pub interfaces: [String; 2],
-    /// Whether frames begin with the IP header, as on TUN devices.
+    /// Do frames begin with the IP header, as on TUN devices?
     pub is_headless: bool,
     /// The capacity of each direction's capture ring, in events.
     pub captured: usize,
@@ -29,16 +30,16 @@ pub struct About {
     pub config: Option<Arc<Config>>,
 }
 
-/// The part of one direction that telemetry needs.
+/// The values of one direction that telemetry needs.
 #[derive(Clone, Debug)]
 pub struct WayAbout {
     /// The discipline's name in the catalogue; empty if the direction is not shaped.
     pub discipline: String,
     /// The link's rate in the file, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// The law that replaces this rate, and its start, if one was set.
+    /// The law that replaces this rate, with its start, if a request has set one.
     pub law: Option<(RateLaw, Time)>,
-    /// The meaning of a flow.
+    /// The definition of a flow.
     pub flows: FlowKind,
     /// Flows that are counted individually.
     pub accounts: usize,
@@ -57,16 +58,16 @@ impl WayAbout {
 /// The default capacity of a capture ring, in events.
 pub(crate) const CAPTURED: u32 = 4096;
 
-/// The default number of arrivals kept for replays, in each direction: 10 MB.
+/// The default number of arrivals kept for replays in each direction, which take 10 MB.
 const ARRIVALS: u32 = 1 << 18;
 
-/// Arrivals kept for replays, in each direction: none without a page.
+/// The number of arrivals kept for replays in each direction; 0 without a page.
 pub fn max_arrivals(config: &Config) -> usize {
     config.spec().telemetry.page.as_ref().map_or(0, |page| page.arrivals.unwrap_or(ARRIVALS) as usize)
 }
 
 impl About {
-    /// The part of `config` that telemetry needs.
+    /// The values of `config` that telemetry needs.
     pub fn of(config: &Arc<Config>) -> Self {
         let spec = config.spec();
         let way = |way| match config.shaping(way) {
@@ -96,7 +97,7 @@ impl About {
         }
     }
 
-    /// The name of a flow of `way`, from its first packet.
+    /// The name of a flow of `way`, made from its first packet.
     pub fn flow_name(&self, way: Way, opened: &FirstPacket) -> String {
         let key = &opened.key;
         match self.ways[way as usize].flows {
@@ -120,7 +121,7 @@ impl About {
         }
     }
 
-    /// The weight of this flow's claim: its subscriber's, if flows are subscribers.
+    /// The weight of a flow: its subscriber's, if flows are subscribers.
     pub(super) fn flow_weight(&self, way: Way, opened: &FirstPacket, weights: &[Weight]) -> f64 {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);
@@ -161,7 +162,7 @@ fn address(key: &FlowKey, end: End) -> Option<IpAddr> {
     }
 }
 
-/// A non-IP flow is named by its entire key.
+/// The host's name; for a non-IP flow, its entire key.
 fn host(key: &FlowKey, end: End) -> String {
     address(key, end).map_or_else(|| key.to_string(), |address| address.to_string())
 }

@@ -1,4 +1,4 @@
-//! The board: the observer writes to it, and all others read it.
+//! The board, to which the observer writes, and which all others read.
 
 use super::about::About;
 use super::changes::{ChangeKind, Changes};
@@ -25,8 +25,8 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-/// The last observation, shared by readers in an [`Arc`]. The observer never waits for a reader: it
-/// tries again at the next interval.
+/// The last observation, shared by readers in an [`Arc`]. The observer never waits for a reader,
+/// but tries again at the next interval.
 #[derive(Debug)]
 pub struct Board {
     tick: Mutex<Tick>,
@@ -47,34 +47,34 @@ pub struct Board {
 /// How near a direction and its classes are to their limits.
 #[derive(Clone, Debug, Default)]
 pub struct AtLimits {
-    /// The part of the link in use during the last second, 0 to 1.
+    /// The fraction of the link in use during the last second, 0 to 1.
     pub utilization: f64,
     /// Packets that the discipline dropped or marked since the start.
     pub signals: u64,
-    /// The classes of the configuration that were at their ceilings during the last second, sorted
-    /// by name.
+    /// Classes of the configuration that were at their ceilings during the last second, sorted by
+    /// name.
     pub classes: Vec<String>,
 }
 
 /// The gateway's counters of one direction since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WayCounted {
-    /// The rate of the link, bit/s; 0 if it is not shaped.
+    /// The link's rate, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// Bytes that arrived and that were sent, as counted on the link.
+    /// Bytes received and sent, as counted on the link.
     pub bytes: [u64; 2],
-    /// Packets that arrived and that were sent.
+    /// Packets received and sent.
     pub packets: [u64; 2],
     /// Packets that the gateway lost.
     pub lost: u64,
-    /// Frames that it did not fetch in time.
+    /// Frames that the gateway did not fetch in time.
     pub overflows: u64,
 }
 
 /// The most classes in a snapshot without all classes.
 const SHOWN_CLASSES: usize = 32;
 
-/// The copies of counters, taken four times a second, and the results computed from them.
+/// Copies of counters, taken four times a second, and the results computed from them.
 #[derive(Debug)]
 pub(super) struct Store {
     about: Arc<About>,
@@ -82,7 +82,7 @@ pub(super) struct Store {
     start: Time,
     since: Time,
     reloads: u64,
-    /// The number of configurations so far; copies of an earlier one are discarded.
+    /// The number of configurations so far. Copies of earlier configurations are discarded.
     generation: u64,
     kept: [RecentCopies; 2],
     digests: [Option<Arc<Digest>>; 2],
@@ -145,15 +145,15 @@ impl Board {
         }
     }
 
-    /// Memory that an [`Observer`](super::Observer) needs for another configuration. At most one
-    /// call of [`replaced`](Board::replaced) must follow.
+    /// The memory that an [`Observer`](super::Observer) needs for another configuration. At most
+    /// one call of [`replaced`](Board::replaced) must follow.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
 
-    /// Reports that the configuration `about` has been in place since `since`, and that the
-    /// observer has its [`samplers`](Board::samplers). For the reloading thread, since it allocates
-    /// and frees memory.
+    /// Reports that the configuration `about` applies since `since`, and that the observer has its
+    /// [`samplers`](Board::samplers). The reloading thread calls this, since it allocates and frees
+    /// memory.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
@@ -176,7 +176,7 @@ impl Board {
         Arc::make_mut(&mut lock(&self.store).about).ways[way as usize].law = Some((law, start));
     }
 
-    /// Sets the entries that a program shows as left out.
+    /// Sets the entries that the program `by` has left out.
     pub fn set_left_out(&self, by: String, lines: Vec<String>) {
         lock(&self.left_out).insert(by, lines);
     }
@@ -186,7 +186,7 @@ impl Board {
         *lock(&self.edge) = Some(edge);
     }
 
-    /// Reports that the configuration `about` is in place. It has the same classes with the same
+    /// Reports that the configuration `about` applies. It has the same classes with the same
     /// numbers, so all counters continue.
     pub fn edited(&self, about: About) {
         let mut next = (Arc::new(about), None);
@@ -198,7 +198,8 @@ impl Board {
         drop(store); // the old content is freed later, while no thread waits for the lock
     }
 
-    /// Arrivals at the disciplines, by the number of the [`Way`], if they are kept for replays.
+    /// Arrivals at the disciplines, by the number of the [`Way`], if the page needs them for
+    /// replays.
     pub fn arrivals(&self) -> Option<&[SharedArrivals; 2]> {
         self.arrivals.as_ref()
     }
@@ -224,14 +225,14 @@ impl Board {
         Pulse::of(&lock(&self.tick))
     }
 
-    /// Makes the observer copy the counters of `wanted` at each interval: the first [`MAX_PICKED`].
+    /// Makes the observer copy the counters of `wanted`, at most [`MAX_PICKED`], at each interval.
     pub fn pick(&self, wanted: &[Pick]) {
         let mut picks = lock(&self.picks);
         picks.clear();
         picks.extend(wanted.iter().take(MAX_PICKED));
     }
 
-    /// Copies the picks to `place`, unless another thread is changing them.
+    /// Copies the picks to `place`, unless another thread has locked them.
     pub(super) fn picked(&self, place: &mut Vec<Pick>) {
         if let Some(picks) = try_lock(&self.picks) {
             place.clear();
@@ -244,12 +245,12 @@ impl Board {
         lock(&self.changes).add(kind, text);
     }
 
-    /// The changes after the first `seen` that are still kept, and the number of all changes.
+    /// The changes that follow the first `seen` and are still kept, and the number of all changes.
     pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
         lock(&self.changes).after(seen)
     }
 
-    /// How near each direction is to its limits. It looks up names, so it is for occasional calls.
+    /// How near each direction is to its limits. The call looks up names, so it should be rare.
     pub(crate) fn at_limits(&self) -> [AtLimits; 2] {
         let tick = lock(&self.tick).ways.each_ref().map(|way| (way.totals, way.throughput_bps));
         let now = lock(&self.tick).now;
@@ -283,7 +284,6 @@ impl Board {
         })
     }
 
-    /// Shows the rate that bypasses the gateway, bit/s by direction.
     pub(crate) fn show_bypass(&self, bps: [f64; 2]) {
         *lock(&self.bypass_bps) = bps;
     }
@@ -308,7 +308,7 @@ impl Board {
 
     /// The counters since the start, with the `max` flows of each direction that got most.
     pub fn counts(&self, max: usize) -> CountsSnapshot {
-        // In this order no copy is later than the totals.
+        // The totals are read last, so no copy is later than they are.
         let store = lock(&self.store);
         let tick = lock(&self.tick).clone();
         let way = |way: Way| {
@@ -334,14 +334,14 @@ impl Board {
         }
     }
 
-    /// The gateway's own losses in both directions, in the order of [`Loss::ALL`].
+    /// The losses in the gateway itself, in both directions, in the order of [`Loss::ALL`].
     pub fn lost(&self) -> [u64; Loss::ALL.len()] {
         let tick = lock(&self.tick);
         let [down, up] = [0, 1].map(|way| tick.ways[way].totals.lost);
         std::array::from_fn(|loss| down[loss] + up[loss])
     }
 
-    /// The part of the current configuration that telemetry needs.
+    /// The values of the current configuration that telemetry needs.
     pub fn about(&self) -> Arc<About> {
         lock(&self.store).about.clone()
     }
@@ -359,13 +359,13 @@ impl Board {
         self.captured(|rings, setting| write_pcapng(file, rings, setting))
     }
 
-    /// Returns the content of the capture rings as the bytes of a file.
+    /// The content of the capture rings, as the bytes of a file.
     pub fn capture_bytes(&self) -> Vec<u8> {
         self.captured(|rings, setting| as_pcapng(rings, setting).0)
     }
 
-    /// Writes copies of both rings, taken one after the other. Each ring is locked while it is
-    /// copied: its events during that time are counted as missed.
+    /// Calls `write` with copies of both rings, taken one after the other. Each ring is locked
+    /// while it is copied, and events during that time are counted as missed.
     fn captured<T>(&self, write: impl FnOnce([&Ring; 2], &Setting<'_>) -> T) -> T {
         let (about, since) = {
             let store = lock(&self.store);
@@ -376,8 +376,8 @@ impl Board {
         write(copies.each_ref(), &Setting { book: &about.book, disciplines, since })
     }
 
-    /// The newest events of `way` after the first `seen`, at most `max`, with their names and
-    /// shares, and the number of events since the start.
+    /// The newest events of `way` that follow the first `seen`, at most `max`, with their names and
+    /// shares. Also returns the number of events since the start.
     pub fn events_after(&self, way: Way, seen: u64, max: usize) -> (Vec<NamedEvent>, u64) {
         let (events, count) = lock(&self.rings[way as usize]).after(seen, max);
         if events.is_empty() {
@@ -427,8 +427,8 @@ impl Board {
     }
 }
 
-/// Ignores poisoning: after a reader's panic the data may mix two instants, which is no reason to
-/// stop.
+/// Locks `mutex`, even after a reader panicked. The data may then mix two instants, which is no
+/// reason to stop.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Events of a gateway: a line each in its log, a counter of each type, and the latest in the
+//! Events of a gateway. Each has a line in the log and a counter of its type; the latest are in the
 //! snapshot and in the page's history.
 
 use fairwire_control::snapshot::Change;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub enum ChangeKind {
     /// The gateway started.
     Start,
-    /// Another configuration is in place.
+    /// Another configuration applies.
     Reload,
     /// A reload was refused.
     ReloadRefused,
@@ -101,11 +101,9 @@ pub(super) struct Changes {
 const KEPT: usize = 64;
 /// The most bytes kept of a change.
 const MAX_BYTES: usize = 4096;
-/// Changes in a snapshot.
 const SHOWN: usize = 8;
 
 impl Changes {
-    /// Adds the event `text` with the current time.
     pub(super) fn add(&mut self, kind: ChangeKind, mut text: String) {
         if text.len() > MAX_BYTES {
             text.truncate(text.floor_char_boundary(MAX_BYTES));
@@ -119,19 +117,18 @@ impl Changes {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// The changes after the first `seen` that are still kept, and the number of all changes.
+    /// The changes that follow the first `seen` and are still kept, and the number of all changes.
     pub(super) fn after(&self, seen: u64) -> (Vec<Change>, u64) {
         let count = self.counts.values().sum();
         let new = usize::try_from(u64::saturating_sub(count, seen)).unwrap_or(KEPT).min(self.last.len());
         (self.last.iter().skip(self.last.len() - new).cloned().collect(), count)
     }
 
-    /// The latest changes, newest first.
     pub(super) fn newest(&self) -> Vec<Change> {
         self.last.iter().rev().take(SHOWN).cloned().collect()
     }
 
-    /// The number of each type since the start.
+    /// The number of events of each type since the start.
     pub(super) fn counts(&self) -> BTreeMap<String, u64> {
         let count = |kind: &ChangeKind| self.counts.get(kind).copied().unwrap_or(0);
         ChangeKind::ALL.iter().map(|kind| (kind.name().to_owned(), count(kind))).collect()

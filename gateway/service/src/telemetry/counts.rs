@@ -8,7 +8,7 @@ use fairwire_datapath::account::FlowCount;
 use fairwire_wire::Way;
 use std::cmp::Reverse;
 
-/// The `max` flows that got most in a copy, in descending order. The gateway started to forward at
+/// The `max` flows of a copy that got most, in descending order. The gateway has forwarded since
 /// `start`.
 pub(super) fn flows(about: &About, way: Way, copy: &Sample, start: Time, max: usize) -> Vec<FlowCounts> {
     let got = |place: &usize| Reverse(copy.flows[*place].count.bytes_out);

@@ -1,4 +1,4 @@
-//! The digest of one direction's copies: rates, the busiest flows, fair shares.
+//! Rates, the busiest flows and fair shares, computed from the copies of one direction.
 
 use super::about::About;
 use super::sample::{ClassSample, RecentCopies, Sample};
@@ -10,22 +10,21 @@ use fairwire_metrics::class_shares::class_shares;
 use fairwire_metrics::jain;
 use fairwire_wire::Way;
 
-/// The most flows in a snapshot.
 pub(super) const SHOWN_FLOWS: usize = 20;
-/// A flow or a class wanted more than it got if some of its packets were dropped or marked. It also
-/// did if it offered this multiple of what it got, and two packets more. Its queue has then grown
-/// by more than one packet.
+/// The ratio of offered to received traffic above which a flow or a class wanted more. It must also
+/// have offered two packets more, so its queue grew by more than one packet. A flow or class with
+/// drops or marks always wanted more.
 const WANTED_MORE: f64 = 1.02;
-/// A class is at its ceiling if it gets this part of it.
+/// The fraction of its ceiling from which a class is considered to be at its ceiling.
 const AT_CEILING: f64 = 0.98;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
-/// A sender starves if this part of its traffic is dropped: a TCP loses a twentieth at most.
+/// The dropped fraction of its traffic from which a sender starves. A TCP loses a twentieth at
+/// most.
 const STARVES: f64 = 0.2;
-/// A sender below this rate is not reported, bit/s.
+/// The rate below which a starving sender is not reported, bit/s.
 const STARVES_FROM_BPS: f64 = 64_000.0;
-/// The most senders that are named.
 const MAX_STARVING: usize = 3;
-/// The name of traffic without a separate account: groups, and flows beyond those that are counted.
+/// The name of traffic that is not counted individually: groups, and flows beyond the limit.
 pub(super) const OTHERS: &str = "others";
 
 #[derive(Debug)]
@@ -35,7 +34,8 @@ pub(super) struct Digest {
     pub wanting_flows: u64,
     pub jain: f64,
     pub worst_share_error_points: f64,
-    /// The starving senders, and the part of each that is dropped; the one losing most bits first.
+    /// The starving senders, and the dropped fraction of each. The sender that loses most bits is
+    /// first.
     pub starving: Vec<(String, f64)>,
     /// Bit/s that left, over all leaves.
     left_bps: f64,
@@ -76,7 +76,7 @@ impl Rates {
         self.retransmits_per_s += other.retransmits_per_s;
     }
 
-    /// Bit/s that arrived and did not leave.
+    /// Bit/s that arrived but did not leave.
     fn lost_bps(&self) -> f64 {
         (self.offered_bps - self.throughput_bps).max(0.0)
     }
@@ -94,7 +94,6 @@ impl Rates {
 }
 
 impl Digest {
-    /// Computes the digest of `way` from the copies in `kept`.
     pub(super) fn of(about: &About, weights: &[Weight], way: Way, kept: &RecentCopies) -> Self {
         let mut digest = Digest {
             flows: Vec::new(),
@@ -113,7 +112,7 @@ impl Digest {
             digest.take_classes(about, weights, way, newest, oldest);
             digest.take_starving(about, way, newest, oldest);
         }
-        // Removed classes count as unclaimed, including packets that leave after the removal. So
+        // Removed classes count as unclaimed. Packets that leave after the removal are included, so
         // sums stay correct.
         let mut gone = kept.newest().map(|newest| newest.gone).unwrap_or_default();
         let vacant = about.book.vacant().filter_map(|number| digest.totals.get(number as usize));
@@ -160,7 +159,7 @@ impl Digest {
         let mut terms = about.book.terms(way);
         terms.iter_mut().zip(weights).for_each(|(terms, weight)| terms.weight = *weight);
         for (number, class) in about.book.iter() {
-            // A class is entitled to its burst, too.
+            // A class is entitled to its burst beyond its ceiling, too.
             terms[number as usize].ceiling = class.bounds[way as usize].most();
         }
         let offered: Vec<f64> = self.rates.iter().map(|rates| rates.offered_bps).collect();
@@ -169,7 +168,7 @@ impl Digest {
         self.fair_bps = class_shares(&terms, &offered, left);
         self.worst_share_error_points = self.worst(about, left);
         for (number, class) in about.book.iter().collect::<Vec<_>>().into_iter().rev() {
-            // In reverse order, members come before the class above them.
+            // In reverse order, each class comes before its parent.
             let rates = self.rates[number as usize];
             if let Some(parent) = class.parent {
                 self.rates[parent as usize].add(rates);
@@ -177,8 +176,8 @@ impl Digest {
         }
     }
 
-    /// Names starving senders: classes if there are any, else flows, and the traffic without
-    /// accounts.
+    /// Names starving senders: classes if there are any, else flows, and the traffic that is not
+    /// counted individually.
     fn take_starving(&mut self, about: &About, way: Way, newest: &Sample, oldest: &Sample) {
         let ((now, counts), (before, former)) = (newest.others, oldest.others);
         let others = Rates::of(counts.since(&former), now.since(before));
@@ -211,14 +210,14 @@ impl Digest {
             found.into_iter().map(|(name, rates)| (name, rates.lost_bps() / rates.offered_bps)).collect();
     }
 
-    /// The part of the departures that a class has, and its fair part; `None` if nothing leaves.
+    /// A class's fraction of the departures, and its fair fraction; `None` if nothing leaves.
     pub(super) fn share_of_class(&self, class: u32) -> Option<(f64, f64)> {
         let left = self.left_bps;
         let got = self.rates.get(class as usize)?.throughput_bps;
         (left > 0.0).then(|| (got / left, self.fair_bps[class as usize] / left))
     }
 
-    /// The classes of this kind that are at their ceilings in `way`.
+    /// The classes of type `kind` that are at their ceilings in `way`.
     pub(super) fn at_ceiling<'a>(
         &self,
         about: &'a About,
@@ -232,14 +231,14 @@ impl Digest {
         })
     }
 
-    /// A flow's part of the departures, if it is one of the busiest.
+    /// A flow's fraction of the departures, if it is among the busiest flows.
     pub(super) fn share_of_flow(&self, name: &str) -> Option<f64> {
         let flow = self.flows.iter().find(|flow| flow.flow == name)?;
         (self.left_bps > 0.0).then(|| flow.throughput_bps / self.left_bps)
     }
 
-    /// The largest difference between share and fair share of a leaf that wanted more than it got,
-    /// in percentage points of the departures.
+    /// The largest difference between the share and the fair share of a leaf that wanted more, in
+    /// percentage points of the departures.
     fn worst(&self, about: &About, left: f64) -> f64 {
         if left <= 0.0 {
             return 0.0;
@@ -259,7 +258,7 @@ impl Digest {
         weights: &[Weight],
         max: Option<usize>,
     ) -> Vec<ClassSnapshot> {
-        // After a start or a reload nothing is known until there is a copy. Zeros would be wrong,
+        // After a start or a reload, nothing is known until there is a copy. Zeros would be wrong,
         // since counters never decrease.
         let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
         if let Some(max) = max.filter(|max| *max < numbers.len()) {
@@ -319,12 +318,12 @@ fn snapshot_of(flow: String, rates: Rates) -> FlowSnapshot {
     FlowSnapshot { flow, offered_bps, throughput_bps, drops_per_s, marks_per_s }
 }
 
-/// The rates of the flow at `place`, if it sent in the window.
+/// The rates of the flow at index `place`, if it sent in the window.
 fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
-    // A newer flow began with zeros at an unknown time in the window. Its rate is over the entire
-    // window, like the others'.
+    // A newer flow began with zeros at an unknown time in the window. Like the rates of others, its
+    // rate is over the entire window.
     let from = match before {
         Some(_) => oldest.flow_time(place),
         None => *oldest.flow_times.first().or(oldest.class_times.first())?,

@@ -1,4 +1,4 @@
-//! Drops, marks and losses with the names of their class and flow.
+//! Drops, marks and losses, with the names of their classes and flows.
 
 use super::about::About;
 use super::digest::Digest;
@@ -16,32 +16,30 @@ pub struct NamedEvent {
     pub at: Time,
     /// The fate of the packet.
     pub fate: Incident,
-    /// The class with those above it; empty if unknown.
+    /// The class with the classes above it; empty if unknown.
     pub class: String,
     /// The flow as configured, for example a host.
     pub flow: String,
     /// The conversation.
     pub packet: String,
-    /// Its wait in the queue.
+    /// The packet's wait in the queue.
     pub waited: Duration,
-    /// Its flow's part of the departures in the second before, 0 to 1; its class's if the flow is
-    /// not one of the busiest.
+    /// The flow's fraction of the departures in the preceding second, 0 to 1. It is the class's
+    /// fraction if the flow is not among the busiest.
     pub share: Option<f64>,
-    /// The fair part of its class.
+    /// The fair fraction of the class.
     pub fair: Option<f64>,
 }
 
-/// The sources of names.
 pub(super) struct Names<'a> {
     pub about: &'a About,
     pub digest: &'a Digest,
     pub way: Way,
-    /// When the configuration was put in place: earlier classes had other numbers.
+    /// The time from which the configuration applies; before, class numbers had another meaning.
     pub since: Time,
 }
 
 impl Names<'_> {
-    /// The event with its names.
     pub(super) fn of(&self, kept: &CapturedEvent) -> NamedEvent {
         let capture::Event { at, fate, class, waited } = kept.event;
         let bytes = kept.bytes();
@@ -56,8 +54,8 @@ impl Names<'_> {
             dscp: headers.dscp(),
             mac: Default::default(),
         };
-        // The class of a packet that was already sent is no longer known. Non-IP and looped packets
-        // have none.
+        // The class of a packet that was already sent is unknown. Non-IP and looped packets have no
+        // class.
         let has_class =
             !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
         let is_known = at >= self.since && has_class;

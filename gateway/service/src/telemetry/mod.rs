@@ -1,8 +1,8 @@
 //! The telemetry of a running gateway.
 //!
-//! The [`Observer`] runs on the datapath thread at each telemetry interval, and never waits: it
-//! copies counters to the [`Board`]. The thread that reads the board computes rates, fair shares
-//! and names.
+//! The [`Observer`] runs on the datapath thread at each telemetry interval. It copies counters to
+//! the [`Board`], and never waits. Threads that read the board compute rates, fair shares and
+//! names.
 
 pub mod about;
 mod board;

@@ -1,4 +1,5 @@
-//! The observer reads the datapath at each interval, on its thread, and never waits.
+//! The observer, which reads the datapath at each interval on the datapath's thread, and never
+//! waits.
 
 use super::about::About;
 use super::board::{Board, Store};
@@ -20,15 +21,15 @@ use std::sync::{Arc, Mutex};
 /// The state of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortState {
-    /// Its troubles so far.
+    /// The port's troubles so far.
     pub health: PortHealth,
-    /// Whether it is up, as far as known.
+    /// Is the port up, as far as known?
     pub is_up: bool,
 }
 
 /// Reads the datapath, and writes to the [`Board`].
 ///
-/// It allocates all its memory at construction.
+/// It allocates all its memory when it is created.
 #[derive(Debug)]
 pub struct Observer {
     board: Arc<Board>,
@@ -44,11 +45,11 @@ pub struct Observer {
 }
 
 /// Memory for copies of a configuration's counters, allocated and freed outside the datapath
-/// thread. It is for one call of [`Board::replaced`].
+/// thread. It can be used in one call of [`Board::replaced`].
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],
-    /// The number of its configuration, as the board counts them.
+    /// The number of the configuration, as counted by the board.
     generation: u64,
 }
 
@@ -72,13 +73,13 @@ impl Observer {
         }
     }
 
-    /// The board to which it writes.
+    /// The board to which the observer writes.
     pub fn board(&self) -> Arc<Board> {
         self.board.clone()
     }
 
     /// Makes `datapath` record its drops, marks and losses in the board's rings, and its arrivals
-    /// if they are kept for replays.
+    /// if the page needs them for replays.
     pub fn record(&self, datapath: &mut Datapath) {
         datapath.forward.record_into(self.rings[0].clone());
         datapath.backward.record_into(self.rings[1].clone());
@@ -123,7 +124,7 @@ impl Observer {
         direction.inspect(&mut Gauges(&mut tick.gauges));
     }
 
-    /// Sums up round trips only ten times a second, since that takes microseconds.
+    /// Sums up round trips, at most ten times a second, since that takes microseconds.
     fn look_at_trips(&mut self, trips: &Trips, now: Time) {
         let is_due = now >= self.trips_at;
         if is_due {
@@ -140,8 +141,8 @@ impl Observer {
         }
     }
 
-    /// Restarts rates of flows and classes in `samplers`, since a new configuration is in place.
-    /// Returns the previous samplers, which are dropped where time does not matter.
+    /// Restarts the rates of flows and classes in `samplers`, since a new configuration applies.
+    /// Returns the previous samplers, to be dropped when time does not matter.
     ///
     /// The board shows the new copies after [`Board::replaced`] was called for the same
     /// configuration.
@@ -152,7 +153,7 @@ impl Observer {
 }
 
 impl Samplers {
-    /// Samplers for the configuration `about`, which is the board's number `generation`.
+    /// Samplers for the configuration `about`, to which the board gives the number `generation`.
     pub(super) fn new(about: &About, generation: u64, start: Time) -> Self {
         Samplers { ways: samplers(about, start), generation }
     }
@@ -167,8 +168,8 @@ pub(super) fn kept(about: &About) -> [RecentCopies; 2] {
     [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.numbers()))
 }
 
-/// The most gauges kept of a discipline. Gauges of its parts are left out, since there may be a
-/// part for each subscriber.
+/// The most gauges kept of a discipline. Gauges of its components are left out, since there may be
+/// a component for each subscriber.
 pub(super) const MAX_GAUGES: usize = 64;
 
 struct Gauges<'a>(&'a mut Vec<Gauge>);
@@ -188,7 +189,7 @@ impl Probe for Gauges<'_> {
     }
 }
 
-/// Totals over all datapaths so far: when a datapath is replaced, its counts are kept.
+/// Totals of all datapaths so far. When a datapath is replaced, its counts are kept.
 #[derive(Debug, Default)]
 struct Past {
     ended: Totals,
@@ -207,13 +208,12 @@ impl Past {
     }
 }
 
-/// Departures during the last second: a counter, noted every tenth of a second.
+/// The rate of departures in the last second, noted every tenth of a second.
 #[derive(Debug)]
 struct Throughput {
     noted: VecDeque<(Time, u64)>,
 }
 
-/// The interval at which round trips are summed up.
 const TRIPS_EVERY: Duration = Duration::from_ms(100);
 
 const NOTED_EVERY: Duration = Duration::from_ms(100);
@@ -224,7 +224,7 @@ impl Throughput {
         Throughput { noted: VecDeque::with_capacity(16) }
     }
 
-    /// The rate since the note one second ago, or since the first one.
+    /// The rate since the note of one second ago, or since the first note.
     fn bps(&mut self, bytes_out: u64, now: Time) -> f64 {
         if self.noted.back().is_none_or(|(at, _)| now.since(*at) >= NOTED_EVERY) {
             self.noted.push_back((now, bytes_out));

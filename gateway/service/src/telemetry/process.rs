@@ -1,4 +1,5 @@
-//! The processor time and memory of a gateway's process: `/proc/self/stat` and its clocks.
+//! The processor time and memory of a gateway's process, from `/proc/self/stat` and the process's
+//! clocks.
 
 use fairwire_control::snapshot::ProcessSnapshot;
 use fairwire_core::{Duration, Time};
@@ -7,17 +8,16 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
 
-/// Kept open, since the rights to open it may be given up later.
+/// The file stays open, since the rights to open it may be given up later.
 static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 
 struct Process {
     stat: File,
-    /// Computed once: a later change of the calendar would look like another process.
+    /// The start, computed once: a later change of the calendar would look like another process.
     started_s: f64,
 }
 
-/// Opens the file of this process while that is allowed. Without this call it is opened at the
-/// first read.
+/// Opens the file of this process while that is allowed. Otherwise the first read opens it.
 pub fn open() {
     let _ = process();
 }
@@ -38,8 +38,8 @@ impl Process {
     }
 }
 
-/// The resource use of the process; `forwarding` is the datapath threads' part of its processor
-/// time. `None` if the kernel does not report it.
+/// The resource use of the process. `forwarding` is the processor time of the datapath threads.
+/// `None` if the kernel does not report resources.
 pub(super) fn snapshot(forwarding: Duration) -> Option<ProcessSnapshot> {
     let process = process()?;
     let fields = Fields::of(&process.stat)?;
@@ -70,8 +70,8 @@ impl Fields {
     }
 
     fn read(text: &str) -> Option<Self> {
-        // The program's name is in parentheses and may contain parentheses. The field after it is
-        // the third.
+        // The program's name is in parentheses, and may contain parentheses. The third field
+        // follows the name.
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse().ok();
         Some(Fields {

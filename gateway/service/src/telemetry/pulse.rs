@@ -1,4 +1,5 @@
-//! The data read from the board many times a second: counters of both directions and of picks.
+//! The data that readers take from the board many times a second: counters of both directions and
+//! of picks.
 
 use super::tick::{Tick, WayTick};
 use fairwire_core::{FlowHash, Time};
@@ -6,7 +7,7 @@ use fairwire_datapath::Datapath;
 use fairwire_datapath::account::FlowCount;
 use fairwire_wire::Way;
 
-/// The most classes and flows picked at once: copying them costs the datapath thread about a
+/// The most classes and flows picked at once. Copying them costs the datapath thread about a
 /// microsecond.
 pub(crate) const MAX_PICKED: usize = 32;
 
@@ -22,14 +23,14 @@ pub struct Pick {
 /// A class or a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Picked {
-    /// A leaf among the classes, by its number.
+    /// A leaf of the tree of classes, by its number.
     Class(u32),
     /// An individually counted flow.
     Flow(FlowHash),
 }
 
 impl Pick {
-    /// Its counters since the start.
+    /// The counters of the pick since the start.
     pub(super) fn count(self, datapath: &Datapath) -> FlowCount {
         let direction = match self.way {
             Way::Download => &datapath.forward,
@@ -49,7 +50,7 @@ impl Pick {
 pub struct Pulse {
     /// When.
     pub at: Time,
-    /// By the number of the [`Way`].
+    /// The directions, by the number of the [`Way`].
     pub ways: [WayPulse; 2],
     /// The picks, and their counters since the start.
     pub picked: Vec<(Pick, FlowCount)>,
@@ -75,7 +76,6 @@ pub struct WayPulse {
 }
 
 impl Pulse {
-    /// The counters of an observation.
     pub(super) fn of(tick: &Tick) -> Self {
         Pulse {
             at: tick.now,

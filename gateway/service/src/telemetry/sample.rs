@@ -1,25 +1,26 @@
 //! Copies of the counters of flows and classes, taken in small pieces.
 //!
-//! At each interval [`FLOWS_AT_ONCE`] accounts and [`CLASSES_AT_ONCE`] classes of each direction
-//! are copied, so the datapath never pauses for long, however many exist. Each piece has its own
-//! time. A rate is the difference of a counter between two copies, divided by the time between
-//! *its* two copies.
+//! At each interval, [`FLOWS_AT_ONCE`] accounts and [`CLASSES_AT_ONCE`] classes of each direction
+//! are copied. So the datapath never pauses for long, however many exist. Each piece has its own
+//! time. The rate of a counter is its difference between two copies, divided by the time between
+//! these copies of its piece.
 
 use fairwire_core::{Duration, FlowHash, Time};
 use fairwire_datapath::account::{Account, Accounts, ClassCounts, FirstPacket, FlowCount};
 use fairwire_datapath::trips::{ClassTrips, TripCount};
 use std::collections::VecDeque;
 
-/// Accounts copied at one interval, with some 200 bytes read and written each. With cold caches,
-/// both directions and the classes take 65 to 68 us of processor time in 99 of 100 intervals, and
-/// at most 118 us (`benches/telemetry.rs`; measured with 16 fewer bytes per account).
+/// Accounts copied at one interval, with some 200 bytes read and written for each. With cold
+/// caches, both directions and the classes take 65 to 68 us of processor time in 99 of 100
+/// intervals. The maximum is 118 us (`benches/telemetry.rs`; measured with 16 fewer bytes per
+/// account).
 const FLOWS_AT_ONCE: usize = 512;
-/// Classes copied at one interval, with 80 bytes read and written each (16 more when measured): 20
-/// 000 in 200 ms.
+/// Classes copied at one interval, with 80 bytes read and written for each (16 more when measured).
+/// 20 000 classes take 200 ms.
 const CLASSES_AT_ONCE: usize = 1024;
 /// The time between the starts of two copies.
 const SPACING: Duration = Duration::from_ms(500);
-/// Copies that are kept: the newest, and those of the second before it.
+/// The copies that are kept: the newest, and those of the preceding second.
 const KEPT: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub(super) struct FlowSample {
     pub count: FlowCount,
 }
 
-/// The shown counters of one class; there may be a million classes.
+/// The shown counters of one class. They are few, since there may be a million classes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClassSample {
     bytes_in: u64,
@@ -51,7 +52,7 @@ impl ClassSample {
         self.trips.add(&other.trips);
     }
 
-    /// The counters without the numbers of packets.
+    /// The counters, except numbers of packets.
     pub(super) fn count(&self) -> FlowCount {
         let ClassSample { bytes_in, bytes_out, dropped, marked, .. } = *self;
         FlowCount { bytes_in, bytes_out, dropped, marked, ..FlowCount::default() }
@@ -62,10 +63,10 @@ impl ClassSample {
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub flows: Vec<FlowSample>,
-    /// The first packets of flows; only the newest copy has them.
+    /// The first packets of flows, in the newest copy only.
     pub opened: Vec<FirstPacket>,
     pub classes: Vec<ClassSample>,
-    /// The counters of traffic without a separate account, and when they were copied.
+    /// The counters of traffic that is not counted individually, and the time of their copy.
     pub others: (Time, FlowCount),
     /// The counters of classes whose numbers were reused.
     pub gone: ClassSample,
@@ -74,7 +75,6 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// An empty copy with room for `flows` and `classes`.
     fn new(flows: usize, classes: usize) -> Self {
         Sample {
             flows: Vec::with_capacity(flows),
@@ -110,17 +110,16 @@ pub(super) struct Sampler {
     sample: Sample,
     begins_at: Time,
     /// The numbers of flows and classes in the current copy. Flows that appear meanwhile are in the
-    /// next one.
+    /// next copy.
     of: Option<[usize; 2]>,
 }
 
 impl Sampler {
-    /// A sampler whose first copy begins at `start`.
     pub(super) fn new(flows: usize, classes: usize, start: Time) -> Self {
         Sampler { sample: Sample::new(flows, classes), begins_at: start, of: None }
     }
 
-    /// Copies the next piece. A complete copy waits to be taken.
+    /// Copies the next piece. A complete copy waits for [`give`](Sampler::give).
     pub(super) fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts, trips: &ClassTrips) {
         let (all, opened) = accounts.all();
         let sample = &mut self.sample;
@@ -131,7 +130,7 @@ impl Sampler {
                 self.begins_at = now + SPACING;
                 sample.others = (now, accounts.never_counted());
                 sample.gone = ClassSample::of((classes.gone(), trips.gone()));
-                // At most the room allocated at construction.
+                // The copy must not exceed the allocated room.
                 let classes = classes.all().len().min(trips.all().len()).min(sample.classes.capacity());
                 [all.len().min(sample.flows.capacity()), classes]
             }
@@ -158,8 +157,8 @@ impl Sampler {
         })
     }
 
-    /// Moves a complete copy to `kept`, and reuses the oldest one there for the next. Returns false
-    /// if there is none.
+    /// Moves a complete copy to `kept`, and reuses the oldest copy there for the next. Returns
+    /// false if no copy is complete.
     pub(super) fn give(&mut self, kept: &mut RecentCopies) -> bool {
         let is_whole = self.is_whole();
         if is_whole {
@@ -171,7 +170,8 @@ impl Sampler {
     }
 }
 
-/// The index range of the next piece of at most `max`, when `done` of `all` are copied.
+/// The index range of the next piece, of at most `max` items, after `done` of `all` items are
+/// copied.
 fn piece(done: usize, all: usize, max: usize) -> Option<std::ops::Range<usize>> {
     (done < all).then(|| done..all.min(done + max))
 }
@@ -184,13 +184,12 @@ pub(super) struct RecentCopies {
 }
 
 impl RecentCopies {
-    /// Allocates room for copies of `flows` and `classes`.
     pub(super) fn new(flows: usize, classes: usize) -> Self {
         let spare = (0..KEPT).map(|_| Sample::new(flows, classes)).collect();
         RecentCopies { copies: VecDeque::with_capacity(KEPT + 1), spare }
     }
 
-    /// Keeps `copy`, and returns one to overwrite.
+    /// Keeps `copy`, and returns another copy to overwrite.
     fn push(&mut self, copy: Sample) -> Sample {
         self.copies.push_front(copy);
         match self.spare.pop() {
@@ -199,7 +198,7 @@ impl RecentCopies {
         }
     }
 
-    /// The newest copy and the oldest, once there are two.
+    /// The newest and the oldest copy, once there are two.
     pub(super) fn ends(&self) -> Option<(&Sample, &Sample)> {
         (self.copies.len() > 1).then(|| self.copies.front().zip(self.copies.back())).flatten()
     }
@@ -243,7 +242,7 @@ mod tests {
                 given.push(ms);
             }
         }
-        // Three intervals for each copy, and two copies a second.
+        // A copy takes three intervals, and there are two copies a second.
         assert_eq!(given, [20, 520, 1020, 1520]);
         let (new, old) = kept.ends().expect("two");
         assert_eq!((new.flows.len(), new.opened.len(), new.classes.len()), (flows, flows, classes));

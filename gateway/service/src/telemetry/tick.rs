@@ -1,4 +1,4 @@
-//! The data taken at each interval, and its presentation.
+//! The data taken at each interval, and their form in a snapshot.
 
 use super::about::About;
 use super::digest::{Digest, SHOWN_FLOWS};
@@ -42,7 +42,6 @@ pub(super) struct WayTick {
     pub trips: TripsTick,
 }
 
-/// The data of one direction's round trips.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TripsTick {
     pub window: sojourn::Summary,
@@ -57,7 +56,7 @@ impl Tick {
         Tick { now, ways: [way(), way()], ports: Default::default(), processor: Duration::ZERO, picked }
     }
 
-    /// The snapshot of `way`, with the busiest `classes`, or all.
+    /// The snapshot of `way`, with all classes or only the `classes` busiest.
     pub(super) fn way(
         &self,
         way: Way,
@@ -68,7 +67,7 @@ impl Tick {
     ) -> WaySnapshot {
         let (tick, known) = (&self.ways[way as usize], &about.ways[way as usize]);
         let rate_bps = known.rate_bps_at(self.now);
-        // JSON has no infinity.
+        // Infinite gauges are left out, since JSON has no infinity.
         let gauges = tick.gauges.iter().filter(|(_, _, value)| value.is_finite());
         WaySnapshot {
             way: way.name().into(),
@@ -134,12 +133,12 @@ impl WayTick {
     }
 }
 
-/// The part of the link in use; 0 if it is not shaped.
+/// The fraction of the link in use; 0 if the direction is not shaped.
 pub(super) fn utilization(throughput_bps: f64, rate_bps: u64) -> f64 {
     if rate_bps > 0 { (throughput_bps / rate_bps as f64).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The gauge's name, ending with its unit exactly once.
+/// The gauge's name with its unit at the end, exactly once.
 fn gauge_name(name: &str, unit: Unit) -> String {
     let unit = match unit {
         Unit::One => "1",

@@ -1,15 +1,14 @@
-//! The current fairness in one sentence, for people.
+//! The current fairness in one readable sentence.
 
 use fairwire_control::snapshot::WaySnapshot;
 use fairwire_core::Rate;
 
-/// The largest difference from the fair share that still counts as fair, in percentage points of
-/// the link: one TCP connection swings by this much from second to second.
+/// The largest difference from the fair share that is still considered fair, in percentage points
+/// of the link. A single TCP connection varies by this much from second to second.
 const FAIR_POINTS: f64 = 5.0;
-/// The least Jain's index of shares that count as equal.
+/// The least Jain's index of shares that are considered equal.
 const FAIR_JAIN: f64 = 0.9;
 
-/// The sentence on both directions.
 pub(super) fn sentence(ways: &[WaySnapshot]) -> String {
     let parts: Vec<String> = ways.iter().map(|way| format!("{}: {}", way.way, of_way(way))).collect();
     let mut sentence = parts.join("; ") + ".";
@@ -23,7 +22,7 @@ fn of_way(way: &WaySnapshot) -> String {
         return format!("not shaped, {left} pass");
     }
     let link = format!("{left} of {}", rate(way.rate_bps as f64));
-    // If part of the traffic bypasses the gateway, the sharing of the line is unknown.
+    // If some traffic bypasses the gateway, the sharing of the line is unknown.
     let shared = match way.bypass_bps > 0.0 {
         true => format!("{} pass the gateway by, unshaped, beside {link} through it", rate(way.bypass_bps)),
         false => sharing(way, &link),
@@ -36,7 +35,7 @@ fn of_way(way: &WaySnapshot) -> String {
 
 fn sharing(way: &WaySnapshot, link: &str) -> String {
     let has_classes = way.class_count > 1;
-    // Classes should have their shares; without classes all flows should be equal.
+    // Classes should have their shares. Without classes, all flows should have equal shares.
     let is_fair = match has_classes {
         true => way.worst_share_error_points <= FAIR_POINTS,
         false => way.jain >= FAIR_JAIN,
@@ -51,7 +50,7 @@ fn sharing(way: &WaySnapshot, link: &str) -> String {
             format!("{} what {} sent, {link}", got(active), if active == 1 { "it" } else { "they" })
         }
         (_, 1, _) if !has_classes => format!("one flow wants more than it gets, {link}"),
-        // Only classes identify owners of flows; without them one host may have many flows.
+        // Only classes identify the owners of flows. Without classes, one host may have many flows.
         (_, wanting, true) => {
             let how = if has_classes { "fairly" } else { "equally" };
             format!("{} {how}, {link}, {how_far}", shared(wanting))

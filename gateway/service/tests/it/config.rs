@@ -346,11 +346,11 @@ fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     let moved = Config::parse("gw.toml", &text(&rest("10 Mbit/s")).replace("in0", "in1"), None).unwrap();
     let still = Config::parse("gw.toml", &text(&rest("10 Mbit/s")), None).unwrap();
     assert_eq!(still.changes(&moved).needs_restart, ["wire.inside"]);
-    // At another position in the file, a class has another number in the discipline.
+    // In another order of the file, classes have other numbers in the discipline.
     let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
     assert!(!before.changes(&swapped).is_edit);
     assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);
-    // Another address or a suspension leaves the tree unchanged; another bound does not.
+    // A changed address or suspension leaves the tree as it is. A changed bound does not.
     for (edited, is_edit) in [
         ("name,vlan,class,weight\nann,17,a,1\nbob,8,a,1\n", true),
         ("name,vlan,class,weight,suspended\nann,7,a,1,yes\nbob,8,a,1,\n", true),
@@ -362,7 +362,7 @@ fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     }
 }
 
-/// One class for every twenty subscribers, each with two prefixes.
+/// One class for every twenty subscribers, each of whom has two prefixes.
 fn many(subscribers: u32, rates: bool) -> (String, String) {
     let mut rest = String::from("[download]\nrate = \"10 Gbit/s\"\n[upload]\nrate = \"5 Gbit/s\"\n");
     for plan in 0..subscribers / 20 {
@@ -461,8 +461,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Two flows offer the same bytes, in long and in short packets. Returns the second flow's bytes
-    // for each byte of the first.
+    // Two flows offer equal bytes, in long and in short packets. The result is the second flow's
+    // bytes for each byte of the first.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -470,7 +470,7 @@ fn fair_droppers_count_bytes_by_default() {
         let mut sent = [0_u64; 2];
         for step in 0..40_000_u32 {
             for (flow, len) in [(1_u64, 1514_u32), (2, 151)] {
-                // Both flows offer two megabytes a second, twice the link.
+                // Each flow offers two megabytes a second, which is twice the link.
                 let every = len / 151;
                 if step % every == 0 {
                     let packet = Packet::new(step * 2 + flow as u32, len, flow.into(), now);
@@ -478,7 +478,7 @@ fn fair_droppers_count_bytes_by_default() {
                 }
             }
             now += Duration::from_us(75);
-            // 75 us at 8 Mbit/s are 75 bytes: a packet of 1514 B every twenty steps.
+            // A step of 75 us at 8 Mbit/s sends 75 bytes, and twenty steps a packet of 1514 B.
             if step % 20 == 0 {
                 let mut room = 1514_i64;
                 while room > 0 {
@@ -497,7 +497,7 @@ fn fair_droppers_count_bytes_by_default() {
         assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
         assert!(packets < 0.3, "{discipline}: {packets}");
     }
-    // On request, the defaults are those of a scenario.
+    // With `defaults = "reference"`, the defaults are those of a scenario.
     let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
     assert!(reference < 0.3, "{reference}");
 }

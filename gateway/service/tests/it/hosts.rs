@@ -1,4 +1,4 @@
-//! Hosts share first, then the conversations of each: the configured gateway on memory ports and
+//! Hosts share first, then the conversations of each host. The gateway runs on memory ports and
 //! virtual time.
 
 use etherparse::PacketBuilder;
@@ -15,7 +15,7 @@ const OUTSIDE: [u8; 4] = [198, 51, 100, 1];
 const MADE: PlanContext =
     PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
-/// A class with all hosts, and one without any.
+/// Two classes: one with all hosts, and one without hosts.
 const HOUSE: &str = "[[class]]\nname = \"house\"\nmatch = { inside = [\"10.0.0.0/8\"] }\n\
                      [[class]]\nname = \"calls\"\nmatch = { dscp = [\"EF\"] }\ndownload = { guaranteed = \"1 Mbit/s\" }\n";
 
@@ -32,7 +32,7 @@ fn datapath(keys: &str) -> Datapath {
     Datapath::new(config(keys).plan(&MADE).expect("it was checked"))
 }
 
-/// A datagram with `len` bytes of IP from one end to the other.
+/// A datagram whose IP packet has `len` bytes.
 fn datagram(source: [u8; 4], destination: [u8; 4], port: u16, len: usize) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, destination[3]])
         .ipv4(source, destination, 64)
@@ -42,7 +42,7 @@ fn datagram(source: [u8; 4], destination: [u8; 4], port: u16, len: usize) -> Vec
     frame
 }
 
-/// `frame` every `gap`, from `from` until `until`, in nanoseconds.
+/// Arrivals of `frame` every `gap` from `from` until `until`, in nanoseconds.
 fn every(gap: u64, [from, until]: [u64; 2], frame: &[u8]) -> impl Iterator<Item = Arrival> {
     let times = (from..until).step_by(gap as usize);
     times.map(move |at| Arrival { at: Time::from_ns(at), frame: frame.to_vec(), vnet: VnetHeader::PLAIN })
@@ -60,7 +60,8 @@ fn through(datapath: &mut Datapath, mut arrivals: Vec<Arrival>, is_upload: bool)
 
 const MS: u64 = 1_000_000;
 
-/// Mbit/s of the departures between `from` and `to`, in frame bytes, grouped by the key from `of`.
+/// Rates of the departures between `from` and `until`, in Mbit/s of frames, by the key that `of`
+/// returns.
 fn rates<N: Ord>(sent: &[Departure], [from, until]: [u64; 2], of: fn(&[u8]) -> N) -> BTreeMap<N, f64> {
     let mut rates = BTreeMap::new();
     for departure in sent.iter().filter(|departure| (from..until).contains(&departure.at.ns())) {
@@ -95,14 +96,14 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             arrivals.extend(every(5 * MS, [u64::from(flow) * 70_000, whole[1]], &frame)); // 154 Mbit/s in all
         }
         arrivals.extend(every(MS / 4, whole, &datagram(OUTSIDE, one, 5, 1500))); // 48 Mbit/s
-        // The pings are 20 ms apart, less than a round of the 64 flows, which takes 31 ms.
+        // The pings are 20 ms apart. A round of the 64 flows takes 31 ms, which is longer.
         let pings = [(heavy, 7), (quiet, 8)].map(|(host, port)| datagram(OUTSIDE, host, port, 100));
         for ping in &pings {
             arrivals.extend(every(20 * MS, [0, whole[1]], ping));
         }
         let sent = through(&mut datapath(keys), arrivals, false);
         let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
-        // One packet in 1.5 s is 0.03 %; the heavy host's pings count as its own.
+        // One packet in 1.5 s is 0.03 %. The heavy host's pings count as traffic of that host.
         let share = (rates[&heavy] + rates[&one]) / 2.0;
         for host in [heavy, one] {
             assert!((rates[&host] / share - 1.0).abs() < 0.005, "{keys}: {rates:?}");
@@ -112,8 +113,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
             let times: Vec<u64> =
                 sent.iter().filter(|sent| sent.frame == *ping).map(|sent| sent.at.ns()).collect();
             assert_eq!(times.len(), 100, "{keys}: a ping was lost");
-            // A ping waits for two other packets and the one in transmission: 0.25 ms each. In the
-            // first round, 31 ms, all 64 flows are as new as the ping.
+            // A ping waits for two other packets and for the packet in transmission, 0.25 ms each.
+            // But in the first round, of 31 ms, all 64 flows are as new as the ping.
             let waits = times.iter().zip(0..).map(|(at, number)| at - number * 20 * MS);
             let longest = waits.skip(2).max().unwrap();
             assert!(longest < 2 * MS, "{keys}: {longest} ns");
@@ -121,8 +122,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
     }
 }
 
-/// A flood of 80 Mbit/s of short datagrams, each from another address, and an earlier flow of 40
-/// Mbit/s. Returns the flow's Mbit/s.
+/// The Mbit/s of a flow of 40 Mbit/s under a later flood: 80 Mbit/s of short datagrams, each from
+/// another address.
 fn under_a_spoofed_flood(keys: &str) -> f64 {
     let honest = [10, 0, 0, 2];
     let mut arrivals: Vec<Arrival> =
@@ -145,7 +146,7 @@ fn a_flood_from_spoofed_addresses_gets_the_share_of_one_host() {
         ["flows = [\"inside\", \"5-tuple\"]", "discipline = \"drr\"\nflows = \"inside\""]
             .map(under_a_spoofed_flood);
     let half = 25.0 * 1514.0 / 1538.0;
-    // Some forged addresses come twice, and none comes eight times.
+    // Some forged addresses occur twice, but none occurs eight times.
     assert!(hosts > 0.97 * half, "{hosts} of {half}");
     assert!(hosts > one_level, "{hosts}, where a queue for each gives {one_level}");
 }
@@ -203,7 +204,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         let mut arrivals = Vec::new();
         for flow in 0..4 {
             let frame = datagram(OUTSIDE, [10, 0, 0, 1], flow, 1500);
-            // Four flows of 400 Mbit/s each; in the end half of their packets are refused.
+            // Four flows offer 400 Mbit/s each. In the end, half of their packets are refused.
             arrivals.extend(every(30_000, [u64::from(flow), 100 * MS], &frame));
         }
         let sent = through(&mut datapath, arrivals, false);
@@ -211,11 +212,11 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         let port = |departure: &Departure| departure.frame[35];
         let changes = steady.windows(2).filter(|pair| port(&pair[0]) != port(&pair[1])).count();
         let train = steady.len() as f64 / changes.max(1) as f64;
-        // A round of 1 ms shared by four is 31 kB each, 20 packets.
+        // In a round of 1 ms, each of four flows gets 31 kB, which is 20 packets.
         assert!(train > 10.0, "{discipline}: {train} packets in a row");
         let by_flow = rates(&sent, [20 * MS, 90 * MS], |frame| frame[35]);
         for rate in by_flow.values() {
-            // One train in 70 ms is 0.4 %.
+            // In 70 ms, one train more or less is 0.4 %.
             assert!(
                 (rate / (1000.0 * 1514.0 / 1538.0 / 4.0) - 1.0).abs() < 0.02,
                 "{discipline}: {by_flow:?}"
@@ -224,8 +225,8 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
     }
 }
 
-/// Field case C17: groups count with `others` as one host. So television starves next to greedy
-/// hosts, and `status` says so.
+/// Field case C17: multicast groups are counted together with `others` as one host. So television
+/// starves next to greedy hosts, and `status` reports this.
 #[test]
 fn starving_groups_are_named_and_their_own_class_helps() {
     let seen = |classes: &str| {
@@ -239,7 +240,7 @@ fn starving_groups_are_named_and_their_own_class_helps() {
         for host in 1..=5 {
             arrivals.extend(every(MS / 2, whole, &datagram(OUTSIDE, [10, 0, 0, host], 5, 1500))); // 24 Mbit/s each
         }
-        // 22, 9 and 4 Mbit/s.
+        // The groups send 22, 9 and 4 Mbit/s.
         for (group, gap) in [(1, 547_000), (2, 1_337_000), (3, 3_008_000)] {
             arrivals.extend(every(gap, whole, &datagram(OUTSIDE, [239, 1, 1, group], 5, 1500)));
         }
@@ -269,7 +270,8 @@ fn starving_groups_are_named_and_their_own_class_helps() {
     assert!(sentence.contains("`rest` loses"), "{sentence}");
 }
 
-/// A direction of 50 Mbit/s, a plan for 10.0.0.1, and the class of all others with these keys.
+/// A configuration of 50 Mbit/s in the direction `way`, with a plan for 10.0.0.1. The class
+/// `unclaimed` has these keys.
 fn with_unclaimed(way: &str, unclaimed: &str) -> Result<Config, String> {
     let text = format!(
         "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\
@@ -296,8 +298,8 @@ fn unclaimed_hosts_have_a_ceiling_each_and_one_together() {
             let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
             let of = |host: &[u8; 4]| rates[host] * 1538.0 / 1514.0;
             assert!(of(&hosts[0]) > 11.5, "{way}: {rates:?}");
-            // A packet is 0.4 % of a share. Five hosts take turns, so one may have a packet more or
-            // less in 1.5 s.
+            // A packet is 0.4 % of a host's share. Five hosts take turns, so in 1.5 s each may have
+            // a packet more or less.
             assert!(hosts[1..].iter().all(|host| (of(host) / each - 1.0).abs() < 0.02), "{way}: {rates:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! Integration tests of the service, in one binary, since each binary would be linked anew.
+//! Integration tests of the service. They are one binary, since each binary links all crates again.
 
 mod config;
 mod hosts;

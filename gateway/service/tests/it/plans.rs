@@ -1,5 +1,5 @@
-//! Plans of thousands of subscribers: the backlog of one among silent and among greedy ones, and
-//! the defaults that the gateway gives to disciplines.
+//! Plans of thousands of subscribers: one backlogged subscriber among silent and among greedy ones,
+//! and the gateway's defaults for disciplines.
 
 use fairwire_core::{Cause, Duration, Ecn, Packet, Seed, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::class_book::UNCLAIMED;
@@ -13,7 +13,7 @@ const MADE: PlanContext =
 
 const WIRE: &str = "format = 2\nname = \"plans\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n";
 
-/// `subscribers` subscribers with plans of 200 Mbit/s on 1 Gbit/s.
+/// `subscribers` subscribers with plans of 200 Mbit/s on a link of 1 Gbit/s.
 fn plans(subscribers: u32) -> Config {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for n in 0..subscribers {
@@ -23,7 +23,7 @@ fn plans(subscribers: u32) -> Config {
     Config::parse("gw.toml", &text, Some(("s.csv", &csv))).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The download of a gateway, with its link.
+/// The discipline and the link of a gateway's download.
 fn server(config: &Config) -> Server {
     let plan = config.direction(Way::Download, &MADE).unwrap_or_else(|error| panic!("{error}"));
     let shaper = plan.shaper.expect("it is shaped");
@@ -60,7 +60,7 @@ const DATAGRAM: u32 = 1400 + 42 + 24;
 
 /// A periodic sender.
 struct Source {
-    /// The class of each packet, by its number.
+    /// The class of packet number n.
     class: Box<dyn Fn(u64) -> u32>,
     /// Packets sent at once.
     burst: u64,
@@ -68,8 +68,8 @@ struct Source {
     len: u32,
 }
 
-/// Offers the packets of `sources` for `ms` milliseconds, and sends all that can leave by then.
-/// Returns the drops, and the bytes sent by class.
+/// Offers the packets of `sources` for `ms` milliseconds, and sends as many as can leave in that
+/// time. Returns the drops, and the bytes sent by class.
 fn run(server: &mut Server, sources: &[Source], ms: u64) -> (Drops, std::collections::BTreeMap<u32, u64>) {
     let (mut drops, mut sent) = (Drops::default(), std::collections::BTreeMap::new());
     let mut count = |service: Option<Service>| {
@@ -114,7 +114,7 @@ fn a_burst_of_one_super_packet_loses_nothing_with_any_number_of_subscribers() {
 
 #[test]
 fn unclaimed_packets_may_use_idle_capacity() {
-    // 400 Mbit/s in bursts of 64, from mixed sources, on 1 Gbit/s.
+    // Bursts of 64 packets from mixed sources offer 400 Mbit/s to 1 Gbit/s.
     let bits = 64 * u64::from(DATAGRAM) * 8;
     for subscribers in [10, 20_000] {
         let config = plans(subscribers);
@@ -161,8 +161,8 @@ fn a_flood_in_one_leaf_takes_nothing_from_another() {
     let config = plans(1000);
     let (quiet, bursty, greedy) = (number(&config, "s1"), number(&config, "s2"), number(&config, "s3"));
     let bits = u64::from(DATAGRAM) * 8;
-    // A plan of 200 Mbit/s with 800 offered, unclaimed packets with 2 Gbit/s offered, and two
-    // subscribers that send little.
+    // A subscriber with a plan of 200 Mbit/s offers 800 Mbit/s, unclaimed packets offer 2 Gbit/s,
+    // and two subscribers send little.
     let sources = [
         of(greedy, 10, 10 * bits * 1000 / 800),
         of(UNCLAIMED, 10, 10 * bits * 1000 / 2000),
@@ -182,7 +182,7 @@ fn the_backlog_of_all_leaves_is_bounded_and_shared_by_greedy_ones() {
     let classes: Vec<u32> = (0..100).map(|n| number(&config, &format!("s{n}"))).collect();
     let (few, quiet) = (classes.clone(), number(&config, "s500"));
     let bits = u64::from(DATAGRAM) * 8;
-    // A hundred subscribers take turns, and offer 3 Gbit/s together.
+    // A hundred subscribers take turns, and together offer 3 Gbit/s.
     let flood = Source {
         class: Box::new(move |n| few[n as usize % few.len()]),
         burst: 1,
@@ -216,7 +216,7 @@ fn thousands_of_alternating_senders_are_forgotten_without_packet_loss() {
     assert_eq!((sent.len(), sent.values().sum::<u64>()), (20_000, 50_000 * 500));
 }
 
-/// Marks and drops of ECN-capable packets of one flow that offers 4/3 of the link.
+/// The numbers of marks and drops of a flow that offers 4/3 of the link, in ECN-capable packets.
 fn marks(discipline: &str, more: &str) -> (u32, u32) {
     #[derive(Default)]
     struct Counts(u32, u32);
@@ -259,7 +259,7 @@ fn disciplines_of_linux_and_gateway_defaults_mark_packets_by_default() {
     }
 }
 
-/// Three classes; two have leaves of one discipline with different limits.
+/// Three classes, of which two have leaves of one discipline with different limits.
 fn leaves(gold: u32, silver: u32) -> Config {
     let class = |name: &str, leaf: String| format!("[[class]]\nname = \"{name}\"\n{leaf}");
     let own = |packets: u32| format!("leaf = {{ tail-drop = {{ buffer = \"{packets} packets\" }} }}\n");
@@ -276,7 +276,7 @@ fn leaves(gold: u32, silver: u32) -> Config {
 #[test]
 fn leaves_of_one_discipline_have_separate_parameters() {
     let config = leaves(5, 30);
-    // One burst for each class, of which one packet is sent at once.
+    // Each class gets a burst of 40 packets. One packet is sent at once.
     for (name, lost) in [("gold", 35), ("silver", 10), ("plain", 20)] {
         let class = number(&config, name);
         let (drops, _) = run(&mut server(&config), &[of(class, 40, 1000 * MS)], 900);

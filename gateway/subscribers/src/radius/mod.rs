@@ -1,15 +1,15 @@
 //! RADIUS: session reports of access servers, and changes by a billing system.
 //!
-//! [`read`] checks a datagram against the secret and extracts the parts relevant to a gateway.
+//! [`read`] checks a datagram against the secret, and extracts what a gateway needs.
 //! [`Request::answer`] is the datagram to send back. [`Sessions`] turns requests into edits of the
 //! subscriber file. This module opens no socket.
 //!
 //! Sources: RFC 2866 (accounting), RFC 5176 (changes of authorization, CoA), RFC 2869, section 5.14
 //! (Message-Authenticator), RFC 3162, RFC 4818 and RFC 6911 (addresses of IPv6).
 //!
-//! The packets are parsed here, since the necessary part takes a page. No library was found that
-//! reads both types of request, is maintained, and brings no runtime. The packets are protected by
-//! MD5, since the RFCs offer nothing else, so keep them in a separate network.
+//! The packets are parsed here, since this takes only a page. No library was found that reads both
+//! types of request, is maintained, and brings no runtime. The packets are protected by MD5, since
+//! the RFCs offer nothing else, so they should stay in a separate network.
 
 mod plan;
 mod sessions;
@@ -26,7 +26,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The longest packet (RFC 2865, section 3).
 pub const MAX_BYTES: usize = 4096;
-/// The most that a request's time may differ from ours, in seconds (RFC 5176, section 3.3).
+/// The largest difference between a request's time and ours, in seconds (RFC 5176, section 3.3).
 const MAX_AGE_S: u64 = 300;
 /// Bytes before the attributes: code, identifier, length, authenticator.
 const HEAD: usize = 20;
@@ -71,7 +71,7 @@ mod kind {
     pub(super) const DELEGATED_IPV6_PREFIX: u8 = 123;
     pub(super) const FRAMED_IPV6_ADDRESS: u8 = 168;
 
-    /// Attributes that identify the session of a change, in addition to the change itself.
+    /// Attributes that identify the session to change. Other attributes are the change itself.
     pub(super) const IDENTIFIES: [u8; 24] = [
         USER_NAME,
         NAS_IP_ADDRESS,
@@ -103,16 +103,16 @@ mod kind {
 /// Why a datagram is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Discarded {
-    /// Its lengths do not match.
+    /// The lengths in the datagram do not match.
     #[error("is no whole RADIUS packet")]
     Malformed,
-    /// It is of another type.
+    /// The packet is of another type.
     #[error("is neither Accounting-Request, CoA-Request nor Disconnect-Request")]
     NotARequest,
     /// The sender does not know the secret.
     #[error("has another secret")]
     WrongSecret,
-    /// Its Event-Timestamp is too far from the present.
+    /// The Event-Timestamp is too far from the present.
     #[error("has an Event-Timestamp more than {MAX_AGE_S} s from now")]
     Old,
 }
@@ -128,7 +128,7 @@ pub enum Purpose {
     AllEnded,
     /// Another report, which is answered but changes nothing.
     Noted,
-    /// The session must get this plan (CoA).
+    /// The session must get this plan (CoA), or the plan was refused.
     Change(Result<Plan, Refused>),
     /// The session must end.
     Disconnect,
@@ -158,7 +158,7 @@ pub struct Request {
     pub user: Option<String>,
     /// Calling-Station-Id, if it is an Ethernet address.
     pub mac: Option<[u8; 6]>,
-    /// The access server's name: NAS-Identifier, or its address.
+    /// The NAS-Identifier of the access server, or else its address.
     pub server: String,
     /// Acct-Session-Id.
     pub session: Option<String>,
@@ -255,7 +255,7 @@ fn head(packet: &[u8]) -> [u8; 16] {
     authenticator
 }
 
-/// Was it signed with the secret (RFC 2866, section 3; RFC 5176, section 2.3)?
+/// Was the packet signed with the secret (RFC 2866, section 3; RFC 5176, section 2.3)?
 fn is_authentic(packet: &[u8], attributes: &[Attribute], secret: &[u8]) -> bool {
     let mut bare = packet.to_vec();
     bare[AUTHENTICATOR].fill(0);
@@ -290,7 +290,7 @@ fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
 }
 
-/// An Ethernet address, in any notation that access servers use.
+/// Parses an Ethernet address in any notation that access servers use.
 fn mac(text: &str) -> Option<[u8; 6]> {
     let digits: Vec<u8> = text
         .bytes()
@@ -309,7 +309,7 @@ fn ipv4(value: &[u8]) -> Option<String> {
     Some(Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?).to_string())
 }
 
-/// The addresses and networks of a session, and the reported ones that no subscriber can have.
+/// The addresses and networks of a session, and those reported that no subscriber can have.
 fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (Vec<Prefix>, Vec<String>) {
     let mask = attributes.clone().find(|(kind, _)| *kind == kind::FRAMED_IP_NETMASK);
     let mask = mask.and_then(|(_, value)| Some(u32::from_be_bytes(value.try_into().ok()?)));
@@ -328,12 +328,13 @@ fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (V
 fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
     let one = |address: IpAddr| Prefix::containing(address, 128);
     match kind {
-        // These two values let the user or the server choose (RFC 2865, section 5.8).
+        // The values 255.255.255.255 and 255.255.255.254 let the user or the server choose (RFC
+        // 2865, section 5.8).
         kind::FRAMED_IP_ADDRESS if value.starts_with(&[255, 255, 255]) => None,
         kind::FRAMED_IP_ADDRESS => {
             let address = Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?);
-            // With the first address of its network, a mask names a network behind the customer's
-            // router. With another address it may name a network of many customers.
+            // If the address is the first of its network, the mask names a network behind the
+            // customer's router. Otherwise it may name a network of many customers.
             let network = mask.filter(|mask| mask.leading_ones() == mask.count_ones());
             let network = network.map(|mask| Prefix::containing(address.into(), mask.leading_ones() as u8));
             Some(network.filter(|network| network.address() == address).unwrap_or(one(address.into())))
@@ -350,7 +351,7 @@ fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
     }
 }
 
-/// The network of a route such as `203.0.113.8/29 0.0.0.0 1`: network, gateway and metrics (RFC
+/// The network in a route such as `203.0.113.8/29 0.0.0.0 1`: network, gateway and metrics (RFC
 /// 2865, section 5.22; RFC 3162, section 2.5).
 fn route(text: &str) -> Option<Prefix> {
     let network = text.split_whitespace().next()?;
@@ -371,8 +372,8 @@ fn route(text: &str) -> Option<Prefix> {
 }
 
 impl Request {
-    /// The answer: success, or why not. `None` for an accounting request that failed: without an
-    /// answer it is sent again.
+    /// The answer: success, or the failure. `None` for an accounting request that failed, since
+    /// without an answer it is sent again.
     pub fn answer(&self, done: Result<(), ErrorCause>, secret: &[u8]) -> Option<Vec<u8>> {
         let code = match (self.code, done) {
             (code::ACCOUNTING_REQUEST, Ok(())) => code::ACCOUNTING_RESPONSE,
@@ -385,7 +386,7 @@ impl Request {
         let mut packet = vec![code, self.identifier, 0, 0];
         packet.extend(self.authenticator);
         let mut put = |kind: u8, value: &[u8]| {
-            // A received attribute has at most 253 bytes.
+            // A received attribute has at most 253 bytes, so the length fits.
             packet.extend([kind, value.len() as u8 + 2]);
             packet.extend(value);
         };
@@ -407,7 +408,7 @@ impl Request {
         Some(packet)
     }
 
-    /// Distinguishes a new request from a repeated one.
+    /// Distinguishes a new request from a repeated request.
     pub fn key(&self) -> (u8, u8, [u8; 16]) {
         (self.code, self.identifier, self.authenticator)
     }
@@ -535,7 +536,7 @@ pub(crate) mod tests {
         #[test]
         fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), code in 0_u8..50) {
             let _ = read(&bytes, SECRET, 0);
-            // The same bytes with a valid authenticator, so that attributes are read.
+            // The bytes also get a valid authenticator, so the attributes are read.
             let mut signed = vec![code, 0, 0, 0];
             signed.extend([0; 16]);
             signed.extend(&bytes);

@@ -1,9 +1,9 @@
 //! The changes in a CoA-Request: the class, ceilings and bursts of a subscriber.
 //!
-//! Bandwidths are those of WISPr (vendor 14122, attributes 7 and 8, bit/s), or the text of
+//! Bandwidths come from WISPr (vendor 14122, attributes 7 and 8, bit/s), or from the text of
 //! Mikrotik-Rate-Limit (vendor 14988, attribute 8). That text is `rx/tx`, then pairs of burst
-//! rates, thresholds and times, a priority and the least rates. `rx` is received by the access
-//! server: the upload.
+//! rates, thresholds and times, a priority, and the least rates. The access server receives at
+//! `rx`, which is therefore the upload.
 
 use super::{ErrorCause, kind, text};
 use fairwire_core::{Duration, Rate};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 const WISPR: u32 = 14122;
 const MIKROTIK: u32 = 14988;
 
-/// The columns of the subscriber file for ceilings and bursts: download, then upload.
+/// The columns of the subscriber file for ceilings and bursts: download, upload.
 pub(super) const CEILINGS: [&str; 2] = ["download_ceiling", "upload_ceiling"];
 const BURSTS: [&str; 2] = ["download_burst", "upload_burst"];
 
@@ -44,7 +44,6 @@ fn unsupported(what: String) -> Refused {
     Refused { cause: ErrorCause::UnsupportedAttribute, why: format!("{what} cannot be changed") }
 }
 
-/// The plan in the attributes of a CoA-Request.
 pub(super) fn plan<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])>) -> Result<Plan, Refused> {
     let mut plan = Plan::default();
     for (kind, value) in attributes {
@@ -91,7 +90,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Applies the text of Mikrotik-Rate-Limit. It is a complete plan: omitted parts are cleared.
+    /// Applies the text of Mikrotik-Rate-Limit. It is a complete plan, so values that it omits are
+    /// cleared.
     fn take_rate_limit(&mut self, given: &str) -> Result<(), Refused> {
         let refused = || {
             let allowed = "such as `10M/40M 20M/80M 8M/32M 10/10`: upload/download, then of bursts";
@@ -104,7 +104,7 @@ impl Plan {
         let times = words.next().transpose()?.unwrap_or([1.0; 2]);
         for (word, columns) in CEILINGS.into_iter().zip(BURSTS).rev().enumerate() {
             let rate = |bps: f64| Rate::from_bps(bps as u64);
-            // A burst lasts until the mean over its time reaches the threshold.
+            // A burst lasts until the mean rate over `times` reaches the threshold.
             let time = Duration::from_secs_f64(times[word] * thresholds[word] / bursts[word].max(1.0));
             let burst =
                 rate(bursts[word]).filter(|burst| Some(*burst) > rate(rates[word]) && !time.is_zero());
@@ -158,7 +158,8 @@ mod tests {
         let limit =
             |text: &str| of(&[(kind::VENDOR_SPECIFIC, &vendor(MIKROTIK, 8, text.as_bytes()))]).map(values);
         let whole = limit("10M/40M 20M/80M 8M/32M 10/10 8 1M/2M").unwrap();
-        // In 10 s, the mean at 20 Mbit/s is 8 after 4 s, and at 80 Mbit/s it is 32 after 4 s.
+        // After 4 s, the mean over 10 s is 8 Mbit/s for a burst of 20 Mbit/s, and 32 Mbit/s for 80
+        // Mbit/s.
         let expected = [
             ("download_burst", "80 Mbit/s for 4 s"),
             ("download_ceiling", "40 Mbit/s"),

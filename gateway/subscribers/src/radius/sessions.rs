@@ -1,8 +1,8 @@
 //! Turns requests into edits of the subscriber file.
 //!
-//! The file is the record: its column `leased` has the addresses of open sessions. In memory, this
-//! module keeps which session has which address, so that the end of one session removes no address
-//! of another. After a restart it relearns this from the periodic reports of access servers.
+//! The column `leased` of the file records the addresses of open sessions. In memory, this module
+//! keeps which session has which address, so the end of one session removes no address of another.
+//! After a restart, it learns this again from the periodic reports of access servers.
 
 use super::plan::{CEILINGS, Plan};
 use super::{ErrorCause, Purpose, Request};
@@ -14,10 +14,11 @@ use fairwire_document::shortened;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The most sessions kept. The end of any other session removes the addresses that it names.
+/// The most sessions kept. When any other session ends, the addresses that its report names are
+/// removed.
 const MAX_SESSIONS: usize = 1_000_000;
 
-/// A server's name and its session identifier.
+/// An access server's name, and its session identifier.
 type Key = (String, String);
 /// The sessions of a subscriber, and their addresses.
 type Open = BTreeMap<Key, Vec<Prefix>>;
@@ -27,14 +28,14 @@ type Open = BTreeMap<Key, Vec<Prefix>>;
 pub struct Network {
     /// The existing classes.
     pub classes: BTreeSet<String>,
-    /// The rates of download and upload; `None` if not shaped.
+    /// The rates of download and upload; `None` without shaping.
     pub rates: [Option<Rate>; 2],
 }
 
 /// The open sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Sessions {
-    /// By the name of the subscriber.
+    /// The open sessions, by the subscriber's name.
     open: HashMap<String, Open>,
     count: usize,
 }
@@ -42,7 +43,7 @@ pub struct Sessions {
 /// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Success, or why not.
+    /// Success, or the reason for the failure.
     pub answer: Result<(), ErrorCause>,
     /// A line for the log; empty if nothing is new.
     pub line: String,
@@ -51,16 +52,16 @@ pub struct Outcome {
 /// The effect of several requests on the file.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// The new values of each changed subscriber, each with its column name.
+    /// The new values of each changed subscriber. Each value has its column name.
     pub edits: BTreeMap<String, Vec<(String, String)>>,
     /// The result of each request.
     pub outcomes: Vec<Outcome>,
-    /// The sessions of the named subscribers.
     open: BTreeMap<String, Open>,
 }
 
 impl Sessions {
-    /// Applies `requests` in order to `sheet`. Takes effect only with [`commit`](Sessions::commit).
+    /// Applies `requests` in order to `sheet`. The batch takes effect only with
+    /// [`commit`](Sessions::commit).
     pub fn batch(&self, network: &Network, sheet: &Sheet<'_>, requests: &[Request]) -> Batch {
         let mut work = Work::new(self, network, sheet);
         let outcomes = requests.iter().map(|request| work.take(request)).collect();
@@ -92,7 +93,7 @@ struct Work<'a> {
     sheet: &'a Sheet<'a>,
     by_name: HashMap<&'a str, &'a SubscriberRow>,
     by_mac: HashMap<[u8; 6], &'a SubscriberRow>,
-    /// The previous sessions, by the access server's identifier.
+    /// The previous sessions, by the identifier that the access server gave.
     by_session: OnceCell<HashMap<&'a str, Vec<(&'a str, &'a Key)>>>,
     /// The subscriber of each network typed in the file.
     typed: HashMap<Prefix, &'a str>,
@@ -165,8 +166,8 @@ impl<'a> Work<'a> {
         by_name.or_else(|| self.by_mac.get(request.mac.as_ref()?)).copied()
     }
 
-    /// The subscriber of a change, and its session if known. All its identifiers must agree (RFC
-    /// 5176, section 3).
+    /// The subscriber that a change concerns, and the session if known. All identifiers in the
+    /// request must agree (RFC 5176, section 3).
     fn meant(&self, request: &Request) -> Option<(&'a SubscriberRow, Option<Key>)> {
         let named = self.named(request);
         if request.user.is_some() && named.is_none() {
@@ -181,7 +182,7 @@ impl<'a> Work<'a> {
     }
 
     /// The session with the request's identifier, and its subscriber. A session of the request's
-    /// access server takes precedence; otherwise there must be only one.
+    /// access server takes precedence; without one, the identifier must be unique.
     fn session(&self, request: &Request) -> Option<(String, Key)> {
         let wanted = request.session.as_deref()?;
         let before = self.by_session.get_or_init(|| {
@@ -205,7 +206,7 @@ impl<'a> Work<'a> {
         Some((name.to_owned(), key.clone()))
     }
 
-    /// The subscriber of an address: who leases it, or has the longest typed network around it.
+    /// The subscriber that leases an address, or else has the longest typed network around it.
     fn owner(&self, address: &Prefix) -> Option<&'a SubscriberRow> {
         let name = self.owners.get(address).or_else(|| self.typed.get(address)).copied().or_else(|| {
             let around = self.typed.iter().filter(|(typed, _)| typed.contains(address.address()));
@@ -214,7 +215,7 @@ impl<'a> Work<'a> {
         self.by_name.get(name?).copied()
     }
 
-    /// The subscriber's addresses from its sessions.
+    /// The addresses that a subscriber has from its sessions.
     fn leased(&mut self, row: &'a SubscriberRow) -> &mut Vec<Prefix> {
         let sheet = self.sheet;
         self.leased.entry(&row.name).or_insert_with(|| sheet.prefixes(row, "leased").collect())
@@ -230,7 +231,7 @@ impl<'a> Work<'a> {
             return done(String::new());
         }
         let before = self.open(row).insert(key(request), request.addresses.clone());
-        // Omissions are logged once, not with each Interim-Update.
+        // Omitted addresses are logged once, not with each Interim-Update.
         let is_new = before.as_ref() != Some(&request.addresses);
         self.give_back(row, &before.unwrap_or_default());
         let mut said = Vec::new();
@@ -282,7 +283,7 @@ impl<'a> Work<'a> {
         let mut addresses = request.addresses.clone();
         match known {
             Some(known) => addresses.extend(known),
-            // Neither this request nor an earlier one reported an address of the session.
+            // No request has reported an address of this session.
             None if addresses.is_empty() => addresses = self.leased(row).clone(),
             None => {}
         }
@@ -292,7 +293,7 @@ impl<'a> Work<'a> {
         done(if has_changed { format!("{}: a session ended", row.name) } else { String::new() })
     }
 
-    /// Removes these addresses, except those of the subscriber's other sessions.
+    /// Removes these addresses, except those that the subscriber's other sessions have.
     fn give_back(&mut self, row: &'a SubscriberRow, addresses: &[Prefix]) {
         let held: BTreeSet<Prefix> = self.open(row).values().flatten().copied().collect();
         let is_over = |address: &Prefix| addresses.contains(address) && !held.contains(address);
@@ -356,7 +357,7 @@ impl<'a> Work<'a> {
         done(format!("{name}: {}{notes}", list.join(" ")))
     }
 
-    /// The differences from the file.
+    /// The edits that the file needs.
     fn edits(&self) -> BTreeMap<String, Vec<(String, String)>> {
         let mut edits: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
         for (name, addresses) in &self.leased {
@@ -377,7 +378,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The message that the request matches no subscriber, or several.
+/// The message that no subscriber or several match the request.
 fn unknown(request: &Request) -> String {
     let shown = |what, given: Option<&str>| given.map(|given| format!("{what} `{}`", shortened(given)));
     let mut by: Vec<String> = shown("User-Name", request.user.as_deref()).into_iter().collect();
@@ -422,7 +423,7 @@ mod tests {
         Network { classes: BTreeSet::from(["gold".to_owned()]), rates: [rate, rate] }
     }
 
-    /// The file's new lines after these requests, and the result of each.
+    /// The new lines of `file` after these requests, and the result of each request.
     fn after(sessions: &mut Sessions, file: &str, requests: &[Request]) -> (Vec<String>, Vec<Outcome>) {
         let sheet = read_sheet(SheetText { name: "s.csv", text: file }).unwrap();
         let batch = sessions.batch(&network(), &sheet, requests);

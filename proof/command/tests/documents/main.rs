@@ -1,5 +1,5 @@
-//! Tests of the documents: runs the commands of every page, unless the page gives a reason not to,
-//! and compares their output with the page.
+//! Tests of the documents. They run the commands of every page, unless the page gives a reason not
+//! to, and compare the output with the page.
 //!
 //! docs/how-to/write-a-page.md explains how to mark a page. This test has no list of commands or
 //! pages: every file that ends in `.md` is a page.
@@ -18,8 +18,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// Every page of the repository, sorted by path. git's list excludes files that programs leave
-/// behind.
+/// Every page of the repository, sorted by path. git lists no files that programs leave behind.
 fn pages() -> Vec<Page> {
     let root = root();
     let mut git = Command::new("git");
@@ -27,7 +26,7 @@ fn pages() -> Vec<Page> {
     let listed = git.args(["--", "*.md"]).current_dir(&root).output().expect("git is there");
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     let listed = String::from_utf8(listed.stdout).expect("paths are UTF-8");
-    // A removed page is listed until the removal is committed.
+    // git lists a removed page until the removal is committed.
     let is_there = |path: &&str| root.join(path).is_file() && !root.join(path).is_symlink();
     let page = |path: &str| {
         Page::new(path.to_owned(), fs::read_to_string(root.join(path)).expect("a page is UTF-8"))
@@ -38,7 +37,7 @@ fn pages() -> Vec<Page> {
     pages
 }
 
-/// Calls `check` with every page, several at a time, and returns all findings.
+/// Calls `check` with every page, on several threads, and returns all findings.
 fn over_pages(check: impl Fn(&Page) -> Vec<String> + Sync) -> Vec<String> {
     let (left, found) = (Mutex::new(pages()), Mutex::new(Vec::new()));
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -125,7 +124,7 @@ fn code_in_a_page_is_fenced_and_names_its_language() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Is it about past versions, whose commands may no longer exist?
+/// Is the page about past versions, whose commands may no longer exist?
 fn is_of_the_past(page: &Page) -> bool {
     page.path == "CHANGELOG.md"
 }
@@ -143,8 +142,8 @@ fn commands_that_are_not_run_use_existing_names_and_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The error in a command, judged only by names: adding `--help` keeps it from running. Ignores
-/// everything after `--`, which a shell would run.
+/// The error in a command, if any, judged only by names: `--help` is added, so the command does
+/// nothing. Ignores everything after `--`, which a shell would run.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {

@@ -2,48 +2,44 @@
 
 use std::path::Path;
 
-/// A line that matches any lines and, within a line, any text.
+/// The mark for any text in a line, or alone for any lines.
 const ANYTHING: &str = "…";
 
 /// A page.
 pub(crate) struct Page {
-    /// Relative to the root.
+    /// The path from the root.
     pub(crate) path: String,
     text: String,
-    /// Its blocks of commands.
     pub(crate) blocks: Vec<Block>,
-    /// Commands in its text, and those of blocks that are not run.
+    /// Commands in the text, and those of blocks that are not run.
     pub(crate) commands: Vec<Typed>,
-    /// Mistakes in its marks.
+    /// Mistakes in the page's marks.
     pub(crate) wrong: Vec<String>,
 }
 
-/// A command as typed.
 pub(crate) struct Typed {
     pub(crate) line: usize,
     pub(crate) words: Vec<String>,
 }
 
-/// A block of commands.
 pub(crate) struct Block {
-    /// Its first line, counted from 1.
+    /// The first line of the block, counted from 1.
     pub(crate) line: usize,
     pub(crate) run: Run,
     pub(crate) code: String,
-    /// The block `output` below it.
+    /// The block `output` that follows, if any.
     pub(crate) output: Option<Output>,
 }
 
-/// The output, as printed in the page.
 pub(crate) struct Output {
     pub(crate) line: usize,
     pub(crate) text: String,
 }
 
-/// Whether a block is run.
+/// The condition for running a block.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Run {
-    /// If these are present: `root` or programs.
+    /// Run if all of these are present: `root`, or programs.
     With(Vec<String>),
     /// Never.
     No,
@@ -117,7 +113,7 @@ impl Page {
         }
     }
 
-    /// Adds commands in a paragraph; code may continue on its next line.
+    /// Adds the commands in a paragraph, in which code may continue on the next line.
     fn take_paragraph(&mut self, (line, text): &mut (usize, String)) {
         for code in text.split('`').skip(1).step_by(2) {
             self.commands.extend(typed(*line, code));
@@ -151,7 +147,7 @@ impl Page {
         }
     }
 
-    /// The page with its output replaced by what was printed. Output with `…` is unchanged.
+    /// The page, with each output replaced by the printed text. An output with `…` is unchanged.
     pub(crate) fn renewed(&self, blocks: &[&Block], printed: &[String]) -> String {
         let mut text = self.text.clone();
         for (block, printed) in blocks.iter().zip(printed) {
@@ -165,7 +161,7 @@ impl Page {
     }
 }
 
-/// Parses the mark after `sh`: nothing, `needs: root, curl`, or `no-test: why`.
+/// Parses the mark after `sh`: nothing, `needs: root, curl`, or `no-test: ` and a reason.
 fn run(mark: &str) -> Result<Run, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     if mark.is_empty() {
@@ -185,7 +181,7 @@ fn commands(code: &str) -> Vec<String> {
     code.replace("\\\n", " ").lines().map(str::to_owned).collect()
 }
 
-/// The words of a command of this project, without `sudo`, comments and pipes.
+/// The words of a command, without `sudo`, comments and pipes, if it is one of this project.
 fn typed(line: usize, code: &str) -> Option<Typed> {
     let mut words = Vec::new();
     let (mut word, mut quote, mut is_word) = (String::new(), None, false);
@@ -220,8 +216,8 @@ fn typed(line: usize, code: &str) -> Option<Typed> {
     is_ours.then_some(Typed { line, words })
 }
 
-/// Does `printed` match the page, where a line `…` matches any lines, and `…` within a line any
-/// text?
+/// Does `printed` match the page? In the page, a line `…` matches any lines, and `…` within a line
+/// any text.
 pub(crate) fn is_alike(page: &str, printed: &str) -> bool {
     let (page, printed): (Vec<&str>, Vec<&str>) = (page.lines().collect(), printed.lines().collect());
     lines_alike(&page, &printed)

@@ -10,12 +10,11 @@ use std::process::Command;
 /// Folders that a page may write to, which are copied. Everything else is linked.
 const COPIED: &[&str] = &["scenarios", "docs", "proof", "studies", "examples"];
 
-/// The folder of the built programs and examples. `make prove` builds all of them.
+/// The folder of the programs and examples, all of which `make prove` builds.
 pub(crate) fn built() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_fairwire-proof")).parent().expect("it is in a folder").to_path_buf()
 }
 
-/// The programs of this repository.
 pub(crate) const PROGRAMS: [&str; 3] = ["fairwire", "fairwire-gateway", "fairwire-proof"];
 
 /// The separator between the outputs of two blocks.
@@ -24,12 +23,12 @@ const BETWEEN: char = '\u{1e}';
 /// The exit code of a command that cannot run here.
 const SKIPPED: i32 = 77;
 
-/// `sudo` runs its arguments; `make build` and `make build-gateway` count as done.
+/// A `sudo` that runs its arguments, and a `make` whose `build` and `build-gateway` do nothing.
 const SUDO: &str = "#!/bin/sh\nexec \"$@\"\n";
 const MAKE: &str = "#!/bin/sh\n[ \"$*\" = build ] || [ \"$*\" = build-gateway ] || { echo \"make $*: mark the block `no-test: WHY`\" >&2; exit 1; }\n";
 
-/// `cargo run -p NAME -- ARGUMENTS` runs the program that cargo built for that crate's tests. It
-/// builds nothing, because that takes minutes.
+/// A `cargo`, in which `cargo run -p NAME -- ARGUMENTS` runs the program that the real cargo built
+/// for that crate's tests. Building would take minutes.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in "run -p "*) ;; *) echo "cargo $*: mark the block \`no-test: WHY\`" >&2; exit 1;; esac
 name=$3
@@ -39,7 +38,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do shift; done
 exec "$BUILT/$name" "$@"
 "#;
 
-/// Is the program installed or, for `root`, are root's rights and namespaces available?
+/// Is the program installed? For `root`: are root's rights and namespaces available?
 pub(crate) fn is_there(tool: &str) -> bool {
     let mut command = Command::new("sh");
     let ended = match tool {
@@ -54,21 +53,19 @@ pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
 }
 
-/// The outcome of a page's blocks.
 pub(crate) enum Ended {
-    /// The output of each.
+    /// The output of each block.
     Printed(Vec<String>),
     /// The block, from 0, in which a command failed, and the output.
     Failed(usize, String),
-    /// They cannot run on this machine, for this reason.
+    /// The reason why the blocks cannot run on this machine.
     Skipped(String),
 }
 
 impl Sandbox {
-    /// Creates a sandbox of the checkout at `root`.
     pub(crate) fn new(root: &Path) -> Sandbox {
         let folder = tempfile::tempdir().expect("a folder");
-        // Accessible to others than root: a gateway continues as another user.
+        // A gateway becomes another user, who must have access.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         for entry in fs::read_dir(root).expect("the root is readable") {
             let path = entry.expect("an entry").path();
@@ -95,8 +92,8 @@ impl Sandbox {
         Sandbox { folder }
     }
 
-    /// Runs the blocks in sequence, in one shell. With `is_apart`, in network, mount and process
-    /// namespaces that end with it.
+    /// Runs the blocks in sequence, in one shell. With `is_apart`, the shell has its own network,
+    /// mount and process namespaces.
     pub(crate) fn run(&self, blocks: &[&Block], is_apart: bool) -> Ended {
         let mut script = "set -eu\n".to_string();
         if is_apart {

@@ -1,4 +1,4 @@
-//! A gateway's configuration, generated from a plan.
+//! Generates a gateway's configuration from a plan.
 
 use super::CONFIG;
 use fairwire_catalogue::{Parameters, with_part};
@@ -16,14 +16,13 @@ use fairwire_service::config::{ClassSupport, Config};
 use fairwire_testbed::bed::Side;
 use std::path::Path;
 
-/// The version of the generated configuration.
 const FORMAT: u32 = 2;
-/// The time between samples of the totals, which is the error at either end of a measurement.
+/// The time between samples of the totals. A measurement may be wrong by it at either end.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
-/// Flows besides the contest's: traffic of the kernels themselves.
+/// The number of flows besides the contest's, which the kernels themselves send.
 const OTHER_FLOWS: u32 = 64;
 
-/// Checks that a gateway supports this configuration.
+/// Checks that a gateway supports the configuration of this plan.
 pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {
     let choice = plan.choice();
     let nothing = Parameters::default();
@@ -46,14 +45,14 @@ pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), Cannot
     }
 }
 
-/// The configuration of a gateway that shares the link of `contest` from the source to the sink,
-/// with its control socket at `socket`.
+/// The configuration of a gateway that shares the link of `contest` from the source to the sink.
+/// The control socket is `socket`.
 pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> String {
     let flows = contest.senders.len() as u32 + OTHER_FLOWS;
     let upload = DirectionSpec {
         rate: Quantity(contest.rate),
         autorate: None,
-        // Counts only IP packets, as the simulator does.
+        // The gateway counts only IP packets, as the simulator does.
         framing: FramingSpec { overhead_bytes: Some(-ETHERNET_HEADER_BYTES), ..FramingSpec::default() },
         discipline: Some(plan.choice()),
         defaults: Some(DefaultsChoice::Reference),
@@ -87,8 +86,8 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             captured: Some(0),
             ..TelemetrySpec::default()
         },
-        // The kernel ends a process together with its parent only if the process does not change
-        // its user.
+        // The process must keep its user, since otherwise the kernel does not end it together with
+        // its parent.
         safety: SafetySpec { user: Some("root".into()), ..SafetySpec::default() },
     };
     toml::to_string(&spec).expect("a configuration is plain data")

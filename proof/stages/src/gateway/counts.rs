@@ -1,9 +1,9 @@
 //! Derives counts between two instants from a gateway's counters.
 //!
-//! Totals date from the gateway's last interval. Flow counters are copied twice a second. Their
+//! Totals are those of the gateway's last interval. Flow counters are copied twice a second. Their
 //! values at an instant are interpolated between the copies before and after it, in proportion to
-//! the link's counter of the same quantity. The flows therefore sum to the link, even if a full
-//! buffer drops in bursts; the division of a burst among flows is known only to half a second.
+//! the link's counter of the same quantity. So the flows sum to the link, even if a full buffer
+//! drops in bursts. But the division of a burst among flows is known only to half a second.
 
 use fairwire_control::snapshot::{
     CountsSnapshot, FlowCounts, PortSnapshot, SojournHistogram, TotalsSnapshot, WayCounts,
@@ -21,20 +21,21 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) struct Reading {
     /// The time of the totals, seconds after the gateway's start.
     pub at_s: f64,
-    /// The direction to the sink; its flows are in `flows`.
+    /// The direction to the sink. Its flows are in `flows`.
     pub way: WayCounts,
     /// Per sender.
     flows: Vec<FlowCount>,
     /// The sum of all copied flows: the link's count at that time.
     copied: FlowCount,
-    /// The time of the oldest copy of a flow's counters; before everything else if there are no
-    /// flows.
+    /// The time of the oldest copy of a flow's counters. If there are no flows, it precedes all
+    /// other times.
     pub copied_s: f64,
     ports: Vec<PortSnapshot>,
 }
 
 impl Reading {
-    /// Parses the answer `counts`, for flows with these `names`; `None` if it has no upload.
+    /// Parses the answer `counts`, for flows with these `names`. Returns `None` if it has no
+    /// upload.
     pub(super) fn of(counts: CountsSnapshot, names: &[String]) -> Option<Reading> {
         let CountsSnapshot { uptime_s, ways, ports, .. } = counts;
         let mut way = ways.into_iter().find(|way| way.way == "upload")?;
@@ -70,7 +71,7 @@ impl Reading {
         Backlog { packets: u32::try_from(backlog_packets).unwrap_or(u32::MAX), bytes: backlog_bytes }
     }
 
-    /// The count of the entire link, which the flows share.
+    /// The count of the entire link that the flows share.
     pub(super) fn link(&self) -> FlowCount {
         let TotalsSnapshot { packets_in, bytes_in, packets_out, bytes_out, dropped, marked, lost, .. } =
             &self.way.totals;
@@ -85,8 +86,8 @@ impl Reading {
         }
     }
 
-    /// The counters of each flow when the link's were `link`, between this copy and the following
-    /// copy `after`.
+    /// The counters of each flow when the link's were `link`, which was between this copy and the
+    /// next copy `after`.
     pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
         let part = |of: fn(&FlowCount) -> u64| {
             let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));
@@ -96,8 +97,8 @@ impl Reading {
         let came = part(|count| count.packets_in);
         let dropped = part(|count| count.dropped);
         let marked = part(|count| count.marked);
-        // A packet leaves the discipline when its transmission starts, but the link counts it at
-        // the end.
+        // A packet leaves the discipline when its transmission starts, but the link counts the
+        // packet at the end.
         let left = part(|count| count.bytes_out);
         let flows = self.flows.iter().zip(&after.flows);
         flows
@@ -117,7 +118,7 @@ impl Reading {
     }
 }
 
-/// The gateway's losses that it counts as drops of the packet's flow.
+/// The losses that the gateway counts as drops of the packet's flow.
 const CHARGED: [Loss; 3] = [Loss::NoBuffer, Loss::TooLong, Loss::NotIp];
 
 fn counted(flow: &FlowCounts) -> FlowCount {
@@ -125,7 +126,7 @@ fn counted(flow: &FlowCounts) -> FlowCount {
     FlowCount { packets_in, bytes_in, dropped, marked, packets_out, bytes_out }
 }
 
-/// An instant: its counts, and the first copy of flows after it.
+/// The counts at an instant, and the first copy of flows after it.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     at: Reading,
@@ -133,7 +134,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// The instant of `reading`.
+    /// Marks the instant of `reading`.
     pub(super) fn at(reading: Reading) -> Mark {
         Mark { at: reading, after: None }
     }
@@ -145,7 +146,7 @@ impl Mark {
         }
     }
 
-    /// The counts from here until `end`; `None` if not known yet.
+    /// The counts between this instant and `end`; `None` if not known yet.
     pub(super) fn until(&self, end: &Mark, plan: &ContestPlan, most_waiting: u64) -> Option<Counted> {
         let (before, after) = (self.flows()?, end.flows()?);
         let window = Duration::from_secs_f64(end.at.at_s - self.at.at_s);
@@ -154,7 +155,6 @@ impl Mark {
         Some(Counted { window, flows, link })
     }
 
-    /// The counters of each flow at this instant.
     fn flows(&self) -> Option<Vec<FlowCount>> {
         Some(self.at.flows_at(self.after.as_ref()?, &self.at.link()))
     }
@@ -198,13 +198,12 @@ fn link_record(from: &Reading, to: &Reading, plan: &ContestPlan, most_waiting: u
     link
 }
 
-/// The counts by name since `before`, without zeros.
+/// The counts by name since `before`, except zeros.
 fn since(before: &BTreeMap<String, u64>, now: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let counted = now.iter().map(|(name, now)| (name.clone(), now - before.get(name).copied().unwrap_or(0)));
     counted.filter(|(_, count)| *count > 0).collect()
 }
 
-/// The waits of packets between two instants.
 struct Waits<'a> {
     bounds_s: &'a [f64],
     counts: Vec<u64>,
@@ -220,7 +219,7 @@ impl<'a> Waits<'a> {
         Waits { bounds_s: &now.bounds_s, counts, count, sum_s: now.sum_s - before.sum_s }
     }
 
-    /// The mean is exact, the quantiles to half a bucket: 3.2 %.
+    /// The waits: the mean is exact, and the quantiles to half a bucket (3.2 %).
     fn sojourn(&self) -> Sojourn {
         if self.count == 0 {
             return Sojourn::default();
@@ -267,7 +266,7 @@ mod tests {
         }
     }
 
-    /// The answer of a link that `packets` have left, with its count of drops.
+    /// The answer of a link, with its numbers of departed and dropped packets.
     fn reading(uptime_s: f64, [packets, dropped]: [u64; 2], flows: Vec<FlowCounts>) -> Reading {
         let mut way = WayCounts { way: "upload".into(), flows, ..WayCounts::default() };
         (way.totals.packets_out, way.totals.bytes_out) = (packets, packets * 100);
@@ -293,15 +292,15 @@ mod tests {
     #[test]
     fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // Twelve of 60 drops came before the instant, wherever it is in the half second.
+        // Of 60 drops in the half second, 12 came before the instant, wherever that is.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
             mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
             let flows = mark.flows().expect("a copy came");
             assert_eq!((flows[0].dropped, flows[1].dropped), (5 + 8, 2 + 4), "{at_s}");
         }
-        // The link drops nothing between the first copy and the instant, so the entire burst comes
-        // after the instant.
+        // The link drops nothing between the first copy and the instant, so the entire burst is
+        // later.
         let mut mark = Mark::at(reading(10.4, [0, 7], copy(10.0, 5, 2)));
         mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));
         assert_eq!(mark.flows().expect("a copy came")[0].dropped, 5);

@@ -1,4 +1,4 @@
-//! Polls the counts of a gateway, and converts them to records.
+//! Polls the counts of a gateway, and turns them into records.
 
 use super::counts::{Mark, Reading};
 use super::samples::Samples;
@@ -17,11 +17,11 @@ pub(super) struct Counters<'a> {
     socket: &'a Path,
     /// The gateway's rates after the start, until they are sent.
     steps: Vec<RateStep>,
-    /// The names of the flows in the gateway, per sender.
+    /// The gateway's names of the flows, by sender.
     names: Vec<String>,
     poll_at: Time,
     samples: Samples,
-    /// The longest queue observed since measuring started, packets.
+    /// The longest queue since measuring started, packets.
     most_waiting: u64,
     begin: Option<Mark>,
     end: Option<Mark>,

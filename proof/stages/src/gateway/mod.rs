@@ -1,9 +1,9 @@
-//! This machine's own TCP and UDP, in network namespaces, through the gateway's own process with a
-//! configuration generated from the plan.
+//! This machine's TCP and UDP, in network namespaces, through a gateway process. The gateway's
+//! configuration is generated from the plan.
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
 //! Instead of the lab's forwarding, this stage starts `fairwire-gateway run CONFIG`. The counts of
-//! the link are that gateway's, polled over its control socket. The program must pass its
+//! the link are the gateway's, polled over its control socket. The program must pass its
 //! `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
 
 mod config;
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::{fs, io};
 
-/// The gateway's own process on this machine, between real sockets.
+/// A gateway process on this machine, between real sockets.
 #[derive(Clone, Copy, Debug)]
 pub struct Gateway;
 
@@ -39,8 +39,8 @@ const PROGRAM: &str = "fairwire-gateway";
 const CONFIG: &str = "gateway.toml";
 const LOG: &str = "log";
 const SOCKET: &str = "gateway.sock";
-/// How long flows continue after the end: counters are copied twice a second, so those of the end
-/// are known only later.
+/// The time for which flows continue after the end. Counters are copied twice a second, so their
+/// values at the end are known only later.
 const TAIL: Duration = Duration::from_ms(750);
 
 impl Stage for Gateway {
@@ -80,7 +80,6 @@ impl Stage for Gateway {
     }
 }
 
-/// The path of the gateway's program.
 fn program() -> Result<PathBuf, CannotRun> {
     find(PROGRAM).ok_or_else(|| {
         CannotRun::lacking(
@@ -92,7 +91,6 @@ fn program() -> Result<PathBuf, CannotRun> {
     })
 }
 
-/// The gateway's rates after the start.
 fn rate_steps(law: &RateLaw, duration: Duration) -> Result<Vec<RateStep>, CannotRun> {
     let steps = steps(law, duration)?;
     if steps.len() > MAX_STEPS {
@@ -137,7 +135,7 @@ fn hold(
     let gateway = Program {
         file,
         arguments: vec!["run".into(), path(CONFIG)],
-        // The gateway's process may create its lock file and its socket in the scratch folder.
+        // In the scratch folder, the gateway may create its lock file and its socket.
         environment: vec![("RUNTIME_DIRECTORY".into(), folder.to_string_lossy().into_owned())],
         log: folder.join(LOG),
     };
@@ -157,7 +155,7 @@ fn hold(
 /// The lines of a gateway's log quoted in an error.
 const LAST_WORDS: usize = 3;
 
-/// Adds the gateway's last log lines, if the gateway is what failed.
+/// Adds the gateway's last log lines to `error`, if the gateway failed.
 fn with_last_words(error: ContestError, folder: &Path) -> ContestError {
     let is_of_gateway = match &error {
         ContestError::Gateway(_) => true,

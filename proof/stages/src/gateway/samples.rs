@@ -1,15 +1,14 @@
 //! Snapshots of the link at a fixed interval, from a gateway's answers.
 //!
-//! The queue and the link's total drops and marks date from the gateway's last interval. The counts
-//! of each flow are interpolated between two copies of its counters, so they are known only after
-//! the later copy.
+//! The queue and the link's total drops and marks are those of the gateway's last interval. The
+//! counts of each flow are interpolated between two copies of its counters, so they are known only
+//! after the later copy.
 
 use super::counts::Reading;
 use fairwire_core::{Duration, Time};
 use fairwire_datapath::account::FlowCount;
 use fairwire_experiment::series::{Count, Rhythm, Snapshot};
 
-/// The snapshots of a run.
 pub(super) struct Samples {
     rhythm: Rhythm,
     /// The latest copy of flows.
@@ -20,9 +19,9 @@ pub(super) struct Samples {
     taken: Vec<Snapshot>,
 }
 
-/// The link at an instant, waiting for the next copy of its flows.
+/// The link at an instant, until the next copy of its flows.
 struct Waiting {
-    /// When the gateway took its totals, seconds after its start.
+    /// The time of the gateway's totals, seconds after its start.
     at_s: f64,
     link: FlowCount,
     /// Without flows.
@@ -59,8 +58,8 @@ impl Samples {
         }
     }
 
-    /// Completes the first `known` waiting snapshots, between the latest copy and the following
-    /// copy `after`.
+    /// Completes the first `known` waiting snapshots, between the latest copy and the next copy
+    /// `after`.
     fn settle(&mut self, known: usize, after: &Reading) {
         let whole = self.waiting.drain(..known).map(|Waiting { link, snapshot, .. }| {
             let flows = self.copy.flows_at(after, &link).iter().map(count).collect();
@@ -69,7 +68,7 @@ impl Samples {
         self.taken.extend(whole);
     }
 
-    /// All snapshots of a run. After the last copy, flows do not change.
+    /// All snapshots of a run. After the last copy, the counts of flows do not change.
     pub(super) fn finish(mut self) -> Vec<Snapshot> {
         let last = self.copy.clone();
         self.settle(self.waiting.len(), &last);
@@ -90,8 +89,8 @@ mod tests {
         Duration::from_ms(ms)
     }
 
-    /// A gateway's answer `at_ms` after its start, with `dropped` drops of its link and a flow's
-    /// counters copied at `copied_ms`.
+    /// A gateway's answer `at_ms` after its start: waiting and dropped packets of its link, and a
+    /// flow's counter `packets`, copied at `copied_ms`.
     fn reading(at_ms: f64, [waits, dropped]: [u64; 2], copied_ms: f64, packets: u64) -> Reading {
         let flow = FlowCounts {
             flow: "a".into(),
@@ -122,7 +121,7 @@ mod tests {
         take(50, reading(1050.0, [1, 50], 1000.0, 0));
         take(100, reading(1098.0, [2, 98], 1000.0, 0));
         take(200, reading(1200.0, [3, 200], 1000.0, 0));
-        // Another copy: only now are the flow's counts known.
+        // With this copy, the flow's counts become known.
         take(210, reading(1209.0, [4, 209], 1205.0, 205));
         take(300, reading(1300.0, [5, 300], 1205.0, 205));
         let taken = samples.finish();

@@ -1,8 +1,8 @@
-//! This kernel's own discipline and its own TCP, between network namespaces.
+//! This kernel's discipline and its TCP, between network namespaces.
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
-//! Instead of the lab, the kernel forwards over a bridge, and its discipline shares the direction
-//! to the sink under HTB. Packet sockets watch both ends of that link. In contrast to
+//! Instead of the lab, the kernel forwards over a bridge. Its discipline shares the direction to
+//! the sink under HTB. Packet sockets watch both ends of that link. In contrast to
 //! [`linux`](crate::linux), this uses the kernel of this machine with its available disciplines, in
 //! real time.
 
@@ -32,14 +32,14 @@ use samples::Samples;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::AtomicBool;
 
-/// This kernel's own discipline and its own TCP.
+/// This kernel's discipline and its TCP.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// How late a busy machine may run the kernel's shaper without a loss of link rate; as in the
+/// The delay of the kernel's shaper on a busy machine that costs no link rate, as in the
 /// laboratory.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// The time after the end in which packets leave or are dropped; longer than the longest queue.
+/// The time after the end in which packets leave or are dropped, longer than the longest queue.
 const DRAIN: Duration = Duration::from_secs(2);
 
 impl Stage for Kernel {
@@ -56,7 +56,7 @@ impl Stage for Kernel {
         let dumbbell = Dumbbell::of(plan, 0)?;
         let at_gateway = at_gateway(plan, &dumbbell)?;
         contest::check(&dumbbell)?;
-        // A kernel may provide a discipline as a module, so only an attempt to use it shows whether
+        // The kernel may have a discipline as a module, so only an attempt to use it shows whether
         // it exists.
         let contest = ContestPlan::of(plan, 0, &dumbbell);
         let (mut unwatched, never) = (|_: f64| {}, AtomicBool::new(false));
@@ -96,12 +96,12 @@ fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotR
 
 /// The kernel's timer resolution.
 fn tick() -> Duration {
-    // The coarse clock advances with each tick.
+    // The coarse clock advances with each timer tick.
     let resolution = clock_getres(ClockId::MonotonicCoarse);
     Duration::from_ns(resolution.tv_nsec.unsigned_abs())
 }
 
-/// Converts an error: a kernel that refuses the shaping lacks a required part.
+/// Converts an error. A kernel that refuses the shaping lacks a module.
 fn refused(error: ContestError) -> ContestError {
     match error {
         ContestError::Testbed(TestbedError::Helper { role, operation, reason }) if role == "gateway" => {
@@ -135,7 +135,7 @@ struct Ends<'a> {
     exit: AfPacket,
     /// The packets observed since the contest started.
     seen: Option<WatchedPackets>,
-    /// Departures received but not yet matched.
+    /// Departures received but not matched yet.
     leaving: Vec<Passing>,
     /// The snapshots of the link, if samples are requested.
     samples: Option<Samples>,
@@ -150,7 +150,6 @@ impl<'a> Ends<'a> {
         Ok(Ends { plan, entry, exit, seen: None, leaving: Vec::new(), samples })
     }
 
-    /// Observes arrivals and departures until `time`.
     fn watch_until(&mut self, time: Time) -> Result<(), ContestError> {
         while let Some(idle) = Some(time.since(clock::now())).filter(|idle| *idle > Duration::ZERO) {
             let mut waits = [&self.entry, &self.exit].map(|port| PollFd::new(port, PollFlags::IN));
@@ -168,8 +167,8 @@ impl<'a> Ends<'a> {
 
     fn watch(&mut self) -> Result<(), PortError> {
         let Ends { entry, exit, seen, leaving, samples, .. } = self;
-        // Every departure has an earlier arrival. Departures are therefore fetched first, and
-        // matched once all arrivals are known.
+        // Every departure has an earlier arrival. So departures are fetched first, and matched once
+        // all arrivals are known.
         exit.receive(&mut |frame, _| leaving.extend(seen.iter().find_map(|seen| seen.passing(frame))))?;
         let now = clock::now();
         let mut is_empty = false;

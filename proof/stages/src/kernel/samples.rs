@@ -1,9 +1,9 @@
-//! Snapshots of the link at a fixed interval: the queue and the drops from the kernel's own
-//! counters, the flows from observations at both ends of the link.
+//! Snapshots of the link at a fixed interval. The queue and the drops come from the kernel's
+//! counters, and the flows from observations at both ends of the link.
 //!
-//! A kernel discipline keeps the order within each flow, so a packet counts as dropped when a later
-//! one of its flow leaves. The flows' drops are therefore those of the link, delayed by the
-//! queueing time.
+//! A kernel discipline keeps the order within each flow. So a packet is known to be dropped when a
+//! later packet of its flow leaves. The flows' drops are therefore those of the link, delayed by
+//! the queueing time.
 
 use crate::linux::ETHERNET;
 use crate::linux::watched::Passing;
@@ -17,15 +17,13 @@ use fairwire_testbed::bed::Side;
 use fairwire_testbed::shaping::QUEUE;
 use std::collections::VecDeque;
 
-/// The snapshots of a run.
 pub(super) struct Samples {
     rhythm: Rhythm,
     /// The connection that reads the queue's state, in the gateway's network.
     netlink: Netlink,
     drops: Drops,
-    /// In the order of results.
+    /// The flows, in the order of results.
     flows: Vec<Flow>,
-    /// The snapshots so far.
     pub(super) taken: Vec<Snapshot>,
 }
 
@@ -53,12 +51,11 @@ impl Samples {
         self.rhythm.due(start)
     }
 
-    /// A packet of flow number `flow` arrived at the link.
+    /// Records that a packet of flow number `flow` arrived at the link.
     pub(super) fn came(&mut self, flow: usize, packet: Passing) {
         self.flows[flow].inside.push_back(packet.identification);
     }
 
-    /// A packet of flow number `flow` left the link.
     pub(super) fn left(&mut self, flow: usize, packet: Passing) {
         self.flows[flow].left(packet);
     }

@@ -1,4 +1,5 @@
-//! The guest's part of a contest in a Linux kernel: its own TCPs and UDP over its own discipline.
+//! The guest's side of a contest in a Linux kernel, which runs its TCPs and UDP over its
+//! discipline.
 
 use super::modules::Modules;
 use super::program::Fallible;
@@ -15,27 +16,27 @@ use serde::{Deserialize, Serialize};
 pub struct Contest {
     /// The rate of the bottleneck, bit/s.
     pub rate_bps: u64,
-    /// The later rates and their times: nanoseconds after the start, and bit/s.
+    /// Later rates of the bottleneck: nanoseconds after the start, and bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
     /// The overhead of each frame at the bottleneck, added to its bytes from the Ethernet header
-    /// on: -14 if IP packets are counted.
+    /// on. It is -14 if IP packets are counted.
     pub overhead: i32,
     /// The longest IP packet.
     pub mtu: u32,
-    /// The discipline and its parameters, in the form of `tc`.
+    /// The discipline with its parameters, in the form of `tc`.
     pub discipline: String,
-    /// The modules that the kernel needs for it.
+    /// The modules that the kernel needs for the discipline.
     pub modules: Vec<String>,
     /// The classes of flows.
     pub classes: Vec<Class>,
     /// The start of each flow, in the order of classes.
     pub starts: Vec<u64>,
-    /// The unmeasured start, nanoseconds.
+    /// The time before measuring starts, nanoseconds.
     pub warm_up_ns: u64,
     /// The total length, nanoseconds.
     pub duration_ns: u64,
-    /// The effect of the wire behind the bottleneck on packets, if any.
+    /// The faults of the wire behind the bottleneck, if any.
     #[serde(default)]
     pub faults: Option<Faults>,
 }
@@ -43,13 +44,13 @@ pub struct Contest {
 /// Identical flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Class {
-    /// The traffic of each: TCP, or UDP at a constant rate.
+    /// The traffic of each flow: TCP, or UDP at a constant rate.
     pub sends: Sends,
     /// The number of flows.
     pub flows: usize,
     /// The round-trip time without queueing, nanoseconds.
     pub rtt_ns: u64,
-    /// Does its TCP use ECN?
+    /// Does the class's TCP use ECN?
     pub ecn: bool,
 }
 

@@ -11,15 +11,14 @@ use std::path::{Path, PathBuf};
 
 /// The environment variable with the job, set by the kernel's command line.
 pub(super) const JOB_VARIABLE: &str = "FAIRWIRE_GUEST_JOB";
-/// The file, next to the job file, that contains the fraction of the job that is done.
+/// The file next to the job file with the fraction of the job that is done.
 pub(super) const PROGRESS: &str = "progress.txt";
-/// The file, next to the job file, that contains the reason why the guest gave up.
+/// The file next to the job file with the reason why the guest gave up.
 pub(super) const FAILURE: &str = "failure.txt";
-/// The file, next to the job file, whose creation starts the virtual clock. Its name is the same as
-/// in `examples/virtual_clock.rs`.
+/// The file next to the job file whose creation starts the virtual clock.
+/// `examples/virtual_clock.rs` has the same name.
 const CLOCK_STARTS: &str = "virtual-clock-starts";
 
-/// The runs of a guest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The folder for results.
@@ -33,26 +32,26 @@ pub(super) struct Job {
 /// One run of a guest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its name, unique in its job; also that of its result.
+    /// The run's name, unique in its job, and its result's.
     pub name: String,
     /// The work, in the format of the function that does it.
     pub work: serde_json::Value,
 }
 
 impl Run {
-    /// The name of its result in the job's folder.
+    /// The name of the result file in the job's folder.
     pub fn file(&self) -> String {
         format!("{}.json", self.name)
     }
 }
 
-/// A function that performs a run. It returns the content of the result file, and meanwhile reports
+/// A function that performs a run and returns the content of the result file. Meanwhile it reports
 /// the fraction done.
 pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
 
-/// Takes over if this process belongs to a guest, and does not return then. The process either
-/// keeps the guest or is its first process. The first process performs each run with `work`, and
-/// switches the guest off. Call this first in `main`.
+/// Takes over if this process belongs to a guest, then does not return. The process either keeps
+/// the guest or is its first process. The first process performs each run with `work`, and switches
+/// the guest off. Must be called first in `main`.
 pub fn take_over(work: &mut Work<'_>) {
     keeper::take_over();
     let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };
@@ -72,7 +71,7 @@ fn try_run(file: &Path, work: &mut Work<'_>) -> Result<(), (PathBuf, Box<dyn Err
         for (run, before) in job.runs.iter().zip(0u32..) {
             let mut progress = |fraction: f64| {
                 let done = (f64::from(before) + fraction) / all;
-                // Host files are slow, so write one per hundredth.
+                // Host files are slow, so only each hundredth is written.
                 if (done * 100.0) as u32 > shown {
                     shown = (done * 100.0) as u32;
                     let _ = fs::write(folder.join(PROGRESS), done.to_string());
@@ -93,9 +92,10 @@ fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;
     }
-    // All queued packets of a discipline are charged to the one socket that sent them.
+    // All packets that wait in a discipline are charged to the single socket that sent them.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
-    // The pages for all TCPs together. The default depends on the guest's small memory.
+    // The limit is in pages, for all TCPs together. The default depends on the guest's small
+    // memory.
     fs::write("/proc/sys/net/ipv4/tcp_mem", "100000 100000 100000")?;
     fs::write(own.join(CLOCK_STARTS), "")?;
     Ok(modules)

@@ -1,11 +1,11 @@
-//! Keeps a guest in a process namespace: all of its processes end with it, and it ends with the
-//! program that started it.
+//! Keeps a guest in a process namespace. All of the guest's processes end with it, and it ends with
+//! the program that started it.
 //!
 //! User Mode Linux has one host process per guest process, and leaves them behind if its kernel is
-//! killed. Our program therefore starts itself again; the second process creates the namespace and
-//! starts the program once more. The third, the first process of the namespace, becomes the kernel.
-//! The host kills each of the two when its parent ends, and the others with the namespace's first
-//! process.
+//! killed. So our program starts itself again. The second process creates the namespace, and starts
+//! the program once more. The third process, the first of the namespace, becomes the kernel. The
+//! host kills the second and the third process when their parents end, and the others with the
+//! third.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
 use fairwire_testbed::pid_namespace::THIS_PROGRAM;
@@ -19,16 +19,16 @@ const VARIABLE: &str = "FAIRWIRE_GUEST_KEEPER";
 const OUTER: &str = "outer";
 const INNER: &str = "inner";
 
-/// The command that starts `program` with `clock` preloaded, in a namespace that ends with it or
-/// with this thread.
+/// The command that starts `program` with `clock` preloaded, in a namespace that ends with
+/// `program` or with this thread.
 pub(super) fn command(program: &Path, clock: &Path) -> Command {
     let mut command = Command::new(THIS_PROGRAM);
     command.env(VARIABLE, OUTER).arg(clock).arg(program);
     command
 }
 
-/// Acts as a keeper if this process is one, and does not return then. Call this before starting a
-/// second thread.
+/// Acts as a keeper if this process is one, then does not return. Must be called before a second
+/// thread is started.
 pub(super) fn take_over() {
     let Some(which) = std::env::var_os(VARIABLE) else { return };
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -42,7 +42,7 @@ pub(super) fn take_over() {
 fn keep(arguments: &[OsString]) -> Result<i32, String> {
     die_with_parent().map_err(|trouble| trouble.to_string())?;
     if let Err(trouble) = part_processes() {
-        // The kernel itself still ends with this process.
+        // The guest's kernel still ends with this process.
         eprintln!("processes of a guest that is killed may be left behind: {trouble}");
     }
     let status = Command::new(THIS_PROGRAM).env(VARIABLE, INNER).args(arguments).status();
@@ -56,7 +56,7 @@ fn become_the_kernel(arguments: &[OsString]) -> Result<i32, String> {
     Err(format!("starting {}: {error}", Path::new(program).display()))
 }
 
-/// The exit code as reported by shells, including that of a killed process.
+/// The exit code as shells report it, even of a killed process.
 fn code(status: ExitStatus) -> i32 {
     status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }

@@ -1,10 +1,10 @@
-//! Linux's own discipline and its own TCP, in User Mode Linux.
+//! Linux's discipline and its TCP, in User Mode Linux.
 //!
 //! User Mode Linux is a separate program, of which nothing is copied. Its clock is virtual
 //! (`examples/virtual_clock.rs`): it does not advance while the guest works, and jumps to the next
-//! timer when it idles, so a run is independent of the machine's load. Senders, round-trip times
-//! and start times come from the scenario. The discipline is the kernel's, with the parameters
-//! given by `qdisc`.
+//! timer when the guest idles. So a run is independent of the machine's load. Senders, round-trip
+//! times and start times come from the scenario. The discipline is the kernel's, with the
+//! parameters that `qdisc` gives.
 
 pub mod contest;
 pub mod guest;
@@ -38,13 +38,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use uml::{Uml, UmlError, result};
 
-/// Linux's own discipline and its own TCP, in User Mode Linux.
+/// Linux's discipline and its TCP, in User Mode Linux.
 #[derive(Clone, Copy, Debug)]
 pub struct Linux;
 
 /// Bytes of a frame before its IP packet.
 pub(crate) const ETHERNET: u32 = 14;
-/// The timer resolution of the guest's kernel: Debian's has 100 Hz.
+/// The timer resolution of Debian's guest kernel, which has 100 Hz.
 const TICK: Duration = Duration::from_ms(10);
 /// The most sender classes, each of which has a separate network.
 const MAX_CLASSES: usize = 200;
@@ -94,8 +94,8 @@ impl Stage for Linux {
     }
 }
 
-/// Takes over if this process belongs to a guest of this stage, and does not return then. Call this
-/// first in `main`.
+/// Takes over if this process belongs to a guest of this stage, then does not return. Must be
+/// called first in `main`.
 pub fn take_over() {
     guest::take_over(&mut |run, modules, progress| {
         let contest: Contest = serde_json::from_value(run.work.clone())?;
@@ -107,7 +107,7 @@ fn missing(error: UmlError) -> CannotRun {
     CannotRun::lacking(error.to_string(), "another stage")
 }
 
-/// The part of `law` that netem supports.
+/// The faults of `law` that netem supports.
 fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     let WireLaw { delays: _, outages, delay_trace: _, loss, jitter, overtakes, reorder, duplicate } = law;
     let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];
@@ -141,7 +141,7 @@ fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     }
 }
 
-/// The contest of `dumbbell`, and the sender index of each of its flows.
+/// The contest of `dumbbell`, and for each of its flows the index of the sender.
 fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, Vec<usize>), CannotRun> {
     check_device(plan, "linux")?;
     let stops = dumbbell.senders.iter().find(|sender| sender.stop.is_some());
@@ -171,7 +171,7 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, 
     Ok((contest, order))
 }
 
-/// Groups identical senders, in order of first occurrence; returns the classes, and the sender
+/// Groups identical senders, in order of first occurrence. Returns the classes, and the sender
 /// index of each flow.
 ///
 /// The kernel's shaper releases a packet when its transmission starts, so the delay includes the
@@ -195,8 +195,8 @@ fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<u
     (classes.into_iter().map(counted).collect(), order)
 }
 
-/// The record of each sender, in order. Throughput is what left the bottleneck, counted as IP
-/// packets.
+/// The record of each sender, in order. Throughput is the traffic that left the bottleneck, counted
+/// as IP packets.
 fn flow_records(dumbbell: &Dumbbell, order: &[usize], tally: &Tally, window: Duration) -> Vec<FlowRecord> {
     let senders = &dumbbell.senders;
     let mut places: Vec<usize> = vec![0; senders.len()];
@@ -211,7 +211,7 @@ fn flow_records(dumbbell: &Dumbbell, order: &[usize], tally: &Tally, window: Dur
 }
 
 impl From<&FlowTally> for FlowCount {
-    /// Counts as IP packets; the number of arrived bytes is unknown.
+    /// Counts IP packets. The number of arrived bytes is unknown.
     fn from(flow: &FlowTally) -> Self {
         FlowCount {
             packets_in: flow.arrived,

@@ -1,4 +1,4 @@
-//! Loads kernel modules in the guest, dependencies first; the guest has no `modprobe`.
+//! Loads kernel modules in the guest, which has no `modprobe`. Dependencies are loaded first.
 
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Modules {
     folder: PathBuf,
-    /// By name: the path below the folder, and the paths of its dependencies.
+    /// The path below the folder and the paths of the dependencies, by name.
     known: BTreeMap<String, (String, Vec<String>)>,
 }
 
@@ -21,8 +21,8 @@ impl Modules {
         Ok(Modules { folder: folder.to_owned(), known: text.lines().filter_map(line).collect() })
     }
 
-    /// Loads `name` and its dependencies. A module that is loaded already is no error; a missing
-    /// one is.
+    /// Loads `name` and its dependencies. A module that is already loaded is no error, but a
+    /// missing module is.
     pub fn load(&self, name: &str) -> io::Result<()> {
         let Some((path, needs)) = self.known.get(name) else {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("this kernel has no module {name}")));
@@ -34,7 +34,7 @@ impl Modules {
         Ok(())
     }
 
-    /// Loads `name` if it is a module of this kernel; otherwise it may be built in.
+    /// Loads `name` if this kernel has such a module. If not, it may be built in.
     pub fn load_if_known(&self, name: &str) -> io::Result<()> {
         if self.known.contains_key(name) { self.load(name) } else { Ok(()) }
     }

@@ -5,8 +5,8 @@
 //! senders of class 1 --/
 //! ```
 //!
-//! Only the link from the router to the receivers is slow. netem adds the round-trip time of a
-//! class to its acknowledgements, between the router and its senders. If the link's wire has
+//! Only the link from the router to the receivers is slow. Between the router and the senders of a
+//! class, netem adds the class's round-trip time to the acknowledgements. If the link's wire has
 //! faults, netem applies them in a bridge before the receivers.
 
 use super::contest::Contest;
@@ -25,7 +25,7 @@ use std::net::Ipv4Addr;
 pub(super) struct Hosts {
     /// The senders, one host per class.
     pub senders: Vec<Host>,
-    /// The host between them and the receivers.
+    /// The host between the senders and the receivers.
     pub router: Host,
     /// The wire behind the bottleneck, if it has faults.
     pub wire: Option<Host>,
@@ -33,24 +33,24 @@ pub(super) struct Hosts {
     pub receiver: Host,
 }
 
-/// The address of the receivers.
 pub(super) const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 /// The receivers' interface.
 pub(super) const ARRIVALS: End<'static> = End { name: "arrivals", index: 100 };
 /// The router's interface to the receivers, whose discipline is under test.
 const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
-/// The interface where the wire with faults receives the packets that left the bottleneck.
+/// The interface at which the wire with faults receives the packets that left the bottleneck.
 pub(super) const LEFT: End<'static> = End { name: "left", index: 100 };
 /// The interface with the faults.
 const FAULTY: End<'static> = End { name: "faulty", index: 101 };
 const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 /// The interface of senders.
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
-/// The router's interface to the first senders; the others follow.
+/// The router's interface to the first senders. Those to other senders follow.
 const FIRST_FROM_SENDERS: u32 = 101;
-/// The most packets on the return path at a time, more than ever occur.
+/// The most packets on the return path at once, more than ever occur.
 const MAX_ON_THE_WAY: u32 = 100_000;
-/// The largest window: eight times the content of the longest queue and the longest round trip.
+/// The windows, of which the largest is eight times the content of the longest queue and the
+/// longest round trip.
 const WINDOW: &str = "4096 4000000 8000000";
 
 /// The router's interface to the senders of `class`.
@@ -63,7 +63,7 @@ pub(super) fn sender(class: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, class as u8 + 1, 1)
 }
 
-/// Builds the network of `contest`. This thread stays at one of its hosts.
+/// Builds the network of `contest`. This thread stays at one of the hosts.
 pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     let (router, receiver) = (Host::new()?, Host::new()?);
     let senders = (0..contest.classes.len()).map(|_| Host::new()).collect::<Result<Vec<_>, _>>()?;
@@ -108,14 +108,14 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
 /// The destination of a default route.
 const ANYWHERE: Address = Address { ip: std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix_bits: 0 };
 
-/// The bottleneck: HTB with the discipline under test in it. HTB has the minimum burst that `tc`
-/// accepts, because it is never late here.
+/// Builds the bottleneck, which is HTB with the discipline under test. HTB has the minimum burst
+/// that `tc` accepts, since it is never late here.
 fn shape(contest: &Contest, router: &Host) -> Fallible<()> {
     router.enter()?;
     shaping(contest).lines(BOTTLENECK.name).iter().try_for_each(|line| command("tc", line).map(drop))
 }
 
-/// Sets the rate of the bottleneck of `contest`, bit/s. This thread moves to the router.
+/// Sets the rate of the bottleneck, bit/s. This thread moves to the router.
 pub(super) fn change_rate(contest: &Contest, router: &Host, rate_bps: u64) -> Fallible<()> {
     router.enter()?;
     command("tc", &shaping(contest).change(BOTTLENECK.name, rate_bps)).map(drop)
@@ -127,13 +127,12 @@ fn shaping(contest: &Contest) -> Shaping {
     Shaping { rate_bps, changes: Vec::new(), overhead, burst_bytes: 1, discipline }
 }
 
-/// Connects two interfaces, each with its host and its address.
+/// Connects two interfaces. Each has a host and an address.
 fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr), mtu: u32) -> Result<(), Trouble> {
     a.0.join(b.0, Wire { here: a.1, there: b.1, mtu })?;
     [a, b].into_iter().try_for_each(|(host, end, ip)| set_up(host, end, ip))
 }
 
-/// Gives an interface its address, and brings it up.
 fn set_up(host: &Host, end: End<'_>, ip: Ipv4Addr) -> Result<(), Trouble> {
     host.add_address(end.index, Address { ip: ip.into(), prefix_bits: 24 })?;
     host.bring_up(end.index)
@@ -144,7 +143,7 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     let wire = Host::new()?;
     router.join(&wire, Wire { here: BOTTLENECK, there: LEFT, mtu })?;
     wire.join(receiver, Wire { here: FAULTY, there: ARRIVALS, mtu })?;
-    // Packets that hosts need to find each other must not be lost.
+    // Packets by which hosts find each other must not be lost.
     receiver.set_ethernet_address(ARRIVALS.index, RECEIVERS_ETHERNET)?;
     router.add_neighbour(BOTTLENECK.index, RECEIVER.into(), RECEIVERS_ETHERNET)?;
     [LEFT, FAULTY].into_iter().try_for_each(|end| wire.bring_up(end.index))?;
@@ -153,8 +152,8 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     Ok(wire)
 }
 
-/// The faults in netem's form. netem cannot delay a part of the packets, but it can send the others
-/// at once.
+/// The faults in netem's form. netem cannot delay a fraction of the packets, but it can send all
+/// others at once.
 pub(super) fn impairment(faults: &Faults) -> Impairment {
     Impairment {
         delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),
@@ -194,7 +193,7 @@ mod tests {
 
     #[test]
     fn each_class_reaches_the_receivers_through_its_delay() {
-        // On a separate thread, because the test changes that thread's network namespace.
+        // The test has a separate thread, since it changes that thread's network namespace.
         let done = thread::spawn(|| {
             let contest = contest();
             match build(&contest) {
@@ -210,7 +209,7 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// The kernel lets an interface send once it has noticed the carrier, up to a second later.
+    /// Waits until the kernel has noticed the carrier and lets interfaces send, up to a second.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

@@ -9,7 +9,7 @@ pub type Fallible<T> = std::result::Result<T, Box<dyn Error>>;
 /// Runs a program of the host's file system with the arguments in `line`, and returns its output.
 ///
 /// # Errors
-/// Its error output, if it cannot be started or fails.
+/// The error output, if the program cannot be started or fails.
 pub fn command(program: &str, line: &str) -> Fallible<String> {
     let output = Command::new(program)
         .args(line.split_whitespace())

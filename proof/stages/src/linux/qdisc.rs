@@ -9,14 +9,13 @@ use fairwire_laws::dropper::pie::Estimate;
 use fairwire_laws::dropper::{codel, pie, tail_drop};
 use fairwire_laws::spec::{EcnChoice, Measure};
 
-/// A queueing discipline of Linux.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Qdisc {
-    /// Its name and its parameters, without `timer`.
+    /// The discipline's name and parameters, except `timer`.
     parameters: String,
-    /// The name of a time that the kernel counts in ticks, and its intended length.
+    /// The name of a time that the kernel counts in ticks, with the intended length.
     timer: Option<(&'static str, Duration)>,
-    /// The kernel's module for it; `None` if it is always built in.
+    /// The kernel module of the discipline; `None` if it is always built in.
     pub module: Option<&'static str>,
 }
 
@@ -38,8 +37,8 @@ impl Qdisc {
         })
     }
 
-    /// The arguments of `tc qdisc`, for a kernel with ticks of this length. Timers are set shorter,
-    /// because they expire one tick late.
+    /// The arguments of `tc qdisc`, for a kernel whose ticks have this length. Timers are set
+    /// shorter, since they expire one tick late.
     pub(crate) fn line(&self, tick: Duration) -> String {
         let Qdisc { parameters, timer, .. } = self;
         timer.map_or_else(
@@ -71,7 +70,7 @@ fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
 
-/// CoDel's control, which must use the kernel's arithmetic and the interface's MTU.
+/// CoDel's control, if it has the kernel's arithmetic and the interface's MTU.
 fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
     let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
     let threshold =
@@ -81,7 +80,7 @@ fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
         .then(|| format!("target {}us interval {}us {ecn}{threshold}", us(target), us(interval)))
 }
 
-/// Only with the kernel's default gains, because `tc` counts them in its own units.
+/// PIE, but only with the kernel's default gains, since `tc` has different units for gains.
 fn pie(spec: &pie::Spec, site: &Site<'_>) -> Option<Qdisc> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let own = &spec.control;

@@ -1,7 +1,7 @@
-//! The guest's part of a contest: sends with the kernel's TCPs, and watches both ends of the
+//! The guest's side of a contest. It sends with the kernel's TCPs, and watches both ends of the
 //! bottleneck.
 //!
-//! A single thread does everything: the virtual clock does not advance while it works, so
+//! A single thread does everything. The virtual clock does not advance while this thread works, so
 //! everything that it observes has just happened.
 
 use super::contest::{Class, Contest};
@@ -27,15 +27,14 @@ use rustix::time::{
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The source port of flow 0; the others follow.
+/// The source port of flow 0. Those of other flows follow.
 const FIRST_PORT: u16 = 10_001;
-/// The destination port of class 0; the others follow.
+/// The destination port of class 0. Those of other classes follow.
 const SERVICE: u16 = 5_001;
-/// The time after the run in which packets leave or are dropped; longer than the longest queue.
+/// The time after the run in which packets leave or are dropped, longer than the longest queue.
 const DRAIN: Duration = Duration::from_secs(2);
 const CHUNK: usize = 1 << 16;
 
-/// Runs `contest` in `network`.
 pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnMut(f64)) -> Fallible<Tally> {
     let mut sockets = Sockets::open(contest, network)?;
     let mut alarm = Alarm::new()?;
@@ -55,7 +54,7 @@ pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnM
 struct Sockets {
     began: Time,
     duration: Duration,
-    /// The rates of the bottleneck, bit/s, and their start times.
+    /// The times at which the bottleneck's rate changes, and the new rates, bit/s.
     changes: VecDeque<(Time, u64)>,
     entries: Vec<AfPacket>,
     exit: AfPacket,
@@ -63,7 +62,6 @@ struct Sockets {
     end: Option<AfPacket>,
     sources: Vec<Source>,
     listeners: Vec<OwnedFd>,
-    /// The socket that receives datagrams.
     datagrams: OwnedFd,
     /// The receiver's connections by flow.
     connections: Vec<(usize, OwnedFd)>,
@@ -146,8 +144,8 @@ impl Sockets {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
 
-    /// Waits for work, and returns it. It makes no needless system call, since these are slow in
-    /// the guest.
+    /// Waits for work, and returns it. System calls are slow in the guest, so needless ones are
+    /// avoided.
     fn wait(&self, alarm: &mut Alarm) -> Fallible<Ready> {
         let next = self.sources.iter().filter_map(Source::due).min().unwrap_or(Time::MAX);
         let next = self.changes.front().map_or(next, |(at, _)| next.min(*at));
@@ -184,7 +182,6 @@ impl Sockets {
         })
     }
 
-    /// Sets the bottleneck's rate if a change is due.
     fn change_rate(&mut self, contest: &Contest, network: &Hosts) -> Fallible<()> {
         while let Some((_, bps)) = self.changes.front().filter(|(at, _)| *at <= clock::now()) {
             change_rate(contest, &network.router, *bps)?;
@@ -193,7 +190,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Observes arrivals at the bottleneck and departures from it.
+    /// Observes the bottleneck's arrivals and departures.
     fn watch(&mut self, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (entry, _) in self.entries.iter_mut().zip(&ready.entries).filter(|(_, is_ready)| **is_ready) {
@@ -246,7 +243,7 @@ impl Sockets {
         Ok(())
     }
 
-    /// Starts sources that are due, and lets each send what it may.
+    /// Starts sources that are due, and lets each source send as much as it may.
     fn send(&mut self, network: &Hosts, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (flow, source) in self.sources.iter_mut().enumerate() {
@@ -278,7 +275,7 @@ impl Sockets {
     }
 }
 
-/// The sockets, in each list of [`Sockets`], that can continue without blocking.
+/// The sockets in each list of [`Sockets`] that can continue without blocking.
 struct Ready {
     exit: bool,
     end: bool,
@@ -314,12 +311,12 @@ impl Alarm {
 }
 
 impl Source {
-    /// Its connection, if any.
+    /// The source's connection, if any.
     fn stream(&self) -> Option<&OwnedFd> {
         self.socket.as_ref().filter(|_| self.pace.is_none())
     }
 
-    /// When it must be polled next, if only time decides.
+    /// The next time to poll the source, if only time decides.
     fn due(&self) -> Option<Time> {
         match (&self.socket, &self.pace) {
             (None, _) => Some(self.start),
@@ -331,8 +328,8 @@ impl Source {
 
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
-    // DCTCP's receiver reports each mark, so it must use DCTCP too. For the others it makes no
-    // difference.
+    // DCTCP's receiver reports each mark, so it must use DCTCP too. Other controllers do not depend
+    // on the receiver's.
     if let Sends::Tcp(control) = sends {
         sockopt::set_tcp_congestion(&listener, control)?;
     }
@@ -341,7 +338,8 @@ fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     Ok(listener)
 }
 
-/// The socket of flow number `flow`, created in its namespace and connecting to the receiver.
+/// The socket of flow number `flow`, created in the flow's namespace and connecting to the
+/// receiver.
 fn opened(source: &Source, flow: usize) -> Fallible<OwnedFd> {
     let own = address(sender(source.class), FIRST_PORT + flow as u16);
     let Sends::Tcp(control) = &source.sends else {
@@ -368,13 +366,12 @@ fn address(ip: Ipv4Addr, port: u16) -> SocketAddrV4 {
     SocketAddrV4::new(ip, port)
 }
 
-/// The number of the flow with the address `peer`.
 fn flow_of(peer: Option<SocketAddrAny>) -> Option<usize> {
     let peer = SocketAddr::try_from(peer?).ok()?;
     peer.port().checked_sub(FIRST_PORT).map(usize::from)
 }
 
-/// `None` if the call would block.
+/// Returns `None` if the call would block.
 fn unless_busy<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,4 +1,4 @@
-//! The results of a contest's run, the same on either side.
+//! The results of a contest's run, in the guest and on the host.
 
 use fairwire_testbed::path::FaultCounts;
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ pub struct Tally {
     pub delivered_bytes: Vec<u64>,
     /// Packets that arrived at the bottleneck.
     pub arrived: u64,
-    /// Those of them that were dropped.
+    /// Packets dropped of those that arrived.
     pub dropped: u64,
     /// Packets that left with a mark.
     pub marked: u64,
-    /// The wait of each packet that left, in order of departure, nanoseconds; without its own
-    /// transmission time.
+    /// The wait of each packet that left, in order of departure, nanoseconds. It excludes the
+    /// packet's transmission time.
     pub waits_ns: Vec<u64>,
-    /// Each flow's counts at the bottleneck.
+    /// The counts of each flow at the bottleneck.
     #[serde(default)]
     pub flows: Vec<FlowTally>,
-    /// The most simultaneously queued packets, among those that left.
+    /// The most packets queued at once, of those that left.
     #[serde(default)]
     pub most_waiting: u64,
     /// The delay of each packet on a wire with faults, in order of departure, nanoseconds; `None`
-    /// if it was lost there.
+    /// if the packet was lost.
     #[serde(default)]
     pub crossed_ns: Vec<Option<u64>>,
     /// The counts of the faults behind the bottleneck.
@@ -37,7 +37,7 @@ pub struct Tally {
 pub struct FlowTally {
     /// Packets that arrived.
     pub arrived: u64,
-    /// Those of them that were dropped.
+    /// Packets dropped of those that arrived.
     pub dropped: u64,
     /// Packets that left with a mark.
     pub marked: u64,

@@ -1,4 +1,4 @@
-//! The host's side of User Mode Linux: finds it, starts it with a job, and waits.
+//! The host's side of User Mode Linux: finds it, starts it with a job, and waits for the results.
 
 use super::guest::{FAILURE, JOB_VARIABLE, Job, PROGRESS, Run};
 use super::keeper;
@@ -18,9 +18,9 @@ use std::time::Duration;
 pub struct Uml {
     /// The kernel, an executable program.
     pub program: PathBuf,
-    /// Its version, such as `6.1.176`.
+    /// The version, such as `6.1.176`.
     pub version: String,
-    /// The folder of its modules.
+    /// The folder of the kernel's modules.
     pub modules: PathBuf,
     /// The library of the virtual clock.
     pub clock: PathBuf,
@@ -29,7 +29,7 @@ pub struct Uml {
 /// Why User Mode Linux gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum UmlError {
-    /// Something must be installed first.
+    /// A program must be installed first.
     #[error("{0}")]
     Missing(String),
     /// A request to the host failed.
@@ -46,9 +46,9 @@ pub enum UmlError {
 /// The folder of modules in Debian's package.
 const MODULES: &str = "/usr/lib/uml/modules";
 const INSTALL: &str = "on Debian and Ubuntu: apt install user-mode-linux iproute2";
-/// The time limit for all guests; they take a few minutes on an idle machine.
+/// The time limit for all guests, which take a few minutes on an idle machine.
 const PATIENCE_NS: u64 = 1_800_000_000_000;
-/// The number of guests; each keeps one processor busy.
+/// The number of guests, each of which keeps one processor busy.
 const GUESTS: usize = 2;
 /// The interval between checks of the guests.
 const LOOK: Duration = Duration::from_millis(20);
@@ -59,7 +59,7 @@ impl Uml {
     /// Finds the installed version.
     ///
     /// # Errors
-    /// The missing part, and how to get it.
+    /// The missing program, and how to get it.
     pub fn find() -> Result<Uml, UmlError> {
         let program = in_path("linux.uml").ok_or_else(|| missing("User Mode Linux (linux.uml)"))?;
         for tool in ["tc", "ip", "mount"] {
@@ -75,8 +75,8 @@ impl Uml {
         Ok(Uml { program, version, modules, clock: virtual_clock()? })
     }
 
-    /// Distributes `runs` over guests; the results are files in `folder`. Passes the fraction done
-    /// to `progress`. Ends the guests when `stop` becomes true.
+    /// Distributes `runs` over guests, which write the results to files in `folder`. Passes the
+    /// fraction done to `progress`. Ends the guests when `stop` becomes true.
     ///
     /// # Errors
     /// If a guest cannot be started, gives up, or takes more than half an hour.
@@ -95,7 +95,7 @@ impl Uml {
         let ends_ns = clock::now().ns() + PATIENCE_NS;
         let count = guests.len() as f64;
         let (mut at_work, mut failed) = (guests, None);
-        // Waits for each one, even after a failure, to leave none behind.
+        // Even after a failure, all guests must end, so none is left behind.
         while !at_work.is_empty() {
             let mut left = Vec::new();
             for mut guest in at_work {
@@ -157,7 +157,7 @@ impl Uml {
 /// The result of a run that a guest completed.
 ///
 /// # Errors
-/// If it is missing or cannot be read.
+/// If the result is missing or cannot be read.
 pub fn result<T: DeserializeOwned>(folder: &Path, run: &Run) -> Result<T, UmlError> {
     let file = folder.join(run.file());
     let text = fs::read(&file).map_err(|error| system("reading", &file, error))?;
@@ -167,13 +167,13 @@ pub fn result<T: DeserializeOwned>(folder: &Path, run: &Run) -> Result<T, UmlErr
 /// A running guest.
 struct Guest {
     child: Child,
-    /// Has it ended normally?
+    /// Has the guest ended normally?
     is_over: bool,
     folder: PathBuf,
 }
 
 impl Guest {
-    /// Has it finished? Ends the guest if it exceeds its time.
+    /// Has the guest finished? Ends it if it exceeds its time.
     fn is_finished(&mut self, ends_ns: u64, stop: &AtomicBool) -> Result<bool, UmlError> {
         let status = self.child.try_wait();
         let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;
@@ -197,7 +197,7 @@ impl Guest {
         }
     }
 
-    /// The fraction of its work that it reports as done.
+    /// The fraction of the work that the guest reports as done.
     fn done(&self) -> f64 {
         let said = fs::read_to_string(self.folder.join(PROGRESS)).ok();
         said.and_then(|said| said.parse().ok()).unwrap_or(0.0)
@@ -213,7 +213,7 @@ impl Guest {
 
 impl Drop for Guest {
     /// Ends the guest's process group, which contains its child processes. After a normal end there
-    /// are none left.
+    /// are no such processes.
     fn drop(&mut self) {
         if self.is_over {
             return;
@@ -226,7 +226,7 @@ impl Drop for Guest {
 /// The virtual clock, which cargo builds next to our program.
 fn virtual_clock() -> Result<PathBuf, UmlError> {
     let own = std::env::current_exe().map_err(|error| UmlError::System("finding ourselves".into(), error))?;
-    // Cargo puts programs next to the folder of examples, and tests into a folder next to it.
+    // Cargo builds programs next to the folder of examples, and tests in a folder next to it.
     let folders = own.ancestors().skip(1).take(2);
     let mut clocks = folders.map(|folder| folder.join("examples").join("libvirtual_clock.so"));
     if let Some(clock) = clocks.find(|clock| clock.is_file()) {

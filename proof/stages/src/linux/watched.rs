@@ -1,4 +1,4 @@
-//! Observes both ends of a bottleneck: arrivals at a kernel's discipline, and departures.
+//! Observes both ends of a bottleneck: the arrivals at a kernel's discipline, and its departures.
 
 use super::tally::{FlowTally, Tally};
 use fairwire_core::{Duration, Ecn, Time};
@@ -6,36 +6,36 @@ use fairwire_testbed::path::FaultCounts;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The packets observed by the sockets, matched between both ends of the bottleneck.
+/// The packets that the sockets observe, matched between both ends of the bottleneck.
 pub(crate) struct WatchedPackets {
-    /// The source port of flow 0; the others follow.
+    /// The source port of flow 0. Those of other flows follow.
     first_port: u16,
     flows: u16,
-    /// The arrival and departure times of each packet that left, while measuring.
+    /// The arrival and the departure of each packet that left, while measuring.
     stays: Vec<(Time, Time)>,
     measured: Range<Time>,
-    /// Arrival times, by source port and IPv4 identification, a pair that is unique in the network.
+    /// Arrival times by source port and IPv4 identification, which together are unique in the
+    /// network.
     waiting: BTreeMap<Name, Time>,
     /// The wire behind the bottleneck, if watched.
     on_wire: Option<OnWire>,
     tally: Tally,
 }
 
-/// The wire behind a bottleneck.
 #[derive(Default)]
 struct OnWire {
-    /// The minimum delay of a packet that was held back; `None` if none is.
+    /// The delay from which a packet was held back; `None` if none is.
     is_late: Option<Duration>,
-    /// Packets in order of departure: their ports, departure times, and delays.
+    /// Packets in order of departure: source port, departure time, and delay.
     crossings: Vec<(u16, Time, Option<Duration>)>,
-    /// The indices of the latest packets in `crossings`, by name.
+    /// The index in `crossings` of the latest packet of each name.
     places: BTreeMap<Name, usize>,
 }
 
 /// A packet's source port and its IPv4 identification.
 type Name = (u16, u16);
 
-/// A passing data packet of ours.
+/// A data packet of a contest that passes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     /// Its source port.
@@ -43,7 +43,7 @@ pub(crate) struct Passing {
     /// The IPv4 identification.
     pub identification: u16,
     pub ecn: Ecn,
-    /// Including the Ethernet header.
+    /// Bytes, including the Ethernet header.
     pub bytes: u64,
 }
 
@@ -54,7 +54,7 @@ impl Passing {
 }
 
 impl WatchedPackets {
-    /// An observer of `flows` flows with ports from `first_port` on. It counts arrivals and
+    /// An observer of `flows` flows, whose ports start at `first_port`. It counts arrivals and
     /// departures within `measured`.
     pub(crate) fn new(first_port: u16, flows: usize, measured: Range<Time>) -> Self {
         WatchedPackets {
@@ -72,14 +72,15 @@ impl WatchedPackets {
         }
     }
 
-    /// Also observes packets on the wire. One that takes longer than `is_late` there was held back.
+    /// Also observes packets on the wire. A packet that takes longer than `is_late` there was held
+    /// back.
     pub(crate) fn with_wire(mut self, is_late: Option<Duration>) -> Self {
         self.on_wire = Some(OnWire { is_late, ..OnWire::default() });
         self.tally.faults.lost_of = vec![0; usize::from(self.flows)];
         self
     }
 
-    /// Parses a frame as a data packet of ours, if it is one.
+    /// Parses a frame, if it is a data packet of a contest.
     pub(crate) fn passing(&self, frame: &[u8]) -> Option<Passing> {
         let headers = fairwire_wire::parse(frame);
         let ip = headers.network.as_ref()?.offset;
@@ -89,31 +90,30 @@ impl WatchedPackets {
         is_ours.then(|| Passing { port, identification, ecn: headers.ecn(), bytes: frame.len() as u64 })
     }
 
-    /// The number of the flow with this source `port`.
     pub(crate) fn number(&self, port: u16) -> usize {
         usize::from(port - self.first_port)
     }
 
-    /// The counts of the flow with this source `port`.
     fn flow(&mut self, port: u16) -> &mut FlowTally {
         let number = self.number(port);
         &mut self.tally.flows[number]
     }
 
-    /// A receiver read `bytes` of payload.
+    /// Records that a receiver read `bytes` of payload.
     pub(crate) fn delivered(&mut self, flow: usize, bytes: u64, now: Time) {
         if self.measured.contains(&now) {
             self.tally.delivered_bytes[flow] += bytes;
         }
     }
 
-    /// A packet arrived at the bottleneck.
+    /// Records that a packet arrived at the bottleneck.
     pub(crate) fn came(&mut self, packet: Passing, now: Time) {
         let name = packet.name();
         let is_measured = u64::from(self.measured.contains(&now));
         self.tally.arrived += is_measured;
         self.flow(name.0).arrived += is_measured;
-        // If a packet with this name is still waiting, it was dropped 65 536 packets ago.
+        // If a packet of this name still waits, it was dropped: its flow has sent 65 536 packets
+        // since.
         if self.waiting.insert(name, now).is_some_and(|before| self.measured.contains(&before)) {
             self.dropped(name.0);
         }
@@ -124,7 +124,7 @@ impl WatchedPackets {
         self.flow(port).dropped += 1;
     }
 
-    /// A packet started to leave the bottleneck.
+    /// Records that a packet started to leave the bottleneck.
     pub(crate) fn left(&mut self, packet: Passing, now: Time) {
         let Passing { port, ecn, bytes, .. } = packet;
         let Some(came) = self.waiting.remove(&packet.name()) else { return };
@@ -148,7 +148,7 @@ impl WatchedPackets {
         }
     }
 
-    /// A packet arrived at the end of the wire.
+    /// Records that a packet arrived at the end of the wire.
     pub(crate) fn arrived(&mut self, packet: Passing, now: Time) {
         let Some(OnWire { crossings, places, .. }) = &mut self.on_wire else { return };
         let Some((_, left, took)) = places.get(&packet.name()).map(|place| &mut crossings[*place]) else {
@@ -160,12 +160,12 @@ impl WatchedPackets {
         }
     }
 
-    /// Has it ended, including `drain`, so that every packet has left or was dropped?
+    /// Has the measurement ended, and `drain` passed, so that every packet has left or was dropped?
     pub(crate) fn is_settled(&self, now: Time, drain: Duration) -> bool {
         now >= self.measured.end + drain
     }
 
-    /// Packets that have not left count as dropped.
+    /// The results. Packets that have not left are considered dropped.
     pub(crate) fn finish(mut self) -> Tally {
         let lost: Vec<u16> = self
             .waiting
@@ -192,8 +192,8 @@ impl WatchedPackets {
     }
 }
 
-/// The most simultaneous stays. If a packet leaves at the instant at which another arrives, it
-/// leaves first.
+/// The most simultaneous stays. If one packet leaves when another arrives, the departure comes
+/// first.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();
@@ -228,9 +228,9 @@ mod tests {
         Tally { delivered_bytes: vec![0; 2], flows: vec![FlowTally::default(); 2], ..Tally::default() }
     }
 
-    /// A frame with `port` as its source and the IPv4 identification `number`.
+    /// A frame with source port `port` and IPv4 identification `number`.
     fn frame(port: u16, number: u16) -> Vec<u8> {
-        // Ethernet; IPv4 with ECT(0) and 28 bytes, UDP; ports and length.
+        // The headers are Ethernet, IPv4 (ECT(0), 28 bytes, UDP), and UDP.
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];
         frame.extend([0x45, 2, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         frame.extend([0, 0, 0, 7, 0, 8, 0, 0]);

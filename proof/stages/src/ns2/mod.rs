@@ -1,8 +1,8 @@
-//! ns-2 2.35, a separate simulator of which nothing is copied: the same link, flows and start
-//! times, with its own queue and its own TCP.
+//! ns-2 2.35, a separate simulator of which nothing is copied. It gets the same link, flows and
+//! start times, but has its own queue and TCP.
 //!
-//! It runs our script `dumbbell.tcl` with arguments generated from the plan. [`Queue::of`] selects
-//! the queue.
+//! ns-2 runs our script `dumbbell.tcl` with arguments generated from the plan. [`Queue::of`]
+//! selects the queue.
 
 mod printed;
 mod queue;
@@ -24,10 +24,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration as StdDuration;
 use words::Dumbbell;
 
-/// The script, included in this program so it can be started from anywhere.
+/// The script, which is included in this program so that it runs from anywhere.
 const SCRIPT: &str = include_str!("dumbbell.tcl");
 
-/// The interval between checks of whether to continue.
+/// The interval between checks of `stop`.
 const LOOK: StdDuration = StdDuration::from_millis(100);
 
 /// The installed ns-2.
@@ -72,7 +72,6 @@ impl Stage for Ns2 {
     }
 }
 
-/// The path of the installed program.
 fn program() -> Result<PathBuf, CannotRun> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|folder| folder.join("ns")).find(|file| file.is_file()).ok_or_else(
@@ -80,14 +79,14 @@ fn program() -> Result<PathBuf, CannotRun> {
     )
 }
 
-/// Runs the script with the arguments `words`; `None` when `stop` became true.
+/// Runs the script with the arguments `words`. Returns `None` if `stop` became true.
 fn simulate(
     program: &Path,
     words: &[String],
     reached: &mut dyn FnMut(f64),
     stop: &AtomicBool,
 ) -> Result<Option<Printed>, String> {
-    // Files in memory, which never need to be removed.
+    // The files are in memory, so they never need to be removed.
     let file = |name, content: &str| -> io::Result<File> {
         let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
         file.write_all(content.as_bytes()).map(|()| file)
@@ -97,8 +96,8 @@ fn simulate(
     let complaints = file("stderr", "").map_err(in_memory)?;
     let mut command = Command::new(program);
     command.arg(format!("/proc/{}/fd/{}", std::process::id(), script.as_raw_fd())).args(words);
-    // In a separate process group, because we handle Ctrl-C. If we are killed, its stdin is closed,
-    // and it ends.
+    // ns-2 has a separate process group, since we handle Ctrl-C. If we are killed, its stdin is
+    // closed, and it ends.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
     command.stderr(complaints.try_clone().map_err(in_memory)?);
     let child = command.spawn().map_err(|error| format!("starting {}: {error}", program.display()))?;
@@ -119,7 +118,7 @@ fn simulate(
     if status.success() { Ok(Some(printed)) } else { Err(failure(status, complaints)) }
 }
 
-/// Its output, line by line, until it ends.
+/// The output of ns-2, line by line, until it ends.
 fn lines(stdout: ChildStdout) -> Receiver<String> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
@@ -128,7 +127,7 @@ fn lines(stdout: ChildStdout) -> Receiver<String> {
     receive
 }
 
-/// How it ended, and its last output.
+/// The exit status of ns-2, and its last output.
 fn failure(status: ExitStatus, mut complaints: File) -> String {
     let mut said = Vec::new();
     // Ignore unreadable output.

@@ -1,4 +1,4 @@
-//! The output of `dumbbell.tcl`, as the records of a run.
+//! Turns the output of `dumbbell.tcl` into the records of a run.
 
 use super::words::Dumbbell;
 use fairwire_core::Duration;
@@ -6,18 +6,17 @@ use fairwire_metrics::record::{BacklogRecord, FlowRecord, LinkRecord, WireRecord
 use fairwire_sim::Source;
 use std::collections::BTreeMap;
 
-/// The results printed by ns-2, for the time after the warm-up.
+/// The results that ns-2 prints, for the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Printed {
     flows: BTreeMap<String, Numbers>,
     link: Option<Numbers>,
 }
 
-/// Numbers by their names.
 type Numbers = BTreeMap<String, f64>;
 
 impl Printed {
-    /// Parses a line; returns the elapsed seconds if the line reports them.
+    /// Parses a line. Returns the elapsed seconds if the line reports them.
     ///
     /// # Errors
     /// If the script does not print such lines.
@@ -31,7 +30,7 @@ impl Printed {
                 self.flows.insert((*name).to_owned(), numbers);
             }
             ["link", numbers @ ..] => self.link = Some(named(numbers).ok_or_else(wrong)?),
-            // Messages of its agent with Linux's algorithms.
+            // ns-2's agent with Linux's algorithms prints these messages.
             ["cmd", ..] | [_, "resizing", "timestamp", "table"] => {}
             _ => return Err(wrong()),
         }

@@ -17,11 +17,11 @@ use fairwire_laws::spec::Measure;
 /// A queue of ns-2, with its variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// Its class, below `Queue`.
+    /// The class, below `Queue`.
     pub class: &'static str,
-    /// Its variables in Tcl's form, including its limit: alternating names and values.
+    /// The variables in Tcl's form, including the limit: alternating names and values.
     pub variables: String,
-    /// The most flows that it separates as ours does; `None` for any number.
+    /// The most flows that the queue separates as ours does; `None` for any number.
     pub most_flows: Option<u32>,
 }
 
@@ -44,14 +44,14 @@ impl Queue {
     }
 }
 
-/// ns-2's drop-tail, whose limit is one packet more than it holds.
+/// ns-2's drop-tail, whose limit is one packet more than the queue holds.
 fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     Some(Queue::new("DropTail", format!("limit_ {}", packets + 1)))
 }
 
-/// ns-2's RED, in packets throughout or in bytes throughout. In either case it counts its limit and
-/// its thresholds in mean packets.
+/// ns-2's RED. It counts either everything in packets or everything in bytes, but limit and
+/// thresholds always in mean packets.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let (_, config) = spec.check(site).ok()?;
@@ -81,8 +81,8 @@ fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's RIO. The flow identifier is the colour there: 0 is out of profile. For such packets its
-/// code uses `linterm_` and never `out_linterm_`. Thresholds without a prefix are those of the
+/// ns-2's RIO. In ns-2 the flow identifier is the colour, and 0 is out of profile. For such packets
+/// ns-2 uses `linterm_` and never `out_linterm_`. Thresholds without a prefix are those of the
 /// total.
 fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
@@ -112,8 +112,8 @@ fn rio(spec: &rio::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's REM, whose limit is one packet more than it holds. It cannot set the weight of the
-/// backlog.
+/// ns-2's REM, whose limit is one packet more than the queue holds. The weight of the backlog
+/// cannot be set.
 fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     let packets = packets(first_come(spec.queue.buffer, &spec.queue.scheduler, site)?)?;
     let (_, rem::Config { law: Law { given, target, .. }, packet_bytes, .. }) = spec.check(site).ok()?;
@@ -128,8 +128,8 @@ fn rem(spec: &rem::Spec, site: &Site<'_>) -> Option<Queue> {
     })
 }
 
-/// ns-2's DRR, whose buffer is in bytes and drops from the longest queue; or its SFQ, which sends a
-/// packet of each flow in turn.
+/// ns-2's DRR, which has a buffer in bytes and drops from the longest queue, or its SFQ, which
+/// sends a packet of each flow in turn.
 fn fair(spec: &drr::Spec, site: &Site<'_>) -> Option<Queue> {
     let CheckedEntry { limit, ref service, dropper, .. } = spec.check(site).ok()?;
     let QueueTerms { weights, per, queues, .. } = &spec.entry.queue;
@@ -144,7 +144,7 @@ fn fair(spec: &drr::Spec, site: &Site<'_>) -> Option<Queue> {
         }
         MakesRoom::HalfFree if service.quantum() == site.packet_bytes => {
             let variables = format!("maxqueue_ {} buckets_ {BUCKETS}", packets(limit)?);
-            // The hash of SFQ separates the address pairs of this number of flows.
+            // The hash of SFQ separates the address pairs of up to 12 flows.
             Some(Queue { most_flows: Some(12), ..Queue::new("SFQ", variables) })
         }
         _ => None,

@@ -1,4 +1,4 @@
-//! A plan as arguments of `dumbbell.tcl`.
+//! Turns a plan into arguments of `dumbbell.tcl`.
 
 use super::queue::Queue;
 use fairwire_core::{Duration, Loss, WireLaw};
@@ -18,13 +18,12 @@ const TCP: &str = "`profile = \"ns2-2002\"` or \"ns2-2006\" with its `segment`, 
                    or `binomial`; or a `control` of `vegas`, `bic` or `westwood` without parameters, with `recovery = \"sack\"` and \
                    `quirks = { sack_counts_acks = false }`";
 
-/// The dumbbell that ns-2 runs.
 pub(super) struct Dumbbell {
     /// The link's name in results.
     pub link: String,
-    /// Its mean rate while it is measured, bit/s.
+    /// The link's mean rate while it is measured, bit/s.
     pub rate_bps: u64,
-    /// Does its wire lose packets?
+    /// Does the link's wire lose packets?
     pub is_lossy: bool,
     /// The senders.
     pub groups: Vec<GroupPlan>,
@@ -36,7 +35,7 @@ impl Dumbbell {
     /// Converts `plan` under `seed`.
     ///
     /// # Errors
-    /// The part that ns-2 does not support.
+    /// What ns-2 does not support.
     pub(super) fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, CannotRun> {
         let Shared { link, groups } = Shared::of(plan, seed)?;
         check_device(plan, "ns2")?;
@@ -57,7 +56,7 @@ impl Dumbbell {
             ("-set", queue.variables),
             ("-duration", seconds(plan.duration())),
             ("-warm-up", seconds(plan.warm_up())),
-            // ns-2's generator takes 0 as a request for the time of day, and accepts no larger
+            // ns-2's generator considers 0 a request for the time of day, and accepts no larger
             // number.
             ("-seed", (1 + seed % 0x7fff_fffe).to_string()),
         ]
@@ -82,7 +81,7 @@ impl Dumbbell {
     }
 }
 
-/// The loss probability of a wire, if that is its only fault.
+/// The loss probability of a wire, if loss is its only fault.
 fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
     match law.loss {
         Some(Loss::Bernoulli(part)) if (WireLaw { loss: None, ..law.clone() }).is_plain() => Ok(part),
@@ -93,7 +92,6 @@ fn loss(law: &WireLaw) -> Result<f64, CannotRun> {
     }
 }
 
-/// The queue that shares the link among `flows`.
 fn queue(plan: &Plan<'_>, flows: usize) -> Result<Queue, CannotRun> {
     let Some(queue) = Queue::of(plan) else {
         let given = format!("`{}`, with its parameters", plan.label());
@@ -109,8 +107,8 @@ fn queue(plan: &Plan<'_>, flows: usize) -> Result<Queue, CannotRun> {
     Ok(queue)
 }
 
-/// Are the packets of the group at this index out of profile? ns-2 has no markers here: an entire
-/// group is in or out of profile.
+/// Are the packets of the group at index `place` out of profile? ns-2 has no markers here, so an
+/// entire group is in or out of profile.
 fn is_out(plan: &Plan<'_>, place: usize) -> Result<bool, CannotRun> {
     let spec = plan.scenario.spec();
     let Some(name) = &spec.flow[place].aggregate else { return Ok(false) };
@@ -141,7 +139,7 @@ fn group_words(group: &GroupPlan, is_out: bool) -> Result<String, CannotRun> {
     ))
 }
 
-/// The traffic of a group: its type and its variables.
+/// The traffic of a group: type and variables.
 fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
     let of = |what: &str| format!("{what} of `{}`", group.name);
     match &group.source {
@@ -162,7 +160,7 @@ fn sender(group: &GroupPlan) -> Result<(&'static str, String), CannotRun> {
     }
 }
 
-/// ns-2's agent with these constants; `None` if it has none.
+/// ns-2's agent with the constants of `tcp`; `None` if it has none.
 fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if let Some(agent) = linux_agent(tcp) {
         return Some(agent);
@@ -186,7 +184,7 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     }
     match &tcp.control {
         ControlConfig::Reno => {}
-        // ns-2's `k` is per round trip, and it multiplies by the remaining fraction.
+        // ns-2's `k` is per round trip, and ns-2 multiplies by the remaining fraction.
         ControlConfig::Binomial(BinomialParameters { c1, c2, k, l }) => {
             variables += &format!(
                 " windowOption_ 6 increase_num_ {c1} decrease_num_ {} k_parameter_ {} l_parameter_ {l}",
@@ -199,8 +197,8 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     Some((kind, variables))
 }
 
-/// ns-2's agent that runs an algorithm of Linux 2.6 with these constants; `None` if it has none. It
-/// recovers with its own scoreboard, and has timestamps.
+/// ns-2's agent that runs an algorithm of Linux 2.6 with these constants; `None` if there is none.
+/// The agent has a separate scoreboard for recovery, and timestamps.
 fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     let (control, window, min_rto) = (tcp.control.clone(), tcp.window, tcp.min_rto);
     let ns2 = Config::new(Profile::Ns2In2002, tcp.segment_bytes);
@@ -209,7 +207,7 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if known != *tcp {
         return None;
     }
-    // This agent's Vegas has the paper's values unless others are given.
+    // Unless other values are given, this agent's Vegas has those of the paper.
     let (kind, own) = match &tcp.control {
         ControlConfig::Vegas(vegas) if *vegas == VegasParameters::default() => {
             ("linux-vegas", " ca_alpha 2 ca_beta 4 ca_gamma 1")
@@ -227,7 +225,7 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     Some((kind, variables))
 }
 
-/// Formatted to the nanosecond.
+/// Formats seconds, exact to the nanosecond.
 fn seconds(duration: Duration) -> String {
     format!("{}.{:09}", duration.ns() / 1_000_000_000, duration.ns() % 1_000_000_000)
 }

@@ -1,4 +1,4 @@
-//! The stage `gateway`: contests through a gateway's own process.
+//! The stage `gateway`: contests through a gateway process.
 
 use super::*;
 use fairwire_core::Duration;
@@ -7,11 +7,11 @@ use fairwire_stages::gateway::Gateway;
 
 pub(super) fn two_gateways_at_once() {
     let [_, tail_drop] = check_that_faba_holds_a_selfish_flow(&Gateway);
-    // Each of 780 queued packets waits for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344 ms.
+    // The last of 780 queued packets waits for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344 ms.
     let sojourn = tail_drop.links[0].sojourn.as_ref().expect("it is measured");
-    // A gateway's percentile is the middle of a bucket: 361 ms for one from 344 to 377 ms. Whenever
-    // the machine stops the process, the 780 packets of a full queue wait longer; 18 000 are
-    // counted.
+    // A gateway's percentile is the middle of a bucket: 361 ms for the one from 344 to 377 ms.
+    // Whenever the machine stops the process, a full queue of 780 packets waits longer. In all, 18
+    // 000 packets are counted.
     assert!((0.2..0.345).contains(&sojourn.mean_s) && sojourn.p90_s < 0.362, "{sojourn:?}");
 }
 

@@ -1,10 +1,9 @@
-//! The stage `kernel`: contests under this kernel's own disciplines.
+//! The stage `kernel`: contests under this kernel's disciplines.
 
 use super::*;
 use fairwire_stages::kernel::Kernel;
 
-/// The same contest with the kernel's TCP and discipline gives the same shares as in the
-/// laboratory.
+/// A contest gives the same shares with the kernel's TCP and discipline as in the laboratory.
 pub(super) fn its_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
         let scenario = contest(discipline, &["warm_up=2 s"]);
@@ -20,8 +19,8 @@ pub(super) fn its_own_disciplines_share_as_ours_do() {
         let sent: u64 = record.flows.iter().map(|flow| flow.packets_sent).sum();
         assert_eq!(sent, record.links[0].packets_in, "each packet is of a flow");
         if discipline == "tail-drop" {
-            // Each of 780 queued packets waits for all before it: 780 x 552 B x 8 / 10 Mbit/s = 344
-            // ms.
+            // The last of 780 queued packets waits for all before it: 780 x 552 B x 8 / 10 Mbit/s =
+            // 344 ms.
             let sojourn = record.links[0].sojourn.as_ref().expect("it is measured");
             assert!((0.2..0.345).contains(&sojourn.mean_s) && sojourn.p99_s < 0.36, "{sojourn:?}");
             assert!(record.links[0].backlog.max_packets <= Some(781), "{:?}", record.links[0].backlog);
@@ -49,7 +48,7 @@ pub(super) fn what_it_cannot_run_is_named() {
     };
     let faba = why("disciplines=['faba']").expect("Linux has none");
     assert!(faba.contains("`faba`, with its parameters; allowed: a discipline that Linux has"), "{faba}");
-    // Many kernels have this discipline; the error of those that do not is passed on.
+    // Many kernels have this discipline. If this one does not, its error is passed on.
     match why("disciplines=['pie']") {
         Some(pie) => {
             assert!(pie.contains("`tc qdisc add ") && pie.contains("` failed ("), "{pie}");

@@ -1,4 +1,4 @@
-//! Real contests on this machine's kernel. This file has its own `main`, because a lab starts its
+//! Real contests on this machine's kernel. This file has its own `main`, since a lab starts its
 //! program again for its helpers. If network namespaces are refused, it reports this prominently
 //! and passes.
 
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// The argument that makes this program run a contest on the following stage until killed.
+/// The argument that makes this program run a contest on the stage named next, until killed.
 const HOLD: &str = "hold-a-contest";
 
 fn main() -> ExitCode {
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
         ("a killed stage leaves nothing of what its kernel shaped", kernel::a_killed_stage_leaves_nothing),
         ("what this kernel cannot run is named", kernel::what_it_cannot_run_is_named),
     ];
-    // As with other tests, part of a name selects all tests that contain it.
+    // As with other tests, a word selects all tests whose names contain it.
     let wanted = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
     for (name, check) in checks.into_iter().filter(|(name, _)| name.contains(&wanted)) {
         check();
@@ -110,7 +110,7 @@ fn contest(discipline: &str, set: &[&str]) -> Scenario {
 
 const ACCESS: &str = "access = { rate = \"1 Gbit/s\", delay = \"0 s\" }\nstart = \"0 s..1 s\"\n";
 
-/// A contest of half a second, to find out whether one can run.
+/// A contest of half a second, to find out whether contests can run.
 fn short(discipline: &str, seed: u64) -> Scenario {
     contest(
         discipline,
@@ -118,7 +118,7 @@ fn short(discipline: &str, seed: u64) -> Scenario {
     )
 }
 
-/// One run on `stage`; `None` when it was stopped.
+/// One run on `stage`; `None` if it was stopped.
 fn run(
     stage: &dyn Stage,
     scenario: &Scenario,
@@ -137,16 +137,16 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
         assert_eq!(progress, 1.0, "progress reaches its end");
         record.expect("it is not stopped")
     };
-    // A machine whose processors are taken away is itself a bottleneck.
+    // If other programs take its processors, the machine itself is a bottleneck.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
     check_plausible(scenario, &record, stage.name() == LAB.name());
     record
 }
 
-/// For any discipline: the link was the bottleneck, every flow has a name, and packets are
-/// conserved. This is exact if flows are counted at the same instants as the link, and up to
-/// rounding per flow if interpolated between copies.
+/// Checks, for any discipline, that the link was the bottleneck, every flow has a name, and packets
+/// are conserved. The last is exact if flows are counted at the same instants as the link. Counts
+/// interpolated between copies are rounded per flow.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");
@@ -163,7 +163,7 @@ fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     // be dropped.
     let dumbbell = Dumbbell::of(&Plan { scenario, discipline: 0 }, 1).expect("it was held");
     let is_ipv4_only = dumbbell.mtu < 1280;
-    // Half a packet at either end of the measurement.
+    // A flow is rounded by half a packet at either end.
     let rounded = if is_exact { 0 } else { record.flows.len() as u64 };
     let is_others = !is_ipv4_only && dropped < drops;
     assert!(
@@ -176,8 +176,8 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
     record.fairness.group_share[group]
 }
 
-/// The same contest under FABA and under tail-drop at once: of nine flows that back off and one
-/// that does not, the latter gets about its share, or five times as much.
+/// Runs the same contest under FABA and under tail-drop at once. Nine flows back off, and one does
+/// not. The selfish flow gets about its share under FABA, and five times as much under tail-drop.
 ///
 /// In eight seconds, shares are still far from their means. Over 400 seeds of this contest, the
 /// simulator gives the selfish flow 1.29 to 2.00 under FABA, with a Jain index of at least 0.82.
@@ -198,7 +198,7 @@ fn two_labs_at_once() {
     check_that_faba_holds_a_selfish_flow(LAB);
 }
 
-/// Thirty CUBIC flows, larger packets, a shorter round trip.
+/// Runs thirty CUBIC flows with larger packets and a shorter round trip.
 fn many_flows_of_cubic_share() {
     let cubic = contest(
         "faba",
@@ -220,7 +220,7 @@ fn many_flows_of_cubic_share() {
     assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
 }
 
-/// A near flow, a distant one, and one that is marked rather than dropped.
+/// Runs a near flow, a distant flow, and a flow that is marked rather than dropped.
 fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let group = |name: &str, delay_ms: u64, ecn: &str| {
         format!(
@@ -238,8 +238,8 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     );
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
-    // Round trips of 10 and 170 ms, and 5 ms of queueing: about ten times with equal losses; less
-    // if the queue is only occasionally full.
+    // The round trips are 10 and 170 ms, with 5 ms of queueing. With equal losses, the ratio is
+    // about ten; less if the queue is only occasionally full.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {
@@ -300,7 +300,7 @@ fn what_the_lab_cannot_run_is_named() {
     }
 }
 
-/// In User Mode Linux, if installed.
+/// Runs contests in User Mode Linux, if installed.
 fn the_kernels_own_disciplines_share_as_ours_do() {
     for (discipline, least, most) in [("tail-drop", 3.0, 6.0), ("fq-codel", 0.8, 1.3)] {
         let scenario = contest(discipline, &["warm_up=2 s"]);
@@ -335,13 +335,13 @@ fn hold(stage: &str) -> ExitCode {
             println!("running");
         }
     };
-    // Every kernel has this one, too.
+    // Every kernel has tail-drop.
     let scenario = contest("tail-drop", &["duration=600 s"]);
     let outcome = stage.run(&Plan { scenario: &scenario, discipline: 0 }, 1, &mut report, &NEVER);
     if outcome.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Starts this program again with a contest on `stage`; returns once it is running.
+/// Starts this program again with a contest on `stage`. Returns once the contest is running.
 fn held(stage: &str) -> Child {
     let program = std::env::current_exe().expect("this program has a path");
     let mut child =
@@ -353,8 +353,8 @@ fn held(stage: &str) -> Child {
     child
 }
 
-/// User Mode Linux has one host process per guest process. It also reports its progress, without
-/// which this would wait forever.
+/// User Mode Linux has one host process per guest process. This waits until the guest reports
+/// progress.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
@@ -377,8 +377,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// Kills a contest on `stage` that has `count` helpers in three networks. If it has a scratch
-/// folder, another process keeps it.
+/// Kills a contest on `stage` that has `count` helpers in three networks. If the contest has a
+/// scratch folder, another process keeps it.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
@@ -403,7 +403,7 @@ fn killed_leaves_nothing(stage: &str, count: usize) {
     assert_eq!(self::interfaces(), interfaces, "the interfaces of this machine are as before");
 }
 
-/// Waits up to five seconds, because the machine may be busy with other tests.
+/// Waits for up to five seconds, since the machine may be busy with other tests.
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..500 {
         if is_so() {
@@ -421,7 +421,8 @@ fn state_and_parent(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// A zombie has ended: it has no network and no memory, and waits for its parent.
+/// Is the process running? A zombie has ended: it has no network and no memory, and waits for its
+/// parent.
 fn is_running(pid: u32) -> bool {
     state_and_parent(pid).is_some_and(|(state, _)| state != 'Z')
 }
@@ -452,7 +453,7 @@ fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
     }
 }
 
-/// The scratch folder of a process, which has the process's number in its name.
+/// The scratch folder of a process, whose name contains the process's number.
 fn scratch_of(pid: u32) -> Option<PathBuf> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
     let prefix = line.split('\0').skip_while(|word| *word != "keeper").nth(1)?;

@@ -1,4 +1,4 @@
-//! Series of the link, on each stage with real senders in real time.
+//! Time series of the link, on each stage with real senders in real time.
 
 use super::*;
 use fairwire_core::Duration;
@@ -8,8 +8,8 @@ use fairwire_stages::gateway::Gateway;
 use fairwire_stages::kernel::Kernel;
 use std::collections::BTreeMap;
 
-/// Keeps samples taken ten times a second: by kind, name and measure with its unit, the values by
-/// time.
+/// Samples taken ten times a second. The key is kind, name and measure with its unit; the values
+/// have their times.
 #[derive(Default)]
 pub(super) struct Sampled(BTreeMap<String, Vec<(Duration, f64)>>);
 
@@ -62,30 +62,30 @@ pub(super) fn a_link_is_sampled_as_it_is_counted() {
 
 fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let backlog = sampled.of("link bottleneck backlog packets");
-    // A busy machine may skip some of the sixty.
+    // A busy machine may skip some of the sixty samples.
     assert!(backlog.len() > 30, "{stage}: {} samples", backlog.len());
     let is_filled = backlog.iter().any(|(_, packets)| *packets > 390.0);
     assert!(is_filled && backlog.iter().all(|(_, packets)| *packets <= 780.0), "{stage}: {backlog:?}");
     let bytes = sampled.of("link bottleneck backlog B");
     assert!(bytes.iter().any(|(_, bytes)| *bytes > 390.0 * 100.0), "{stage}: {bytes:?}");
-    // The measurement covers the entire run, so the record has all drops, too.
+    // The measurement covers the entire run, so the record also has all drops.
     let drops: u64 = record.links[0].drops.values().sum();
     let of_link = sampled.of("link bottleneck drops packets");
     let link = sampled.sum("link bottleneck drops packets");
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // A gateway's flows are each rounded by half a packet. Under a kernel, a drop is known when a
+    // Each flow of a gateway is rounded by half a packet. Under a kernel, a drop is known once a
     // later packet has left: 780 packets or 344 ms later, and at the following sample.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
-    // The flows of a kernel count a packet as dropped when one that arrived after it leaves first. Two
-    // processors may deliver a pair in another order to the watching socket than to the queue, which
-    // counts one drop too many. One of 1623 was seen in one run.
+    // A flow of a kernel counts a packet as dropped when a packet that arrived later leaves first.
+    // Two processors may deliver a pair of packets to the watching socket in another order than to
+    // the queue. Then one drop too many is counted, as was once observed, among 1623 drops.
     let strange = if stage == "kernel" { 2.0 } else { 0.0 };
     let range = link - rounded - late..=link + rounded + strange;
     assert!(range.contains(&groups), "{stage}: {groups} of {link}");
-    // At most the link's capacity leaves, up to the delay of an answer.
+    // At most the link's capacity leaves. An answer may be delayed.
     let egress = |at: usize| {
         let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
         of("tcp") + of("udp")
@@ -93,7 +93,8 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let late: Vec<f64> = (backlog.len() / 2..backlog.len() - 1).map(egress).collect();
     let mean = late.iter().sum::<f64>() / late.len() as f64;
     assert!((8.5e6..10.3e6).contains(&mean), "{stage}: {mean}");
-    // Five at a time, since on a busy machine a sample may be late and has the bytes of the next.
+    // Five samples are checked together. On a busy machine a sample may be late, and contain bytes
+    // of the next.
     let rows = sampled.of("group tcp egress bit/s");
     assert!(late.windows(5).all(|five| five.iter().sum::<f64>() < 5.0 * 12e6), "{stage}: {rows:?}");
 }

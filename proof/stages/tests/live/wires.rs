@@ -8,8 +8,8 @@ use fairwire_scenario::Scenario;
 use fairwire_stages::gateway::Gateway;
 use fairwire_stages::linux::Linux;
 
-/// A flow of datagrams that never queue, for three seconds, of which two are measured: 1000 packets
-/// each.
+/// A flow of datagrams that never queue. It lasts three seconds, of which two are measured, with
+/// 1000 packets each.
 fn datagrams(impair: &str) -> Scenario {
     contest(
         "tail-drop",
@@ -33,7 +33,7 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// A stage's wire draws from the same random streams as the simulated wire. TCP sends different
+/// A stage's wire draws from the same random streams as the simulated wire. But TCP sends different
 /// numbers of packets, so fractions are compared.
 pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
@@ -42,17 +42,17 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // 2 % are lost independently, and a sixteenth in bursts of 3.3 packets: 8 % on average. The
-        // tolerance is 4 standard deviations, each below 1.2 % for 2000 packets or more.
+        // Of the packets, 2 % are lost independently, and a sixteenth in bursts of 3.3: 8 % in
+        // total. The tolerance is 4 standard deviations, each below 1.2 % for 2000 packets or more.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
-        // A tenth of the packets that arrive; the standard deviation is below 0.7 %.
+        // A tenth of the packets that arrive are duplicated. The standard deviation is below 0.7 %.
         let twice = wire.duplicated as f64 / (sent - wire.lost as f64);
         assert!((twice - 0.1).abs() < 0.028, "{}: {twice}", stage.name());
     }
 }
 
-/// In User Mode Linux, if installed.
+/// Runs a contest in User Mode Linux, if installed.
 pub(crate) fn netem_has_the_faults_of_a_wire() {
     let scenario = datagrams("{ to_bad = 0.05, to_good = 0.5, reorder = 0.2, reorder_by = '30 ms' }");
     let plan = Plan { scenario: &scenario, discipline: 0 };
@@ -62,8 +62,8 @@ pub(crate) fn netem_has_the_faults_of_a_wire() {
     let record = held(&Linux, &scenario);
     let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
     let lost = wire.lost as f64 / sent;
-    // An eleventh, in bursts of 2. The tolerance is 4 standard deviations of 1.1 %, for 2000
-    // packets.
+    // An eleventh of the packets are lost, in bursts of 2. The tolerance is 4 standard deviations
+    // of 1.1 %, for 2000 packets.
     assert!((lost - 1.0 / 11.0).abs() < 0.044, "{lost}");
     let late = wire.held_back as f64 / (sent - wire.lost as f64);
     assert!((late - 0.2).abs() < 0.036, "{late}"); // the standard deviation is 0.9 %

@@ -1,13 +1,13 @@
-//! The arrows between crates: the permitted dependencies.
+//! The arrows between crates, which are the permitted dependencies.
 //!
-//! A crate may use the folders allowed for its own ([`FOLDERS`]), and some may use less
-//! ([`KNOWS`]). `ARCHITECTURE.md` explains both; an exception is a decision with a reason in a file
-//! in `docs/adr`.
+//! A crate may use the folders that its own folder allows ([`FOLDERS`]). Some crates may use less
+//! ([`KNOWS`]). `ARCHITECTURE.md` explains both. An exception is a decision, with a reason in a
+//! file in `docs/adr`.
 
 use super::breach::Breach;
 use super::tree::{Crate, Tree};
 
-/// Each folder of crates, and the folders whose crates it may depend on.
+/// Each folder of crates, and the folders on whose crates it may depend.
 const FOLDERS: &[(&str, &str)] = &[
     ("foundation", "foundation"),
     ("simulator", "foundation simulator"),
@@ -17,11 +17,11 @@ const FOLDERS: &[(&str, &str)] = &[
     ("proof", "foundation simulator gateway proof"),
 ];
 
-/// Arrows that no folder allows: a lab puts the gateway's datapath between real hosts.
+/// Arrows that no folder allows. A lab puts the gateway's datapath between real hosts.
 const EXCEPTIONS: &[(&str, &str)] = &[("experiment", "datapath")];
 
 /// Crates with fewer dependencies than their folder permits, and all of their internal
-/// dependencies. The others are free within their folder; cargo itself refuses cycles.
+/// dependencies. Other crates may use all of their folder; cargo refuses cycles.
 pub const KNOWS: &[(&str, &str)] = &[
     ("core parameters-macro figures web", ""),
     ("document metrics testing wire", "core"),

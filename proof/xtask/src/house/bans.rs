@@ -1,4 +1,4 @@
-//! Banned texts: names of our machines, and texts that only one place may use.
+//! Banned texts: names of our machines, and texts that only one file or folder may use.
 
 use super::breach::Breach;
 use super::tree::{File, Tree};
@@ -6,7 +6,7 @@ use super::tree::{File, Tree};
 /// A ban: the beginning or end of a path, the exempt files, the texts (separated by `,`), and the
 /// reason.
 ///
-/// A `~` is removed from a text, because this file would otherwise break the ban.
+/// A `~` is removed from a text; without it, this file would break the ban.
 const BANS: &[(&str, &str, &str, &str)] = &[
     ("", NOWHERE, FOLDERS, "a folder of one machine; use a path relative to the repository"),
     ("", NOWHERE, MIRRORS, "a source of packages belongs in the machine's own configuration"),
@@ -53,7 +53,7 @@ fn lines(file: &File, is_found: impl Fn(&str) -> bool, message: &str) -> Vec<Bre
     found.map(|(at, _)| Breach::at(&file.path, at + 1, message)).collect()
 }
 
-/// Does `line` contain `text`? A path must start there, and not within a longer one, such as
+/// Does `line` contain `text`? A path must start there, and not within a longer path, such as
 /// `docs/a/`.
 fn has(line: &str, text: &str) -> bool {
     let is_inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || "._-".contains(c));

@@ -1,4 +1,4 @@
-//! The findings of a rule.
+//! The breaches that rules find.
 
 use std::fmt;
 

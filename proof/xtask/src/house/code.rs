@@ -1,4 +1,4 @@
-//! Rust sources as text for searches, without comments and the tests at the end.
+//! Rust sources as text to search, without comments and the tests at the end.
 
 /// The lines of a source, with their numbers from 1.
 pub fn lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -9,7 +9,7 @@ pub fn lines(source: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Does `line` contain `word`, and not within a longer name?
+/// Does `line` contain `word`, but not as part of a longer name?
 pub fn has_word(line: &str, word: &str) -> bool {
     let begins = |text: &str| text.starts_with(is_of_name);
     let ends = |text: &str| text.ends_with(is_of_name);

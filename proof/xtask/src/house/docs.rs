@@ -1,4 +1,4 @@
-//! Accurate documentation: links have targets, quoted code matches, and every field is described.
+//! Checks documentation: links have targets, quoted code matches, and every field is described.
 
 use super::breach::Breach;
 use super::code::has_word;
@@ -7,28 +7,28 @@ use super::tree::{File, Tree};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Each JSON schema, the page that describes its fields, and folders with more such pages.
+/// Each JSON schema, the page that describes its fields, and folders with further such pages.
 const DESCRIBED: &[(&str, &str, &[&str])] = &[
     ("docs/schema/results.json", "docs/results-schema.md", &[]),
     ("docs/schema/scenario.json", "docs/scenario.md", &["docs/scenario/", "docs/reference/"]),
     ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", &[]),
 ];
 
-/// The line above a block that is an entire file, and above one that is part of a file.
+/// The line above a block that quotes an entire file, and above a block that quotes a passage.
 const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 
-/// The index of the decisions, which are next to it, and the required sections.
+/// The index of the decisions, which are next to it, and their required sections.
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
 const MAX_WORDS: usize = 520;
 
 /// The table of contents of the site.
 pub const CONTENTS: &str = "docs/SUMMARY.md";
-/// A marker that is replaced by links to all pages of the following folder.
+/// A marker that is replaced by links to all pages of the folder that it names.
 pub const EVERY_PAGE_OF: &str = "<!-- every page of ";
 
 /// Checks that every relative link of a page leads to a file or a folder of the repository, and to
-/// an existing heading. If the text of a link to a source is the name of an item, the source must
+/// an existing heading. If a link to a source has the name of an item as its text, the source must
 /// contain that name.
 pub fn check_links(tree: &Tree) -> Vec<Breach> {
     tree.ending(".md").flat_map(|page| dead_links(tree, page)).collect()
@@ -58,8 +58,7 @@ fn dead_links(tree: &Tree, page: &File) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that every page below `docs` is in the contents of the site, by itself or with its
-/// folder.
+/// Checks that the contents of the site have every page below `docs`, or its folder.
 pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     let contents = tree.file(CONTENTS).map_or("", |contents| &contents.text);
     let linked: BTreeSet<String> = links(contents).map(|(_, target)| resolved(CONTENTS, target)).collect();
@@ -73,8 +72,8 @@ pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     lost.map(|page| Breach::of(&page.path, format!("nothing leads to it: {CONTENTS} does not"))).collect()
 }
 
-/// Checks that a code block below `<!-- quote: PATH -->` equals the entire file, and one below
-/// `<!-- quote part: PATH -->` is contained in it.
+/// Checks that a block below `<!-- quote: PATH -->` equals the entire file, and that a block below
+/// `<!-- quote part: PATH -->` is in the file.
 pub fn check_quotes(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for (page, mark) in tree.ending(".md").flat_map(|page| QUOTES.map(|mark| (page, mark))) {
@@ -95,7 +94,7 @@ pub fn check_quotes(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that every field of a schema is named, in backquotes, on the page that describes it.
+/// Checks that the page that describes a schema names every field, in backquotes.
 pub fn check_fields(tree: &Tree) -> Vec<Breach> {
     DESCRIBED.iter().flat_map(|(schema, page, more)| undescribed(tree, schema, page, more)).collect()
 }
@@ -128,7 +127,8 @@ fn fields(schema: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Checks that decisions have all sections and at most [`MAX_WORDS`] words, and that the index links each.
+/// Checks that each decision has all sections and at most [`MAX_WORDS`] words, and that the index
+/// links it.
 pub fn check_decisions(tree: &Tree) -> Vec<Breach> {
     let index = tree.file(INDEX).map_or("", |index| &index.text);
     let linked: BTreeSet<String> = links(index).map(|(_, target)| resolved(INDEX, target)).collect();
@@ -152,7 +152,7 @@ pub fn check_decisions(tree: &Tree) -> Vec<Breach> {
 mod tests {
     use super::*;
 
-    /// The lines of the breaches of a page, next to other files.
+    /// The lines of the breaches of `page`, in a tree with other files.
     fn lines(check: super::super::Check, page: &str) -> Vec<usize> {
         let text = "# A title\n## `[link]` and *more*\n## Twice\n## Twice\n```\n# code\n```\n## See [x](a.rs), now\n";
         let others = [("b.md", text), ("a.rs", "pub struct Name;\n\nfn b() {}\n"), ("docs/d/x.md", "")];

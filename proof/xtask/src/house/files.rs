@@ -1,5 +1,5 @@
-//! Files have one idea: they are short, with meaningful names. A lint, `clippy::too_many_lines`,
-//! keeps functions short.
+//! Checks that each file has one idea: it is short, with a meaningful name. The lint
+//! `clippy::too_many_lines` keeps functions short.
 
 use super::breach::Breach;
 use super::code;
@@ -12,7 +12,7 @@ const EMPTY_WORDS: &[&str] =
     &["util", "utils", "helper", "helpers", "manager", "managers", "base", "old", "new2", "misc"];
 
 /// Checks that no file or folder has an empty word as its name, and that no Rust file has more than
-/// [`MAX_LINES`] before its tests. Files in a folder `tests` are exempt.
+/// [`MAX_LINES`] lines before its tests. Files in a folder `tests` are exempt.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     tree.files.iter().flat_map(|file| [check_name(file), check_length(file)]).flatten().collect()
 }

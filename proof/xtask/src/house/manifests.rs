@@ -1,4 +1,4 @@
-//! The required contents of every `Cargo.toml`.
+//! Checks the contents of every `Cargo.toml`.
 
 use super::breach::Breach;
 use super::tree::Tree;
@@ -12,7 +12,7 @@ const INHERITED: &[&str] = &[
     "\n[lints]\nworkspace = true\n",
 ];
 
-/// The lines in the dependency tables of a manifest: number from 1, line, and the line above.
+/// The lines in the dependency tables of a manifest: number from 1, line, and previous line.
 fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     let (mut is_inside, mut above) = (false, "");
     manifest.lines().enumerate().filter_map(move |(at, line)| {
@@ -26,8 +26,8 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = (usize, &str, &str)> {
 }
 
 /// Checks that every crate inherits its version, edition, Rust version, licence, lints and
-/// dependencies from the workspace. Its own tests may depend on itself with more features, and by
-/// path on a crate that depends on it.
+/// dependencies from the workspace. A crate's tests may depend on the crate itself with more
+/// features, and by path on a crate that depends on it.
 pub fn check_crates(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     let manifests = tree.crates.iter().map(|krate| format!("{}/Cargo.toml", krate.folder));
@@ -49,7 +49,7 @@ pub fn check_crates(tree: &Tree) -> Vec<Breach> {
 }
 
 /// Checks that every library in the root `Cargo.toml` has a comment with its reason, on its line or
-/// above. Our own crates need none.
+/// above. Our own crates need no reason.
 pub fn check_reasons(tree: &Tree) -> Vec<Breach> {
     let root = tree.file("Cargo.toml").map_or("", |file| &file.text);
     let unexplained = dependencies(root).filter(|(_, line, above)| {

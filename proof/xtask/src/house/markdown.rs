@@ -1,6 +1,6 @@
-//! Markdown pages: their links and headings, outside code blocks.
+//! The links and headings of Markdown pages, outside code blocks.
 
-/// The lines of a page, numbered from 1, without its code blocks.
+/// The lines of a page outside its code blocks, numbered from 1.
 fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter_map(move |(at, line)| {
@@ -10,14 +10,14 @@ fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The links of a page, with lines and targets.
+/// The links of a page: line and target.
 pub fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
     without_code(text).flat_map(|(line, text)| {
         text.split("](").skip(1).filter_map(move |rest| Some((line, rest.split_once(')')?.0)))
     })
 }
 
-/// The links with code as text, such as [`Name`](file.rs): line, text and target.
+/// The links whose text is code, such as [`Name`](file.rs): line, text and target.
 pub fn links_of_code(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     without_code(text).flat_map(|(line, text)| {
         text.match_indices("`](").filter_map(move |(at, end)| {
@@ -27,7 +27,7 @@ pub fn links_of_code(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {
     })
 }
 
-/// The headings of a page: the anchor in the form of GitHub and mdBook, and the text.
+/// The headings of a page: the text, and the anchor in the form of GitHub and mdBook.
 pub fn headings(text: &str) -> impl Iterator<Item = (String, &str)> {
     let mut seen: Vec<String> = Vec::new();
     without_code(text).filter_map(move |(_, line)| {
@@ -44,7 +44,7 @@ fn of_anchor(c: char) -> Option<char> {
     if c == ' ' { Some('-') } else { Some(c).filter(|c| c.is_alphanumeric() || "-_".contains(*c)) }
 }
 
-/// A text with its links reduced to their text.
+/// `text` with each link replaced by its text.
 pub fn without_targets(text: &str) -> String {
     let mut parts = text.split("](");
     let first = parts.next().unwrap_or_default().to_string();

@@ -1,7 +1,7 @@
 //! The house rules, as checks.
 //!
-//! A rule checks the [`Tree`] and returns its breaches: none if it is kept. [`RULES`] lists all
-//! rules; a rule that is not in it is never checked.
+//! A rule checks the [`Tree`] and returns its breaches; none if the tree keeps the rule. Only rules
+//! in [`RULES`] are checked.
 
 pub mod arrows;
 pub mod bans;
@@ -55,7 +55,7 @@ pub fn check(tree: &Tree) -> Vec<String> {
 /// The root of this repository.
 pub fn root() -> PathBuf {
     // The root is two folders above xtask's manifest. Cargo passes the manifest's folder to a
-    // program that it runs. The compiled-in folder may be that of another checkout with the same
+    // program that it runs. The compiled-in folder may be that of another checkout that shares the
     // target folder.
     let compiled = || env!("CARGO_MANIFEST_DIR").into();
     let manifest = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(compiled));

@@ -1,18 +1,19 @@
-//! Files that import each other, directly or indirectly, can only be read together, so such cycles
-//! must be small. Every file must be declared by a module, since others are never compiled.
+//! Checks modules. Files that import each other, directly or indirectly, can only be read together,
+//! so such cycles must be small. A module must declare every file, since other files are never
+//! compiled.
 
 use super::breach::Breach;
 use super::code::paths;
 use super::tree::{File, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most files of a crate that may import each other.
+/// The most files of a crate that may import each other in a cycle.
 const MAX_FILES: usize = 4;
 
 /// The files of a crate by module, such as `dropper::red`. The root has no name.
 type Files<'a> = BTreeMap<String, &'a File>;
 
-/// Each crate with files in one of its folders, such as `/src/`.
+/// The files of each crate in one of its folders, such as `/src/`.
 fn crates<'a>(tree: &'a Tree, folder: &str) -> BTreeMap<&'a str, Files<'a>> {
     let mut crates: BTreeMap<&str, Files<'_>> = BTreeMap::new();
     for file in tree.ending(".rs") {
@@ -29,7 +30,7 @@ fn parent(module: &str) -> (&str, &str) {
     module.rsplit_once("::").unwrap_or(("", module))
 }
 
-/// Checks that each file below `src` and `tests/it` is declared by the file above it.
+/// Checks that the module above declares each file below `src` and `tests/it`.
 pub fn check_declared(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for files in ["/src/", "/tests/it/"].iter().flat_map(|folder| crates(tree, folder).into_values()) {
@@ -46,7 +47,7 @@ pub fn check_declared(tree: &Tree) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that at most [`MAX_FILES`] files of a crate import each other; in the simulator, none.
+/// Checks that at most [`MAX_FILES`] files of a crate import each other, and none in the simulator.
 pub fn check_circles(tree: &Tree) -> Vec<Breach> {
     let limit = |krate: &str| if krate == "simulator/sim" { 1 } else { MAX_FILES };
     crates(tree, "/src/").iter().flat_map(|(krate, files)| circles(files, limit(krate))).collect()
@@ -79,7 +80,7 @@ fn circles(files: &Files<'_>, limit: usize) -> Vec<Breach> {
     circles.iter().filter(|circle| circle.len() > limit).map(breach).collect()
 }
 
-/// The file that a path used in `module` leads to.
+/// The file to which a path leads that `module` uses.
 fn imported<'a>(module: &str, path: &str, files: &'a Files<'_>) -> Option<&'a str> {
     let mut at = module.to_string();
     for (depth, name) in path.split("::").enumerate() {

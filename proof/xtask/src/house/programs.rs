@@ -1,7 +1,7 @@
-//! The direct and indirect dependencies of programs, as resolved in `Cargo.lock`.
+//! Checks the direct and indirect dependencies of programs, as resolved in `Cargo.lock`.
 //!
-//! The arrows check each crate; this checks the programs that people install. Dev-dependencies do
-//! not count, because `Cargo.lock` has none of external libraries.
+//! The arrows check each crate, and this rule the programs that people install. Dev-dependencies do
+//! not count, since `Cargo.lock` has none of external libraries.
 
 use super::breach::Breach;
 use super::tree::Tree;
@@ -20,10 +20,10 @@ const WITHOUT: &[(&str, &str)] = &[
 /// Crates for tests and benchmarks, which no program may contain.
 const FOR_TESTS: &str = "fairwire-testing proptest criterion";
 
-/// Required dependencies: the lab runs the gateway's own datapath.
+/// Crates that programs must contain. The lab runs the gateway's datapath.
 const WITH: &[(&str, &str)] = &[("fairwire-experiment", "fairwire-datapath")];
 
-/// Checks that each program lacks the forbidden crates, and contains the required ones.
+/// Checks that each program lacks the forbidden crates, and contains the required crates.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let lock = tree.file("Cargo.lock").map_or("", |lock| &lock.text);
     let libraries = libraries(lock);
@@ -54,7 +54,7 @@ fn bans(words: &str, name: &str) -> bool {
     words.split_whitespace().any(is_named)
 }
 
-/// The packages of a `Cargo.lock`, and their dependencies. All versions of a package are merged.
+/// The packages of a `Cargo.lock` with their dependencies, all versions of a package together.
 type Libraries<'a> = BTreeMap<&'a str, Vec<&'a str>>;
 
 fn libraries(lock: &str) -> Libraries<'_> {
@@ -69,7 +69,7 @@ fn libraries(lock: &str) -> Libraries<'_> {
     libraries
 }
 
-/// Every crate in `program`, each with one that depends on it.
+/// Every crate in `program`, with a crate that depends on it.
 fn parts<'a>(tree: &'a Tree, libraries: &Libraries<'a>, program: &'a str) -> BTreeMap<&'a str, &'a str> {
     let (mut parts, mut next) = (BTreeMap::new(), vec![program]);
     while let Some(by) = next.pop() {
@@ -87,7 +87,7 @@ fn parts<'a>(tree: &'a Tree, libraries: &Libraries<'a>, program: &'a str) -> BTr
 mod tests {
     use super::*;
 
-    /// The breaches if `program` has one more dependency.
+    /// The breaches if `program` has the additional dependency.
     fn messages(program: &str, dependency: &str) -> Vec<String> {
         let lock =
             "name = \"outside\"\n \"deeper\",\nname = \"deeper\"\n \"parquet 60.0.0\",\n \"rusqlite\",\n";

@@ -1,7 +1,8 @@
-//! Readable pages and comments: terms of the field, short sentences, and lines that fit.
+//! Checks that pages and comments are readable: terms of the field, short sentences, and lines that
+//! fit.
 //!
-//! Only text is checked, without code, tables, headings and pictures. Retired words are also
-//! searched for in names and texts of the code; `proof/xtask/readability.toml` lists them.
+//! Only text is checked, without code, tables, headings and pictures. Retired words, which
+//! `proof/xtask/readability.toml` lists, are also searched for in names and texts of the code.
 
 use super::breach::Breach;
 use super::markdown::without_targets;
@@ -10,19 +11,19 @@ use toml::Table;
 
 const DATA: &str = "proof/xtask/readability.toml";
 
-/// The most words in a sentence. Code between backquotes counts as one.
+/// The most words in a sentence. Code between backquotes is one word.
 const MAX_WORDS: usize = 30;
 
-/// The last column in which the last word of a line may start: text is as wide as code.
+/// The last column in which the last word of a line may start. Text is as wide as code.
 const MAX_COLUMN: usize = 110;
 
 /// Pages that are generated, or stay unchanged.
 const EXEMPT: &[&str] = &["docs/reference/", "docs/reproduction.md"];
 
-/// Retired phrases: their words, and the replacement.
+/// Retired phrases, as words, and their replacements.
 type Retired = Vec<(Vec<String>, String)>;
 
-/// Checks that no page and no source has retired words, or sentences or lines that are too long.
+/// Checks that no page and no source has retired words, or too long sentences or lines.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let Some(retired) = tree.file(DATA).and_then(|data| retired(&data.text)) else {
         return vec![Breach::of(DATA, "must list `[[retired]]`, each with `words` and `instead`")];
@@ -91,8 +92,8 @@ fn is_item(text: &str) -> bool {
         || (number.len() < text.len() && number.starts_with(". "))
 }
 
-/// The text in each line of a page, or in the comments of a source. Code is one word, and links are
-/// reduced to their text; a line without text is empty.
+/// The text in each line of a page, or of a source's comments. Code is one word, and links are
+/// replaced by their text. A line without text is empty.
 fn texts(text: &str, is_rust: bool) -> Vec<String> {
     let (mut is_block, mut is_span) = (false, false);
     let texts = text.lines().map(|line| {
@@ -118,7 +119,7 @@ fn texts(text: &str, is_rust: bool) -> Vec<String> {
     texts.collect()
 }
 
-/// The words of a text: names are split at `_` and between a lower-case and an upper-case letter.
+/// The words of a text. Names are split at `_`, and between a lower-case and an upper-case letter.
 fn words(at: usize, text: &str) -> Vec<(usize, &str)> {
     let (mut words, mut begin, mut before) = (Vec::new(), 0, ' ');
     for (end, c) in text.char_indices().chain([(text.len(), ' ')]) {

@@ -1,7 +1,7 @@
-//! Pure crates read no clock, environment, file or socket, start no thread, and print nothing.
+//! Checks that pure crates read no clock, environment, file or socket, start no thread, and print
+//! nothing.
 //!
-//! `clippy.toml` bans the two clock calls by type; this check bans names, and works without the
-//! lint.
+//! `clippy.toml` bans the two clock calls by type. This check bans names, and needs no lint.
 
 use super::breach::Breach;
 use super::code::{has_word, lines};
@@ -11,8 +11,8 @@ use super::tree::Tree;
 pub const PURE: &str = "foundation/catalogue foundation/core foundation/laws foundation/metrics foundation/parameters \
     foundation/wire simulator/figures simulator/play simulator/play-wasm simulator/sim simulator/tcp";
 
-/// The banned texts in a pure crate's code (separated by `,`), and why. `core` has no effects: its
-/// `core::net` is plain addresses.
+/// The texts banned in a pure crate's code (separated by `,`), with the reasons. `core` has no
+/// effects; its `core::net` has only addresses.
 const BANNED: &[(&str, &str)] = &[
     ("Instant,SystemTime,UNIX_EPOCH", "time is an argument"),
     ("std::env,std::fs,std::net,std::os,std::process", "effects leave by return value"),

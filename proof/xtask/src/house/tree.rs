@@ -16,9 +16,9 @@ pub struct Tree {
 /// A file.
 #[derive(Debug)]
 pub struct File {
-    /// Relative to the root, with forward slashes.
+    /// The path relative to the root, with forward slashes.
     pub path: String,
-    /// Its entire text; empty if it is not text, such as a picture.
+    /// The entire text; empty if the file is not text, such as a picture.
     pub text: String,
 }
 
@@ -27,9 +27,9 @@ pub struct File {
 pub struct Crate {
     /// The package's name.
     pub name: String,
-    /// Its folder relative to the root, such as `foundation/core`.
+    /// The crate's folder relative to the root, such as `foundation/core`.
     pub folder: String,
-    /// Its normal and build dependencies, by name, without dev-dependencies.
+    /// The names of normal and build dependencies, without dev-dependencies.
     pub dependencies: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl Tree {
         self.file(path).is_some() || self.files.get(next).is_some_and(|file| file.path.starts_with(&folder))
     }
 
-    /// The files with names that end in `ending`, such as `.rs`.
+    /// The files whose names end in `ending`, such as `.rs`.
     pub fn ending(&self, ending: &'static str) -> impl Iterator<Item = &File> {
         self.files.iter().filter(move |file| file.path.ends_with(ending))
     }
@@ -83,13 +83,14 @@ impl Tree {
 }
 
 fn read_files(root: &Path) -> Result<Vec<File>, String> {
-    // safe.directory: continuous integration may read a clone owned by another user.
+    // `safe.directory` is needed because continuous integration may read a clone that another user
+    // owns.
     let args = ["-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = run(Command::new("git").args(args), root)?;
     let listed = String::from_utf8(listed).map_err(|_| "git lists a path that is not UTF-8".to_string())?;
     let mut files = Vec::new();
     for path in listed.split_terminator('\0') {
-        // Deleted but still in the index, or a broken link: nothing to check.
+        // There is nothing to check: the file was deleted but is in the index, or is a broken link.
         let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
         let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
         files.push(File { path: path.to_string(), text: text.unwrap_or_default() });
@@ -98,7 +99,6 @@ fn read_files(root: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// Parses the output of `cargo metadata --no-deps`.
 fn parse_crates(json: &[u8]) -> Result<Vec<Crate>, String> {
     let metadata: Value = serde_json::from_slice(json).map_err(|e| format!("cargo metadata: {e}"))?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata names no packages")?;

@@ -1,4 +1,4 @@
-//! Python classes, and the text of each in a scenario.
+//! Python classes, and the text that identifies each in a scenario.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ pub(crate) fn is_entry(name: &str) -> bool {
     [DROPPER, QUEUE, CONTROLLER].contains(&name)
 }
 
-/// The type of a class, from its base class in `fairwire.own`.
+/// The type of a class, known from its base class in `fairwire.own`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Dropper,
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// The parameters of the entry besides the class; all others are the class's own.
+    /// The parameters of the entry besides the class. All other parameters belong to the class.
     pub(super) fn parameters(self) -> &'static [&'static str] {
         match self {
             Kind::Dropper => &["buffer", "ecn", "scheduler"],
@@ -61,7 +61,6 @@ impl Kind {
         Ok(py.import("fairwire.own")?.getattr(self.base())?.cast_into()?)
     }
 
-    /// The type of `class`.
     pub(super) fn of(class: &Bound<'_, PyType>) -> PyResult<Kind> {
         for kind in Kind::ALL {
             let base = kind.base_class(class.py())?;
@@ -78,9 +77,9 @@ impl Kind {
     }
 }
 
-/// A class, and its constructor's arguments.
+/// A class with its constructor's arguments.
 pub(crate) struct Class {
-    /// The text that identifies it in a scenario: its name and its arguments.
+    /// The text that identifies the class in a scenario: its name and its arguments.
     pub(super) text: String,
     pub(super) kind: Kind,
     pub(super) class: Py<PyType>,
@@ -112,7 +111,6 @@ impl Classes {
         listed.into_iter().map(class).collect::<PyResult<_>>().map(Classes)
     }
 
-    /// Are there no classes?
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -122,7 +120,7 @@ impl Classes {
         self.0.iter().find(|class| class.text == text).cloned()
     }
 
-    /// Adds `class` with `arguments`; returns the text that finds it.
+    /// Adds `class` with `arguments`. Returns the text that finds it.
     pub(super) fn add(
         &mut self,
         class: &Bound<'_, PyType>,
@@ -156,8 +154,8 @@ impl Classes {
     }
 }
 
-/// Warns of a method with nearly the name of one that is called: it was probably misspelt, and is
-/// never called.
+/// Warns of a method whose name is nearly that of a method that is called. It is probably misspelt,
+/// and never called.
 fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     let py = class.py();
     let base = kind.base_class(py)?;

@@ -40,7 +40,7 @@ impl ControllerSpec for Spec {
     }
 }
 
-/// An acknowledgement of new data, as given to a controller.
+/// An acknowledgement of new data, as controllers get it.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Ack {
     acked: Acked,
@@ -48,20 +48,20 @@ pub(crate) struct Ack {
 
 #[pymethods]
 impl Ack {
-    /// The time of its arrival, seconds.
+    /// The time of arrival, seconds.
     #[getter]
     fn now(&self) -> f64 {
         seconds(self.acked.now)
     }
 
-    /// Segments that it newly acknowledges; at least 1.
+    /// Segments that are newly acknowledged; at least 1.
     #[getter]
     fn newly(&self) -> u32 {
         self.acked.newly
     }
 
-    /// Segments by which the window may grow: without those that arrived during loss recovery (RFC
-    /// 5681, section 3.2).
+    /// Segments by which the window may grow. Those that arrived during loss recovery do not count
+    /// (RFC 5681, section 3.2).
     #[getter]
     fn growth(&self) -> u32 {
         self.acked.growth
@@ -73,7 +73,7 @@ impl Ack {
         self.acked.lost
     }
 
-    /// Segments in flight before its arrival.
+    /// Segments in flight before the acknowledgement arrived.
     #[getter]
     fn in_flight(&self) -> u32 {
         self.acked.in_flight
@@ -85,7 +85,7 @@ impl Ack {
         self.acked.rtt.map(|rtt| rtt.secs())
     }
 
-    /// Does a round trip end with it?
+    /// Does this acknowledgement end a round trip?
     #[getter]
     fn ends_round(&self) -> bool {
         self.acked.ends_round
@@ -108,7 +108,7 @@ impl Ack {
     }
 }
 
-/// A congestion signal, as given to a controller.
+/// A congestion signal, as controllers get it.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Congestion {
     congested: Congested,
@@ -147,7 +147,7 @@ struct State {
     pace: Option<f64>,
 }
 
-/// The law of one flow. Its decisions are read after each call, because the sender uses them often.
+/// The law of one flow. Its decisions are read after each call, since the sender uses them often.
 struct Law {
     own: Option<Own>,
     state: State,
@@ -176,7 +176,7 @@ impl Law {
         Ok(own)
     }
 
-    /// Calls `method` with the result of `argument`, and reads its decisions.
+    /// Calls `method` with the result of `argument`, and reads the decisions.
     fn call(&mut self, method: &str, now: Time, argument: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) {
         let Some(own) = &self.own else { return };
         self.state = own.call(now, self.state, |py| {

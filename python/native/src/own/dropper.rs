@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::sync::Arc;
 
-/// The law: an object of a class, and the methods that the class defines.
+/// The law of a dropper: an object of a class, and the methods that the class defines.
 pub(super) struct Law {
     own: Own,
     on_arrival: Option<Py<PyAny>>,

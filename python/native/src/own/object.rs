@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// An object of a class in use in one run.
+/// An object of a Python class that a run uses.
 pub(super) struct Own {
     pub(super) object: Py<PyAny>,
     pub(super) name: String,
@@ -17,7 +17,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// A new object, with the attributes of its link or flow set before `__init__`.
+    /// A new object. The attributes of its link or flow are set before `__init__`.
     pub(super) fn new(
         py: Python<'_>,
         class: &Class,
@@ -33,14 +33,14 @@ impl Own {
         Ok(Own { object: object.unbind(), name, run: run.clone() })
     }
 
-    /// Its method of this name; `None` if that is the base class's.
+    /// The object's method `name`; `None` if it is inherited from the base class.
     pub(super) fn method(&self, py: Python<'_>, kind: Kind, name: &str) -> PyResult<Option<Py<PyAny>>> {
         let object = self.object.bind(py);
         let inherited = object.get_type().getattr(name)?.is(&kind.base_class(py)?.getattr(name)?);
         if inherited { Ok(None) } else { object.getattr(name).map(|method| Some(method.unbind())) }
     }
 
-    /// The result of `call`. An exception ends the run; the result is then `otherwise`.
+    /// The result of `call`. An exception ends the run, and the result is then `otherwise`.
     pub(super) fn call<T>(&self, now: Time, otherwise: T, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
         if self.run.is_over() {
             return otherwise;
@@ -60,7 +60,7 @@ impl Own {
     }
 }
 
-/// The attributes of an object's queue, set before its `__init__`.
+/// The attributes of an object's queue, which are set before its `__init__`.
 pub(super) fn place<'py>(
     py: Python<'py>,
     name: &str,

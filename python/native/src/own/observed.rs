@@ -1,4 +1,4 @@
-//! The runs of a contest, each in the scope of its classes.
+//! The runs of a contest. Each is in the scope of its classes.
 
 use super::class::Classes;
 use super::packet::seconds;
@@ -30,7 +30,7 @@ impl<'a> Observed<'a> {
         Observed { classes, stop, inner, failed: Mutex::default() }
     }
 
-    /// Runs `go`, which is the run `which` on this thread, and keeps the exception that ends it.
+    /// Calls `go`, which does the run `which` on this thread, and keeps the exception that ends it.
     pub(crate) fn around(&self, which: RunId<'_>, go: &mut dyn FnMut(&Run)) {
         let run = Arc::new(Run::new(self.stop));
         if self.classes.is_empty() {
@@ -56,8 +56,7 @@ impl<'a> Observed<'a> {
 }
 
 impl Failed {
-    /// The exception, with the `result` of the finished runs, and a note that names the run it
-    /// ended.
+    /// The exception, with the `result` of the finished runs, and a note that names the failed run.
     pub(crate) fn exception(self, py: Python<'_>, finished: Result) -> PyErr {
         let Failed { discipline, seed, failure } = self;
         let note = format!(

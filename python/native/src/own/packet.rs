@@ -1,10 +1,10 @@
-//! A packet for Python.
+//! A packet, as Python sees it.
 
 use fairwire_core::{Ecn, Time};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// A packet, as given to a discipline, which cannot create any.
+/// A packet, as a discipline gets it. A discipline cannot create packets.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Packet {
     number: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    /// The Python object of `packet`, number `number` at its queue.
+    /// The Python object for `packet`, which has number `number` at its queue.
     pub(super) fn new(py: Python<'_>, number: u64, packet: &fairwire_core::Packet) -> PyResult<Py<Self>> {
         Py::new(
             py,
@@ -42,7 +42,7 @@ impl Packet {
 
 #[pymethods]
 impl Packet {
-    /// Its number at this queue, from 0 in the order of arrival.
+    /// The packet's number at this queue, from 0 in the order of arrival.
     #[getter]
     pub(super) fn number(&self) -> u64 {
         self.number
@@ -54,37 +54,37 @@ impl Packet {
         self.flow
     }
 
-    /// Its length, bytes on the wire.
+    /// The length, bytes on the wire.
     #[getter]
     fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// When it arrived at this queue, seconds.
+    /// The time of arrival at this queue, seconds.
     #[getter]
     fn arrived(&self) -> f64 {
         self.arrived
     }
 
-    /// The number of its class; 0 without classes.
+    /// The number of the packet's class; 0 without classes.
     #[getter]
     fn class_(&self) -> u32 {
         self.class
     }
 
-    /// Its differentiated-services codepoint, 0 to 63.
+    /// The differentiated-services codepoint, 0 to 63.
     #[getter]
     fn dscp(&self) -> u8 {
         self.dscp
     }
 
-    /// Its drop precedence: 0 is green, 1 yellow, 2 red.
+    /// The drop precedence: 0 is green, 1 yellow, 2 red.
     #[getter]
     fn color(&self) -> u8 {
         self.color
     }
 
-    /// Its ECN codepoint: "not-ect", "ect0", "ect1", or "ce" if marked.
+    /// The ECN codepoint: "not-ect", "ect0", "ect1", or "ce" if marked.
     #[getter]
     fn ecn(&self) -> &'static str {
         Ecn::from_bits(self.ecn.load(Ordering::Relaxed)).name()

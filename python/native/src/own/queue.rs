@@ -19,7 +19,7 @@ pub(super) struct Full {
     dequeue: Py<PyAny>,
     ready_at: Option<Py<PyAny>>,
     idle: Option<Py<PyAny>>,
-    /// The requests to `drop` and to `mark` made in a call.
+    /// The requests to `drop` and to `mark` that a call makes.
     orders: Py<PyList>,
     held: BTreeMap<u64, (fairwire_core::Packet, Py<Packet>)>,
     bytes: u64,
@@ -73,7 +73,7 @@ impl Full {
         self.held.get(&number).filter(|(_, object)| object.is(packet)).map(|_| number)
     }
 
-    /// Drops and marks as requested; `arrival` is the arriving packet.
+    /// Drops and marks packets as requested. `arrival` is the arriving packet.
     fn carry_out(&mut self, py: Python<'_>, arrival: Option<u64>, signals: &mut dyn Signals) -> PyResult<()> {
         let orders = self.orders.bind(py);
         if orders.is_empty() {

@@ -1,4 +1,4 @@
-//! The scope in which classes are looked up, and their exceptions handled.
+//! The scope in which classes are looked up, and in which their exceptions are handled.
 
 use super::class::{Class, Classes};
 use super::thread::{Thread, keeping_state};
@@ -16,18 +16,18 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Raised to end the runs.
+    /// Set to end the runs.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.flag
     }
 
-    /// Ends the runs, even if one is in a Python call that does not return.
+    /// Ends the runs, even if a Python call does not return.
     pub(crate) fn interrupt(&self, py: Python<'_>) {
         self.flag.store(true, Ordering::Relaxed);
         self.threads().iter().for_each(|thread| thread.interrupt(py));
     }
 
-    /// Runs `what`, a run on this thread.
+    /// Calls `what`, which is a run on this thread.
     pub(super) fn on_this_thread<T>(&self, what: impl FnOnce() -> T) -> T {
         keeping_state(|thread| {
             self.threads().push(thread);
@@ -42,7 +42,7 @@ impl Stop {
     }
 }
 
-/// A run, from the view of its objects.
+/// A run, as its objects see it.
 #[derive(Default)]
 pub(crate) struct Run {
     stop: Arc<Stop>,
@@ -58,34 +58,34 @@ pub(crate) struct Failure {
 }
 
 impl Run {
-    /// One of the runs that `stop` ends.
+    /// A run that `stop` ends.
     pub(crate) fn new(stop: &Arc<Stop>) -> Self {
         Run { stop: stop.clone(), failure: Mutex::default() }
     }
 
-    /// Should it end? Then Python is not called any more.
+    /// Should the run end, so Python is not called any more?
     pub(crate) fn is_over(&self) -> bool {
         self.stop.flag.load(Ordering::Relaxed)
     }
 
-    /// Ends it, and all others that were started with it. The first exception counts.
+    /// Ends this run, and all others that were started with it. Only the first exception is kept.
     pub(crate) fn fail(&self, _: Python<'_>, error: PyErr, at: Time) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         failure.get_or_insert(Failure { error, at });
         self.stop.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Did an exception end it?
+    /// Did an exception end the run?
     pub(crate) fn has_failed(&self) -> bool {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// The exception that ended it.
+    /// Takes the exception that ended the run.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// The exception of the latest call, after which calls may continue.
+    /// Returns the exception of the latest call. Afterwards, calls may continue.
     pub(crate) fn recover(&self) -> PyResult<()> {
         self.failure().map_or(Ok(()), |failure| {
             self.stop.flag.store(false, Ordering::Relaxed);
@@ -103,7 +103,7 @@ thread_local! {
     static SCOPE: RefCell<Option<Scope>> = const { RefCell::new(None) };
 }
 
-/// Restores the previous scope, even if the code within panics.
+/// Restores the previous scope when dropped, even after a panic.
 struct Before(Option<Scope>);
 
 impl Drop for Before {
@@ -119,12 +119,12 @@ pub(crate) fn within<T>(classes: &Classes, run: &Arc<Run>, what: impl FnOnce() -
     what()
 }
 
-/// The run of this thread, or a detached one.
+/// The run of this thread, or a new one.
 pub(super) fn run() -> Arc<Run> {
     SCOPE.with_borrow(|scope| scope.as_ref().map(|scope| scope.run.clone())).unwrap_or_default()
 }
 
-/// The class with this text, and its run.
+/// The class that `text` identifies, and its run.
 pub(super) fn find(text: &str) -> Option<(Arc<Class>, Arc<Run>)> {
     SCOPE.with_borrow(|scope| {
         let scope = scope.as_ref()?;

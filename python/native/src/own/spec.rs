@@ -28,12 +28,12 @@ pub(crate) fn register() -> PyResult<()> {
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// Replaces a class whose `__init__` failed, in a run that has ended.
+/// A dropper in place of a class whose `__init__` failed. Its run has ended.
 struct Nothing;
 
 impl Dropper for Nothing {}
 
-/// The class `text`, and its run.
+/// The class that `text` identifies, and its run.
 fn found(
     discipline: &'static str,
     text: &Option<String>,
@@ -92,7 +92,7 @@ impl DisciplineSpec for DropperSpec {
 
     fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let (class, run) = found(DROPPER, &self.class, Kind::Dropper)?;
-        // A class that returns "mark" requests a mark.
+        // Marks are the default, since a class may return "mark".
         let ecn = Some(self.queue.ecn.unwrap_or(EcnChoice::Mark));
         let queue = Queueing { ecn, ..self.queue.clone() }.check(DROPPER, site)?;
         let law = made(&run, |py| Law::new(py, &class, &run, (queue.room.limit, site)));

@@ -1,25 +1,25 @@
-//! Classes instead of names, in the values of a scenario.
+//! Replaces classes in the values of a scenario by names.
 
 use super::class::{Classes, Kind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 
-/// The labels of a list of compared disciplines. A class gets one as its name in results.
+/// The labels of compared disciplines. A class gets a label as its name in results.
 type Labels = Vec<String>;
 
 /// The location of a value.
 enum Place {
-    /// In a list of compared disciplines.
+    /// A list of compared disciplines.
     Compared(Labels),
-    /// Where a controller is named.
+    /// A key that names a controller.
     Control,
-    /// Elsewhere, where disciplines may be named.
+    /// Any other location, where disciplines may be named.
     Elsewhere,
 }
 
 impl Place {
-    /// The place under `key`, which may be a dotted path.
+    /// The location under `key`, which may be a dotted path.
     fn under(key: &str) -> Self {
         match key.rsplit('.').next() {
             Some("disciplines") => Place::Compared(Labels::new()),
@@ -28,7 +28,7 @@ impl Place {
         }
     }
 
-    /// Rejects a class of another type than expected here.
+    /// Rejects a class of a type that is not expected here.
     fn check(&self, class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
         let is_control = matches!(self, Place::Control);
         if is_control == (kind == Kind::Controller) {
@@ -40,8 +40,8 @@ impl Place {
     }
 }
 
-/// `value`, given under `key`, with each class replaced by its catalogue entry and added to
-/// `classes`.
+/// `value`, given under `key`, with each class replaced by its catalogue entry. The classes are
+/// added to `classes`.
 pub(crate) fn plain<'py>(
     value: &Bound<'py, PyAny>,
     classes: &mut Classes,
@@ -85,7 +85,8 @@ fn within<'py>(
     Ok(value.clone())
 }
 
-/// The entry of `class`, with `arguments` for it and for its entry, besides `others`.
+/// The catalogue entry of `class`, with `arguments` for the class and for the entry, besides
+/// `others`.
 fn named<'py>(
     class: &Bound<'py, PyType>,
     arguments: &Bound<'py, PyDict>,
@@ -112,8 +113,8 @@ fn named<'py>(
     Ok(others.into_any())
 }
 
-/// The name of `class` in results: its own, prefixed by that of a scheduler, and with a number if
-/// the name is taken.
+/// The name of `class` in results. The name of a scheduler precedes the class's name, and a number
+/// follows if the name is taken.
 fn label(class: &Bound<'_, PyType>, table: &Bound<'_, PyDict>, labels: &mut Labels) -> PyResult<String> {
     let name = class.name()?.to_string();
     let scheduler = table.get_item("scheduler")?.and_then(|given| given.extract::<String>().ok());

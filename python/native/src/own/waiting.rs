@@ -1,4 +1,4 @@
-//! The queue of a dropper's buffer, for Python.
+//! The queue in a dropper's buffer, as Python sees it.
 
 use super::packet::Packet;
 use fairwire_core::{Key, Limit};
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The queued packets, as given to a dropper: `len(queue)`, `for packet in queue` from the oldest,
+/// The queued packets, as a dropper gets them: `len(queue)`, `for packet in queue` from the oldest,
 /// and the backlog of each flow.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Waiting {
@@ -14,7 +14,7 @@ pub(crate) struct Waiting {
     kept: Mutex<Kept>,
 }
 
-/// A copy of the buffer's contents, with the Python objects. The buffer itself is only available
+/// A copy of the buffer's contents, with the Python objects. The buffer itself is available only
 /// during a call.
 #[derive(Default)]
 struct Kept {
@@ -35,7 +35,8 @@ impl Waiting {
         Waiting { limit, kept: Mutex::default() }
     }
 
-    /// Held only for work without Python calls, so it never waits for the interpreter.
+    /// Locks the copy, only for work without Python calls, so the lock never waits for the
+    /// interpreter.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -51,7 +52,6 @@ impl Waiting {
         flow.bytes += u64::from(packet.len);
     }
 
-    /// Removes `packet`, and returns its object.
     pub(super) fn left(&self, packet: &fairwire_core::Packet) -> Option<Py<Packet>> {
         let mut kept = self.kept();
         let number = kept.numbers.remove(&packet.frame)?;
@@ -66,7 +66,7 @@ impl Waiting {
         Some(object)
     }
 
-    /// The key of `packet`; `None` if it is not queued here.
+    /// The key of `packet`; `None` if the packet is not queued here.
     pub(super) fn key(&self, packet: &Bound<'_, Packet>) -> Option<Key> {
         let kept = self.kept();
         let (object, key, _) = kept.packets.get(&packet.get().number())?;

@@ -18,17 +18,16 @@ pub(crate) struct Answer {
     pub events: Option<u64>,
 }
 
-/// The format of a simulator's answer.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Dialect {
     /// fairwire's JSON report.
     Json,
-    /// Lines such as `link packets_out 188205`, from our scripts and programs for the others.
+    /// Lines such as `link packets_out 188205`, printed by our scripts and programs for the other
+    /// simulators.
     Lines,
 }
 
 impl Dialect {
-    /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Dialect::Json => "json",
@@ -44,7 +43,7 @@ impl Dialect {
     }
 }
 
-/// The relevant part of a report; a million flows are skipped.
+/// The fields of a report that are needed. Others, with up to a million flows, are skipped.
 #[derive(Deserialize)]
 struct Report {
     runs: Vec<Run>,

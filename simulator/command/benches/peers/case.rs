@@ -1,4 +1,5 @@
-//! The dumbbells, defined as scenarios in `proof/suite/peers`, and their form for each simulator.
+//! The dumbbells, defined as scenarios in `proof/suite/peers`, and their parameters for each
+//! simulator.
 
 use crate::answer::Dialect;
 use crate::child::{Failure, Took, measured};
@@ -11,33 +12,28 @@ use std::process::{Command, Stdio};
 /// One size of the dumbbell, from its scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    /// Its name, also that of its file.
+    /// The name of the case, and of its file.
     pub name: &'static str,
     /// The scenario.
     file: PathBuf,
-    /// The number of TCP flows.
     tcp: u32,
-    /// The number of UDP flows of 5 Mbit/s.
     cbr: u32,
-    /// The rate of the shared link.
     rate: Rate,
-    /// The buffer, in packets.
     buffer: u64,
     /// The flows start at random times before this time.
     starts: Duration,
     /// The simulated time.
     pub lasts: Duration,
-    /// Does each flow have access links?
     has_access: bool,
     /// The subset that ns-3 simulates, if it can.
     pub in_ns3: Option<InNs3>,
 }
 
-/// The subset that ns-3 simulates: a shorter time, because it is slow, and pairs of hosts that
-/// share the flows, which is its faster layout.
+/// The subset that ns-3 simulates. It lasts a shorter time, because ns-3 is slow, and its flows
+/// share pairs of hosts, because ns-3 simulates that layout faster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InNs3 {
-    /// Pairs of hosts; 0 for one per flow.
+    /// The number of pairs of hosts; 0 for one pair per flow.
     hosts: u32,
     /// The simulated time.
     pub lasts: Duration,
@@ -52,8 +48,8 @@ const IN_NS3: [(&str, InNs3); 3] = [
     ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
 ];
 
-/// Only for fairwire: 1 Mbit/s per flow up to 100 000 flows. Then the same link with a million
-/// flows, and with a thousand.
+/// Cases only for fairwire: first, 1 Mbit/s per flow with up to 100 000 flows. Then the link of the
+/// largest with a million flows, and with a thousand.
 pub(crate) const LADDER: [&str; 7] =
     ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 
@@ -87,7 +83,6 @@ impl Case {
         })
     }
 
-    /// The number of TCP and UDP flows.
     pub(crate) fn flows(&self) -> u32 {
         self.tcp + self.cbr
     }
@@ -110,7 +105,6 @@ pub(crate) enum Contestant {
 }
 
 impl Contestant {
-    /// Its name in tables and records.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Contestant::Fairwire => "fairwire",
@@ -119,7 +113,6 @@ impl Contestant {
         }
     }
 
-    /// Simulates `case` once; `None` if the simulator cannot.
     pub(crate) fn run(&self, case: &Case, root: &Path) -> Result<Option<Took>, Failure> {
         Ok(Some(match (self, case.in_ns3) {
             (Contestant::Fairwire, _) => measured(&fairwire(case), Dialect::Json)?,
@@ -151,7 +144,7 @@ fn ns3(case: &Case, size: InNs3, program: &Path) -> Vec<String> {
     program.chain(options.map(|(name, value)| format!("--{name}={value}"))).collect()
 }
 
-/// A case's parameters for the other simulators.
+/// The parameters of a case for ns-2 and ns-3.
 fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
     [
         ("flows", case.tcp.to_string()),
@@ -163,7 +156,6 @@ fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
     ]
 }
 
-/// Is there a program `ns` on the path?
 pub(crate) fn has_ns2() -> bool {
     // With empty input, ns-2 exits immediately.
     let started = Command::new("ns").stdin(Stdio::null()).stdout(Stdio::null()).status();

@@ -1,9 +1,9 @@
 //! The CPU time and peak memory of one child process, from the kernel.
 //!
 //! The kernel reports the sum of the CPU time and the maximum of the memory of *all* children that
-//! a process has waited for. Each program therefore runs under a separate process, another instance
-//! of this benchmark, which waits for only that program. It also parses the program's output,
-//! because a report on a million flows is long.
+//! a process has waited for. Each program therefore runs under another instance of this benchmark,
+//! which waits for no other program. That instance also parses the program's output, because a
+//! report on a million flows is long.
 
 use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -11,13 +11,11 @@ use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
 use std::process::{Command, Stdio};
 
-/// An error of the benchmark.
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// The hidden subcommand that runs one program and reports its cost.
 pub(crate) const MEASURE: &str = "measure";
 
-/// The cost and the output of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Took {
     /// CPU seconds, user and system, from exec to exit.
@@ -29,13 +27,13 @@ pub(crate) struct Took {
 }
 
 impl Took {
-    /// Bottleneck packets per CPU second.
     pub(crate) fn speed(&self) -> f64 {
         self.answer.packets_out as f64 / self.cpu_s
     }
 }
 
-/// Runs `command` in a separate process, which measures it and parses its answer in `dialect`.
+/// Runs `command` under another instance of this benchmark, which measures it and parses its output
+/// in `dialect`.
 pub(crate) fn measured(command: &[String], dialect: Dialect) -> Result<Took, Failure> {
     let this = std::env::current_exe()?;
     let arguments = [MEASURE, dialect.name(), "--"];
@@ -46,7 +44,7 @@ pub(crate) fn measured(command: &[String], dialect: Dialect) -> Result<Took, Fai
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Runs `command` to its end as the only child, and prints a [`Took`] as JSON.
+/// Runs `command` to its end as the only child of this process, and prints a [`Took`] as JSON.
 pub(crate) fn measure_and_print(command: &[String], dialect: Dialect) -> Result<(), Failure> {
     let output = Command::new(&command[0]).args(&command[1..]).output()?;
     if !output.status.success() {

@@ -18,8 +18,8 @@ use report::{Report, Row};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// fairwire against ns-2 and ns-3: bottleneck packets per CPU second, including set-up, and peak
-/// memory.
+/// Compares fairwire with ns-2 and ns-3: bottleneck packets per CPU second, including set-up, and
+/// peak memory.
 ///
 /// Exit codes: 0 done, 1 an error, 2 a bad argument, 3 with --check: a promise not kept.
 #[derive(Parser)]
@@ -31,7 +31,7 @@ struct Options {
     /// Runs of each simulator, in turns; for fairwire, each run is the slower of two
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// A program to run instead of proof/bench/ns3/dumbbell.cc compiled against the system's ns-3:
+    /// Run this program instead of proof/bench/ns3/dumbbell.cc compiled against the system's ns-3:
     /// the same source, built differently
     #[arg(long, value_name = "PROGRAM")]
     ns3: Option<PathBuf>,
@@ -82,7 +82,7 @@ impl Options {
         self.only.is_empty() || self.only.iter().any(|only| only == what)
     }
 
-    /// Checks that everything needed is installed.
+    /// Refuses unknown names in `--only`.
     fn check_names(&self) -> Result<(), Failure> {
         let known: Vec<&str> = COMPARED.into_iter().chain(["ladder", SET_UP]).collect();
         match self.only.iter().find(|only| !known.contains(&only.as_str())) {
@@ -122,7 +122,7 @@ fn compare(options: &Options) -> Result<ExitCode, Failure> {
     Ok(if options.check && !broken.is_empty() { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-/// The simulators to compare, if needed and installed.
+/// ns-2 and ns-3, if the options need them and they are installed.
 fn peers(options: &Options, root: &Path) -> Vec<Contestant> {
     let mut peers = Vec::new();
     if !COMPARED.into_iter().any(|name| options.wants(name)) {
@@ -162,7 +162,7 @@ fn slower_of_two(case: &Case, root: &Path) -> Result<Took, Failure> {
     both.max_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s)).ok_or_else(|| "ours can run every case".into())
 }
 
-/// Only fairwire, from 10 flows to a million.
+/// Runs only fairwire, with 10 flows to a million.
 fn climb(rounds: u32, root: &Path) -> Result<Vec<Row>, Failure> {
     let rungs = LADDER.into_iter().map(|name| Case::read(name, root)).collect::<Result<Vec<_>, _>>()?;
     let mut runs: Vec<Vec<Took>> = vec![Vec::new(); rungs.len()];

@@ -7,10 +7,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The message if ns-2 is missing.
 pub(crate) const NO_NS2: &str =
     "*** ns-2 IS NOT INSTALLED: that ratio cannot be measured. On Debian: apt-get install ns2";
-/// The message if ns-3 is missing.
 pub(crate) const NO_NS3: &str = "*** ns-3 IS NOT INSTALLED, or g++ is not: that ratio cannot be measured. On Debian: apt-get install libns3-dev g++";
 
 /// The measurements of one simulator on one case.
@@ -26,7 +24,7 @@ pub(crate) struct Row {
     pub runs: Vec<Took>,
     /// Bottleneck packets per CPU second.
     pub packets_per_cpu_s: Spread,
-    /// fairwire's speed divided by this one's, round by round.
+    /// fairwire's speed divided by this simulator's, round by round.
     pub ratio: Option<Spread>,
 }
 
@@ -70,17 +68,16 @@ impl Row {
         }
     }
 
-    /// Nanoseconds of CPU per bottleneck packet.
     pub(crate) fn ns_per_packet(&self) -> f64 {
         1e9 / self.packets_per_cpu_s.median
     }
 
-    /// The peak memory of its runs, bytes.
+    /// The maximum peak memory of these runs, bytes.
     pub(crate) fn peak(&self) -> u64 {
         self.runs.iter().map(|run| run.peak_rss_bytes).max().unwrap_or(0)
     }
 
-    /// Events per bottleneck packet, if counted.
+    /// Events per bottleneck packet, if the simulator counts events.
     pub(crate) fn events_per_packet(&self) -> Option<f64> {
         let answer = &self.runs.first()?.answer;
         answer.events.map(|events| events as f64 / answer.packets_out as f64)
@@ -110,7 +107,7 @@ impl Row {
 pub(crate) struct Report {
     /// The compared cases.
     pub compared: BTreeMap<&'static str, Vec<Row>>,
-    /// Only fairwire, in the order of [`LADDER`].
+    /// The measurements of fairwire alone, in the order of [`LADDER`].
     pub ladder: Vec<Row>,
     /// CPU seconds of each run that only sets up.
     pub set_up_s: Vec<f64>,
@@ -125,17 +122,18 @@ const RATIOS: [(&str, &str, f64); 5] = [
     ("ten-thousand", "ns-2", 100.0),
 ];
 
-/// Peak memory with ten thousand flows, bytes.
+/// The maximum peak memory with ten thousand flows, bytes.
 const MAX_MEMORY: u64 = 1_000_000_000;
-/// Cost per packet of a million flows over that of a thousand.
+/// The maximum ratio of the cost per packet with a million flows to that with a thousand.
 const MAX_GROWTH: f64 = 2.5;
-/// Memory per flow of a million, bytes.
+/// The maximum memory per flow with a million flows, bytes.
 const MAX_PER_FLOW: f64 = 2048.0;
-/// CPU seconds to set up a hundred thousand flows, process and report included.
+/// The maximum CPU seconds to set up a hundred thousand flows, including starting the process and
+/// writing the report.
 const MAX_SET_UP_S: f64 = 0.05;
-/// The maximum difference in delivered packets between ns-2 and fairwire; beyond it, they did not
-/// simulate the same thing. Ten thousand flows start at other random moments, and two seconds
-/// contain little but their start.
+/// The maximum difference in delivered packets between ns-2 and fairwire. If it is larger, they did
+/// not simulate the same thing. With ten thousand flows, random start times differ, and the two
+/// seconds contain little else than starts.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
@@ -160,7 +158,6 @@ impl Report {
         }
     }
 
-    /// The promises that these runs break, in words.
     pub(crate) fn broken_promises(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for (case, peer, least) in RATIOS {
@@ -186,7 +183,8 @@ impl Report {
         self.compared.get(case)?.iter().find(|row| row.simulator == simulator)
     }
 
-    /// Speeds are not comparable if the two did not simulate the same thing.
+    /// Reports differences in delivered packets. Speeds are not comparable if two simulators did
+    /// not simulate the same thing.
     fn different_work(&self) -> Vec<String> {
         let mut broken = Vec::new();
         for case in self.compared.keys() {
@@ -202,7 +200,7 @@ impl Report {
         broken
     }
 
-    /// A million flows, compared with the cheaper of the two cases of a thousand.
+    /// Compares a million flows with the cheaper of the two cases of a thousand.
     fn growth(&self) -> Vec<String> {
         let rung = |at: usize| self.ladder.get(at);
         let (Some(slow), Some(million), Some(fast)) = (rung(2), rung(5), rung(6)) else { return Vec::new() };
@@ -220,7 +218,8 @@ impl Report {
         broken
     }
 
-    /// Writes the measurements into the record; entries not measured this time remain.
+    /// Writes the measurements into the record, where entries that were not measured this time
+    /// remain.
     pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,

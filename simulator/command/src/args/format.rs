@@ -2,7 +2,6 @@
 
 use clap::ValueEnum;
 
-/// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// A table for people.
@@ -17,7 +16,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Its name on the command line.
     pub(crate) fn name(self) -> String {
         self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
     }

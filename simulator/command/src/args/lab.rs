@@ -50,8 +50,8 @@ pub(crate) enum LabCommand {
 /// The arguments of `lab shell`. Each option changes the scenario, as `--set` does.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ShellArgs {
-    /// A scenario: its `[link]` leads to the command, its `[return]` away from it. Default: 10
-    /// Mbit/s, 20 ms and 100 packets in each direction.
+    /// A scenario: its `[link]` carries packets to the command, its `[return]` packets from the
+    /// command. Default: 10 Mbit/s, 20 ms and 100 packets in each direction.
     #[arg(value_name = "FILE")]
     pub scenario: Option<PathBuf>,
     /// The rate in each direction.
@@ -89,7 +89,7 @@ pub(crate) struct ShellArgs {
     /// The seed of all randomness.
     #[arg(long, default_value_t = 1, value_parser = whole(0..=u64::MAX))]
     pub seed: u64,
-    /// What the link leads to.
+    /// The network on the far side of the link.
     #[arg(long, value_enum, default_value_t = Outside::Any)]
     pub outside: Outside,
     /// Watch a running shell in this terminal; give its process number if several are running.
@@ -100,7 +100,7 @@ pub(crate) struct ShellArgs {
     pub command: Vec<OsString>,
 }
 
-/// What is on the far side of a shell's link.
+/// The network on the far side of a shell's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Outside {
     /// This machine if that is permitted, otherwise a relay.

@@ -25,7 +25,7 @@ pub(crate) enum List {
         /// The output format.
         #[arg(long, default_value = "table")]
         format: Format,
-        /// Also show their other names, state, cost and source.
+        /// Also show the other names, state, cost and source of each discipline.
         #[arg(long)]
         long: bool,
     },

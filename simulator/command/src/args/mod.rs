@@ -104,8 +104,8 @@ Examples:
   fairwire play scenarios/mixed-rtt.toml
   fairwire play scenarios/lessons/01-distance.toml --port 8000 --no-open";
 
-/// The version and the engine. Builds of one version may simulate differently; builds whose engine
-/// agrees do not.
+/// The version and the engine. Builds of the same version may simulate differently; builds with the
+/// same engine do not.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     format!("{}\nengine {} (simulated results agree where this does)", env!("CARGO_PKG_VERSION"), ENGINE)
 });
@@ -129,8 +129,8 @@ pub(crate) enum Command {
     /// Repeat the figures and tables of papers, and check each claim against the measurements.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Vary the settings that papers leave open: which printed numbers can be reached, and how much
-    /// each claim depends on them.
+    /// Vary the settings that papers leave open, to show which printed numbers can be reached, and
+    /// how much each claim depends on the settings.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
     /// Run a scenario under every combination of values, disciplines and seeds, and keep the
@@ -147,7 +147,7 @@ pub(crate) enum Command {
     /// distributions, throughput over round-trip time, bars, sweeps.
     #[command(after_help = PLOT_EXAMPLES)]
     Plot(PlotArgs),
-    /// List disciplines, controllers, sources, stages and other parts.
+    /// List disciplines, controllers, sources, stages and other components.
     #[command(after_help = LIST_EXAMPLES)]
     List {
         #[command(subcommand)]
@@ -249,8 +249,8 @@ pub(crate) struct RunArgs {
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
     #[arg(long)]
     pub seeds: Option<String>,
-    /// Run on these stages and compare the others with the first: sim, lab; `fairwire list stages`
-    /// shows all. Default: sim.
+    /// Run on these stages and compare the others with the first. `fairwire list stages` shows all
+    /// stages, such as sim and lab. Default: sim.
     #[arg(long, value_name = "STAGE", value_delimiter = ',')]
     pub on: Vec<String>,
     /// The number of simultaneous runs in the simulator, ns-2 and guests. Default, or 0: the number
@@ -283,7 +283,6 @@ pub(crate) struct DescribeArgs {
     pub out: Option<PathBuf>,
 }
 
-/// The format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Look {
     /// Text for people.
@@ -294,7 +293,8 @@ pub(crate) enum Look {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// Show the rates of a capture's flows, and the share of the bytes in the fastest tenth.
+    /// Show the rates of a capture's flows, and the fraction of the bytes that the fastest tenth of
+    /// the flows carried.
     #[command(after_help = RATES_EXAMPLES)]
     Rates(RatesArgs),
 }

@@ -13,8 +13,8 @@ Examples:
 A sender is a congestion controller (`fairwire list controllers`), or a source (`fairwire list sources`), perhaps with a
 number before it and a rate behind it. A file that is there is never written over.";
 
-/// The arguments of `new`. An option left out is read from the input, one line each; past the end
-/// of the input it takes its default.
+/// The arguments of `new`. A missing option is read from the input, one line each. After the end of
+/// the input, the remaining options take their defaults.
 #[derive(Debug, Args)]
 pub(crate) struct NewArgs {
     /// The file to write, which must not exist yet.

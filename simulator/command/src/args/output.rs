@@ -17,13 +17,14 @@ pub(crate) struct OutputArgs {
     /// The time between two samples. Default: 100 ms.
     #[arg(long, value_name = "DURATION")]
     pub every: Option<Duration>,
-    /// Warn if MSER-5, on the sampled throughput, finds a warm-up longer than the configured one.
+    /// Warn if the MSER-5 rule, applied to the sampled throughput, finds a longer warm-up than the
+    /// configured one.
     #[arg(long)]
     pub check_warm_up: bool,
-    /// With delays: also record each flow's one-way delay.
+    /// With an output of delays: also record each flow's one-way delay.
     #[arg(long)]
     pub one_way: bool,
-    /// Also compare the other disciplines with this one, seed by seed. Default: the first.
+    /// Also compare the other disciplines with this baseline, seed by seed. Default: the first.
     #[arg(long, value_name = "BASELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub paired: Option<String>,
     /// Permit more than 30 million rows of samples or 100 million lines of traces, and runs that
@@ -42,7 +43,7 @@ impl OutputFiles {
         self.0.iter().find(|(given, _)| *given == output).map(|(_, path)| path.as_path())
     }
 
-    /// The first output that has a file; each holds the output of one scenario.
+    /// The first output with a file; a file can hold the output of only one scenario.
     pub(crate) fn first(&self) -> Option<Output> {
         self.0.first().map(|(output, _)| *output)
     }

@@ -17,13 +17,14 @@ Examples:
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// Finished results: a folder of `run --out`, the store of a sweep, or files of `--series`,
-    /// `--flows`, `--transfers` or `--histogram`. Results of a report state where measuring begins.
+    /// `--flows`, `--transfers` or `--histogram`. Only results with a report state when measuring
+    /// begins.
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
     /// Write the picture to this file: .svg, .pdf, or .tex for pgfplots.
     #[arg(long, value_name = "FILE")]
     pub figure: PathBuf,
-    /// What to draw. Default: the first of these that the results contain.
+    /// The type of figure. Default: the first of these that the results contain.
     #[arg(long, value_name = "WHAT")]
     pub show: Option<Show>,
     /// Draw these measures, separated by commas: one of a series, those of a summary (`share.`
@@ -49,12 +50,11 @@ pub(crate) struct PlotArgs {
     /// For a paper: the width of one column (88.9 mm) or two (181.9 mm).
     #[arg(long, value_name = "one-column|two-column", hide_possible_values = true)]
     pub width: Option<Columns>,
-    /// The title. Default: what is drawn.
+    /// The title. Default: a description of the figure.
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
 }
 
-/// The width of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Columns {
     /// 88.9 mm.
@@ -64,7 +64,6 @@ pub(crate) enum Columns {
 }
 
 impl PlotArgs {
-    /// The figure to draw.
     pub(crate) fn wanted(&self) -> Wanted {
         let PlotArgs { show, of, over, panels, only, seed, .. } = self;
         Wanted {

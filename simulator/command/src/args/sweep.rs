@@ -37,7 +37,7 @@ pub(crate) struct SweepRunArgs {
     /// The number of simultaneous runs. Default, or 0: the number of cores.
     #[arg(long, value_name = "N", value_parser = whole(0..=u16::MAX))]
     pub jobs: Option<u16>,
-    /// Run only this part, as one of several processes: 3/8 is the third of eight.
+    /// Run only this fraction of the sweep, as one of several processes: 3/8 is the third of eight.
     #[arg(long, value_name = "I/N", value_parser = share, default_value = "1/1", hide_default_value = true)]
     pub shard: Share,
     /// The format of the means: a table, JSON or CSV, with one row per cell.
@@ -80,11 +80,11 @@ pub(crate) enum SweepCommand {
     Explain {
         #[command(flatten)]
         plan: PlanArgs,
-        /// The run, counted from 0 as by `missing`.
+        /// The number of the run, counted from 0, as `missing` shows it.
         #[arg(value_name = "ROW", value_parser = whole(0..=u64::MAX))]
         row: u64,
     },
-    /// Merge the many small files in the store into few large ones, with each run once.
+    /// Merge the many small files in the store into few large ones that contain each run once.
     Compact(PlanArgs),
     /// Print a script that runs the sweep as many jobs on a cluster.
     Script {

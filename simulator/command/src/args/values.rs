@@ -8,12 +8,11 @@ use std::ops::RangeInclusive;
 /// The shortest contest, in seconds: a dozen round trips of the default 32 ms, below which nothing
 /// settles.
 const SHORTEST: f64 = 0.4;
-/// The longest contest in the lab, in seconds.
 const LONGEST: f64 = 3600.0;
 /// The smallest and largest packets that the lab sends, in bytes.
 const PACKETS: RangeInclusive<u64> = 64..=1460;
 
-/// The changes of `--set`; an error if one undoes an earlier one.
+/// The changes of `--set`. An error if a change undoes an earlier one.
 pub(crate) fn changes(set: &[String]) -> Result<Vec<String>, Failure> {
     let steps = |change: &str| -> Vec<String> {
         let path = change.split_once('=').map_or(change, |(path, _)| path);
@@ -32,7 +31,6 @@ pub(crate) fn changes(set: &[String]) -> Result<Vec<String>, Failure> {
     Ok(set.to_vec())
 }
 
-/// The length of a contest, in seconds.
 pub(super) fn seconds(text: &str) -> Result<f64, String> {
     within(text, SHORTEST..=LONGEST)
 }
@@ -42,12 +40,12 @@ pub(super) fn warm_up(text: &str) -> Result<f64, String> {
     within(text, 0.0..=LONGEST)
 }
 
-/// The share of packets lost; a link that loses everything shows nothing.
+/// The fraction of packets lost. The maximum is below 1, because a link that loses everything shows
+/// nothing.
 pub(super) fn loss(text: &str) -> Result<f64, String> {
     number(text, 0.0..=0.99)
 }
 
-/// The number of a process.
 pub(super) fn process(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_| "allowed: the number of a process that runs `lab shell`".into())
 }

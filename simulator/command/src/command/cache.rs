@@ -8,7 +8,6 @@ use fairwire_terminal::failure::{Ending, Failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-/// Shows or clears the cache.
 pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
     let Some(folder) = cache_folder() else {
         return Err(Failure::user("there is no folder for finished runs", ADVICE));
@@ -33,15 +32,13 @@ pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
 
 const ADVICE: &str = "set XDG_CACHE_HOME or HOME to a folder, with its whole path";
 
-/// Are parts of other crates registered? No hash covers their code, so no run is kept.
+/// Are components of other crates registered? No hash covers their code, so no run is kept.
 static HAS_PARTS_FROM_OUTSIDE: AtomicBool = AtomicBool::new(false);
 
-/// Records that parts of other crates are registered.
 pub(crate) fn parts_from_outside() {
     HAS_PARTS_FROM_OUTSIDE.store(true, Ordering::Relaxed);
 }
 
-/// Have parts of other crates been registered?
 pub(crate) fn has_parts_from_outside() -> bool {
     HAS_PARTS_FROM_OUTSIDE.load(Ordering::Relaxed)
 }
@@ -55,7 +52,7 @@ pub(crate) fn open() -> Cache {
     cache_folder().map_or_else(Cache::none, |folder| Cache::open(&folder, MAX_CACHE_BYTES, SystemTime::now))
 }
 
-/// Why results are not kept, for the user; `None` if they are.
+/// The reason, for the user, why results are not kept; `None` if they are.
 pub(crate) fn problem(cache: &Cache) -> Option<String> {
     match cache_folder() {
         None => Some(format!("there is no folder for them: {ADVICE}")),
@@ -63,7 +60,6 @@ pub(crate) fn problem(cache: &Cache) -> Option<String> {
     }
 }
 
-/// A number of bytes in words.
 fn in_words(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The draws of `--quick` and of `--full`.
+/// The numbers of draws of `--quick` and of `--full`.
 const DRAWS: [u32; 2] = [8, 32];
 
 /// Draws the settings that papers leave open, and shows in how many draws each claim holds.
@@ -93,7 +93,7 @@ fn record(folder: &Path, study: &Study, found: &Calibration) -> Result<(), Failu
     Ok(())
 }
 
-/// One line per claim, and the overall findings below.
+/// One line per claim, followed by the overall findings.
 fn table(study: &Study, found: &Calibration) -> String {
     let columns = terminal::columns().min(120);
     let mut out = bold(&wrapped(&format!("{}: {}", study.spec.paper, study.spec.title), columns, "  "));

@@ -11,16 +11,14 @@ use fairwire_terminal::interrupt;
 use fairwire_terminal::notice::notice;
 use std::path::Path;
 
-/// The scenario of the simulated half: the same file as `scenarios/selfish-flow.toml`.
+/// The scenario of the simulated half, with the same text as `scenarios/selfish-flow.toml`.
 const SCENARIO: &str = include_str!("../../demo.toml");
 
-/// The folder for the results.
 const OUT: &str = "out/demo";
 
-/// The fraction of the time that the simulation takes: some seconds, against a live minute.
+/// The simulation's fraction of the time: it takes some seconds, and the live half a minute.
 const SIMULATED: f64 = 0.05;
 
-/// Shows the simulated half, then the live half.
 pub(crate) fn demo(quiet: bool) -> Result<Ending, Failure> {
     let whole = Part::whole();
     let simulated = simulated(whole.until(SIMULATED), quiet)?;
@@ -71,7 +69,7 @@ fn print_place(out: &Path) -> Result<(), Failure> {
     report::print(format!("picture: {}\n", out.join(report::PICTURE).display()).as_bytes())
 }
 
-/// `fairwire lab share` without options, with three runs: an interval needs more than one.
+/// The arguments of `fairwire lab share` with three runs, because an interval needs more than one.
 fn defaults() -> ShareArgs {
     match Cli::parse_from(["fairwire", "lab", "share", "--runs", "3"]).command {
         Command::Lab { lab: LabCommand::Share(args) } => args,

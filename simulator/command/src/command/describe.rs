@@ -21,7 +21,6 @@ pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `li
 /// Longer lines are hard to read.
 const MAX_COLUMNS: usize = 120;
 
-/// Prints one page, or writes all of them.
 pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
     match (&args.name, &args.out) {
         (Some(name), None) => {
@@ -107,7 +106,7 @@ fn write_all(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The index entries of schedulers and of what disciplines share.
+/// The index entries of schedulers and of the keys that all disciplines share.
 fn of_schedulers() -> String {
     let mut index = String::from(
         "\n# The schedulers\n\nThey are what `scheduler` names, and what comes before the `+` of `drr+faba`. Any serves any dropper: see \
@@ -129,7 +128,6 @@ fn of_schedulers() -> String {
     index
 }
 
-/// Adds the pages of sources; returns their part of the index.
 fn of_sources(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut index = String::from(
         "\n# The sources\n\nThey are what `source` names in a [scenario](../scenario.md).\n\n\
@@ -144,7 +142,8 @@ fn of_sources(files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     Ok(index)
 }
 
-/// Adds the pages of this kind of part; returns their part of the index, below `heading`.
+/// Adds the pages of all components of this kind. Returns their section of the index, below
+/// `heading`.
 fn of_kind(kind: &str, heading: &str, files: &mut Vec<(String, String)>) -> Result<String, Failure> {
     let mut index = format!("\n{heading}\n\n| name | what it is | source |\n|---|---|---|\n");
     for Part { name, summary, source, .. } in parts::all().filter(|part| part.kind == kind) {
@@ -210,7 +209,6 @@ fn prose(markdown: &str, columns: usize) -> String {
     blocks.iter().map(filled).collect::<Vec<_>>().join("\n")
 }
 
-/// Consecutive lines of one paragraph or item.
 struct Block {
     text: String,
     /// Must the lines stay unchanged, as in code?
@@ -222,8 +220,8 @@ fn begins_item(line: &str) -> bool {
     line.starts_with("- ") || line.starts_with("* ") || number.len() < line.len() && number.starts_with(". ")
 }
 
-/// Name, unit and default on one line; below it the meaning, the allowed values and the source of
-/// the default.
+/// Describes each parameter: name, unit and default on one line, followed by the meaning, the
+/// allowed values and the source of the default.
 fn parameters(page: &Page, columns: usize) -> String {
     let mut text = String::new();
     for parameter in &page.parameters {

@@ -16,28 +16,25 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// One scenario of the command.
 pub(super) struct File {
     pub path: PathBuf,
     pub scenario: Scenario,
-    /// Is it the only file named?
+    /// Is this the only file named?
     pub is_alone: bool,
 }
 
 impl File {
-    /// Its name in results.
     fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// The folder for its results.
     fn stem(&self) -> &Path {
         self.path.file_stem().map_or(Path::new("scenario"), Path::new)
     }
 }
 
-/// Reads every named scenario, and those of folders in order of their names. Reports all mistakes
-/// before any scenario runs.
+/// Reads every named scenario, and the scenarios in named folders, sorted by name. Reports all
+/// mistakes before any scenario runs.
 pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     let overrides = Overrides {
         set: changes(&args.set)?,
@@ -75,7 +72,6 @@ pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
     Ok(files)
 }
 
-/// The scenario files in `folder`.
 pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let listed = || -> io::Result<Vec<PathBuf>> {
         fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect()
@@ -95,7 +91,6 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(paths)
 }
 
-/// Refuses several files for an output that holds only one.
 fn check_outputs(args: &RunArgs, files: &[File]) -> Result<(), Failure> {
     if let Some(output) = args.output.files.first() {
         let help = "allowed: one scenario; or `[output]` in each of them, or `--out`";
@@ -147,7 +142,7 @@ pub(super) fn carry_out(files: &[File], order: RunOptions<'_>, quiet: bool) -> R
     Ok(ending(&ended))
 }
 
-/// The length of its runs in simulated seconds, to estimate the remaining time.
+/// The simulated seconds of all its runs, to estimate the remaining time.
 fn length(file: &File) -> f64 {
     let spec = file.scenario.spec();
     (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64 * spec.duration.0.secs()
@@ -161,7 +156,7 @@ fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     }
 }
 
-/// The outcome of a file in a word: its worst verdict.
+/// The worst verdict on a file, in a word.
 fn word(judged: &Judged) -> &'static str {
     match judged.ending {
         Ending::Failed(_) | Ending::Agent(_) | Ending::Command(_) => "failed",
@@ -179,7 +174,7 @@ fn word(judged: &Judged) -> &'static str {
     }
 }
 
-/// The exit of the command: that of its worst file.
+/// The exit of the command: the exit of its worst file.
 fn ending(ended: &[Judged]) -> Ending {
     let is_interrupted = interrupt::is_requested().then_some(Ending::Interrupted);
     let failed = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Failed(_)));
@@ -229,7 +224,7 @@ fn cells(judged: &Judged) -> usize {
     judged.left_out.iter().map(|left| left.disciplines.len()).sum()
 }
 
-/// Why a stage omitted something, over all files.
+/// A reason why a stage omitted something, with the files concerned.
 struct Reason<'a> {
     stage: &'static str,
     why: &'a CannotRun,
@@ -240,7 +235,6 @@ struct Reason<'a> {
 /// The maximum number of files named in a reason; the others are counted.
 const NAMED: usize = 3;
 
-/// One line per reason.
 fn left_out(files: &[File], ended: &[Judged]) -> String {
     let mut reasons: Vec<Reason<'_>> = Vec::new();
     for (file, judged) in files.iter().zip(ended) {

@@ -9,29 +9,29 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The format of kept records. It is part of their names, so another format has other names.
+/// The version of kept records. It is part of their names, so another version finds none of them.
 const FORM: &str = "run 1";
-/// The format of kept samples.
+/// The version of kept samples.
 const SAMPLES: &str = "samples 1";
-/// Keeping a record takes about 1 ms, plus 10 us per flow; a run for which this exceeds a fiftieth
-/// of its own time is not kept.
+/// Keeping a record takes about 1 ms, plus 10 us per flow. A run is kept only if this is less than
+/// a fiftieth of its own time.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
-/// Keeping a row of samples takes 0.7 us (docs/outputs.md). It may take a fifth of the run's time,
-/// because pictures are drawn again more often than runs are made.
+/// Keeping a row of samples takes 0.7 us (docs/outputs.md). Here a fifth of the run's time is
+/// permitted, because pictures are redrawn more often than runs are repeated.
 const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
 /// The outputs of a scenario's runs, and the kept runs.
 ///
 /// A kept run is used if its record suffices, or its record and its samples, from which series and
-/// pictures are made. An output that needs more, such as a trace, requires a new run.
+/// pictures are drawn. An output that needs more, such as a trace, requires a new run.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
-    /// Per discipline: everything its runs depend on except the seed, and its label.
+    /// For each discipline: everything that its runs depend on except the seed, and its label.
     disciplines: Vec<(String, String)>,
     seeds: usize,
-    /// Data of each new run, until it is kept.
+    /// The data of each new run, until the run is kept.
     made: Mutex<BTreeMap<usize, Made>>,
 }
 
@@ -42,7 +42,6 @@ struct Made {
 }
 
 impl<'a> Kept<'a> {
-    /// The kept runs of `scenario`; none if `is_off`.
     pub(crate) fn of(scenario: &Scenario, outputs: &'a Outputs<'a>, is_off: bool) -> Self {
         let cache = if is_off || cache::has_parts_from_outside() { Cache::none() } else { cache::open() };
         let compared = scenario.spec().disciplines.iter().enumerate();
@@ -62,7 +61,8 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// The inputs of samples in addition to their run, if samples are requested.
+/// The inputs that determine samples in addition to the run's inputs; `None` if no samples are
+/// requested.
 fn sampling(enough: Enough) -> Option<String> {
     match enough {
         Enough::Record => None,
@@ -92,11 +92,11 @@ impl Observers for Kept<'_> {
             let rows: SampledRows = self.cache.load(&self.key(which, Some(&sampling))?)?;
             self.outputs.replay(which, &rows);
         }
-        // The label is not part of the key.
+        // The label is not part of the key, so a kept record may have another one.
         Some(RunRecord { discipline: which.discipline.into(), ..record })
     }
 
-    /// The process is about to end, which frees its memory.
+    /// Frees nothing, because the process is about to end.
     fn stopped(&self, rest: Rest) {
         std::mem::forget(rest);
     }

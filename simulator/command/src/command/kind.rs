@@ -1,20 +1,18 @@
-//! The type of a rejected file, in case it belongs to another command.
+//! The type of a rejected file, to name the command that accepts it.
 
 use std::fs;
 use std::path::Path;
 
-/// The maximum number of bytes read from a file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Scenario,
     Plan,
 }
 
-/// The type of the file at `path`, from tables that only one type has; `None` if it has tables of
-/// neither or of both.
+/// The type of the file at `path`, from tables that only one type has. `None` if tables of neither
+/// type, or of both, are present.
 pub(super) fn of(path: &Path) -> Option<Kind> {
     let about = fs::metadata(path).ok().filter(|about| about.is_file() && about.len() <= MAX_BYTES)?;
     let text = if about.len() == 0 { String::new() } else { fs::read_to_string(path).ok()? };

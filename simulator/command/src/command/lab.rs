@@ -13,7 +13,6 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-/// Runs the live contest and prints the results.
 pub(crate) fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     if args.watch && !io::stdout().is_terminal() {
         let what = "`--watch` needs a terminal, but the output is none";
@@ -48,25 +47,22 @@ pub(crate) fn carry_out(
     run::carry_out(&scenario, &order, part, quiet)
 }
 
-/// The duration of all contests of `args`.
 pub(crate) fn length(args: &ShareArgs) -> std::time::Duration {
     let contests = disciplines(args).len() * args.runs as usize;
     std::time::Duration::from_secs_f64(args.seconds * contests as f64)
 }
 
-/// One process of a live contest.
 pub(crate) fn agent(args: Vec<String>) -> Ending {
     Ending::Agent(u8::try_from(agent::main(args)).unwrap_or(1))
 }
 
-/// The disciplines without `--discipline`.
 const DEFAULTS: [&str; 2] = ["tail-drop", "faba"];
 
-/// The contest as a scenario; the link has the entire delay.
+/// The contest as a scenario, where the link has all of the delay.
 fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     let ShareArgs { rate, rtt, buffer, tcp, udp, packet, seconds, runs, .. } = args;
     let warm_up = warm_up(args);
-    // Different starts keep the flows from synchronizing.
+    // Random start times keep the flows from synchronizing.
     let start = match (warm_up / 2.0).min(1.0) {
         0.0 => "0 s".to_owned(),
         spread => format!("0 s..{spread} s"),
@@ -94,7 +90,6 @@ fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     Ok(parse("lab share", &text, &Overrides::default())?)
 }
 
-/// The disciplines, in the form of a scenario.
 fn disciplines(args: &ShareArgs) -> Vec<String> {
     match args.discipline.as_slice() {
         [] => entries(&DEFAULTS.map(String::from)),
@@ -106,7 +101,6 @@ fn warm_up(args: &ShareArgs) -> f64 {
     args.warm_up.unwrap_or(args.seconds / 5.0)
 }
 
-/// The lines above the table and the picture.
 fn headline(args: &ShareArgs) -> Headline {
     let ShareArgs { tcp, congestion, udp, rate, rtt, buffer, seconds, .. } = args;
     Headline {

@@ -58,8 +58,8 @@ pub(crate) fn list(list: &List) -> Result<Ending, Failure> {
 /// A header and rows.
 type Rows = Vec<Vec<String>>;
 
-/// Names on the left with their descriptions next to them, in lines of `columns`; below them if
-/// little space remains.
+/// Names on the left and their descriptions next to them, in lines of `columns`. If little space
+/// remains, each description is below its name.
 fn beside(names: &[(String, String)], columns: usize) -> String {
     const LITTLE: usize = 40;
     let longest = names.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -77,12 +77,10 @@ fn beside(names: &[(String, String)], columns: usize) -> String {
     text
 }
 
-/// A group of names under its heading.
 fn group(heading: &str, names: &[(String, String)], columns: usize) -> String {
     format!("{}\n{}", bold(&wrapped(heading, columns, "")), beside(names, columns))
 }
 
-/// Names and descriptions, by family.
 fn disciplines_in_short(columns: usize) -> String {
     let mut families: Vec<String> = Vec::new();
     for family in catalogue::all().iter().map(|entry| entry.about.family.to_string()) {
@@ -104,7 +102,7 @@ fn disciplines_in_short(columns: usize) -> String {
     families.iter().map(of).collect::<String>() + &wrapped(&pairs, columns, "") + "\n"
 }
 
-/// Every listed property of each.
+/// A table of all disciplines with every listed property.
 fn disciplines_in_full(columns: usize) -> String {
     let rows = disciplines();
     let (head, rows) = rows.split_first().expect("a header");
@@ -123,7 +121,6 @@ fn markers_in_short(columns: usize) -> String {
     beside(&names.collect::<Vec<_>>(), columns)
 }
 
-/// The exhibits by paper.
 fn exhibits_in_short(exhibits: &[State], columns: usize) -> String {
     let papers = exhibits.chunk_by(|one, next| one.study == next.study);
     let of = |paper: &[State]| {
@@ -165,19 +162,17 @@ fn disciplines_as_json() -> Value {
     catalogue::all().iter().map(one).collect()
 }
 
-/// An exhibit and its recorded verdicts.
 struct State {
     name: String,
     study: String,
     title: String,
     source: String,
     claims: usize,
-    /// The depth of the recorded verdicts, and the number of each type.
+    /// The depth at which the verdicts were recorded, and how many there are of each type.
     recorded: Option<(&'static str, [usize; 3])>,
 }
 
 impl State {
-    /// The record, in words.
     fn shown(&self) -> String {
         match self.recorded {
             None if self.claims == 0 => "no claims".into(),
@@ -316,10 +311,9 @@ fn networks_as_json() -> Value {
         .collect()
 }
 
-/// The folders of lessons if none is given.
+/// The default folders of lessons.
 const LESSONS: [&str; 2] = ["scenarios/lessons", "scenarios/exercises"];
 
-/// A teaching scenario and its file.
 type Lesson = (PathBuf, Scenario);
 
 fn lessons(folders: &[PathBuf]) -> Result<Vec<Lesson>, Failure> {

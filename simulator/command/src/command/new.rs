@@ -18,7 +18,7 @@ pub(crate) fn new(args: &NewArgs) -> Result<Ending, Failure> {
     new_file::check_free(path)?;
     let answers = Answers::of(args)?;
     let text = scenario(&answers, &new_file::name_of(path, "scenario"));
-    // The new scenario must run, so it is parsed as `run` does.
+    // The new scenario must run, so it is parsed here as in `run`.
     parse(&path.display().to_string(), &text, &Overrides::default())?;
     new_file::write(path, &text)?;
     notice(format_args!("written: {0}; `fairwire run {0}` runs it", path.display()));
@@ -34,7 +34,6 @@ struct Answers {
     duration: Duration,
 }
 
-/// One of five questions.
 struct Question {
     option: &'static str,
     text: &'static str,
@@ -91,7 +90,7 @@ impl Answers {
             args.disciplines.clone(),
             args.duration.map(|duration| duration.to_string()),
         ];
-        // Given answers come first, because the others must fit them.
+        // Answers from the arguments come first, because the later answers must fit them.
         let mut all = Answers::defaults();
         for (question, given) in QUESTIONS.iter().zip(&given).filter(|(_, given)| given.is_some()) {
             let read = |text: &str| all.with(question, text);
@@ -124,7 +123,7 @@ impl Answers {
         (question.put)(&mut all, text).map(|()| all)
     }
 
-    /// Adds this answer, unless it is the one that makes the scenario invalid.
+    /// Adds this answer, unless the scenario is valid without it and invalid with it.
     fn with_answer(&self, question: &Question, text: &str) -> Result<Answers, String> {
         let all = self.with(question, text)?;
         match all.refusal() {
@@ -133,7 +132,7 @@ impl Answers {
         }
     }
 
-    /// Why the scenario cannot run; `None` if it can.
+    /// The reason why the scenario cannot run; `None` if it can.
     fn refusal(&self) -> Option<String> {
         let error = parse("scenario", &scenario(self, "scenario"), &Overrides::default()).err()?;
         let advice = error.problem.advice().map_or_else(String::new, |advice| format!("; {advice}"));
@@ -141,7 +140,6 @@ impl Answers {
     }
 }
 
-/// Senders of one type.
 #[derive(Clone, Debug, PartialEq)]
 struct Sender {
     count: u32,
@@ -153,11 +151,10 @@ struct Sender {
 enum Kind {
     /// Unlimited data, under this congestion controller.
     Controller(&'static str),
-    /// A source: its name, its example and whether it uses TCP.
+    /// A source: its name, its example, whether it uses TCP, and whether it has a rate.
     Source { name: &'static str, example: &'static str, is_tcp: bool, has_rate: bool },
 }
 
-/// The maximum number of flows of one type.
 const MAX_COUNT: u32 = 1000;
 
 fn senders(text: &str) -> Result<Vec<Sender>, String> {
@@ -232,7 +229,7 @@ fn disciplines(text: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// The scenario as text, each key below its description.
+/// The scenario as text, with each key below its description.
 fn scenario(answers: &Answers, name: &str) -> String {
     let Answers { rate, rtt, disciplines, duration, .. } = answers;
     let schema = schema();
@@ -266,7 +263,6 @@ fn buffer(rate: Rate, rtt: Duration) -> String {
     if fits { rtt.to_string() } else { "10 packets".into() }
 }
 
-/// A scenario under construction.
 struct Text<'a> {
     schema: &'a Value,
     text: String,
@@ -294,7 +290,7 @@ impl Text<'_> {
         }
     }
 
-    /// Describes a part in one line.
+    /// Describes a discipline or another component in one line.
     fn part(&mut self, kind: &str, name: &str) {
         if let Some(part) =
             fairwire_scenario::parts::all().find(|part| part.kind == kind && part.name == name)
@@ -307,7 +303,7 @@ impl Text<'_> {
         let name = match kind {
             Kind::Controller(name) | Kind::Source { name, .. } => *name,
         };
-        // Two senders of one name differ in rate.
+        // Senders of the same name differ in rate, so their groups are numbered.
         let same = groups.iter().filter(|group| group.split('_').next() == Some(name)).count();
         let group = if same == 0 { name.to_owned() } else { format!("{name}_{}", same + 1) };
         self.text += "\n[[flow]]";
@@ -342,10 +338,10 @@ fn source_of(kind: &Kind, rate: Option<Rate>) -> String {
     }
 }
 
-/// The example with `rate` instead of its own.
+/// The example with its rate replaced by `rate`.
 fn at_rate(example: &str, rate: Rate) -> String {
     let is_rate = |part: &&str| part.starts_with("rate = ");
-    // Split between values, never within one.
+    // Split only between values.
     let others = example.split_inclusive("\", ").flat_map(|part| part.split_inclusive("}, "));
     let others: String = others.filter(|part| !is_rate(part)).collect();
     let others = others.trim_end_matches(", ");
@@ -418,7 +414,7 @@ mod tests {
         let why = all.with_answer(question("--duration"), "1 s").expect_err("no flow starts in time");
         assert!(why.contains("the run is over by then; allowed: "), "{why}");
         assert!(all.with_answer(question("--duration"), "20 s").is_ok());
-        // An earlier mistake is not attributed to another answer.
+        // A mistake in an earlier answer is not attributed to the later one.
         let short = all.with(question("--duration"), "1 s").expect("it is a time");
         assert!(short.with_answer(question("--rate"), "20 Mbit/s").is_ok());
     }

@@ -84,7 +84,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
 }
 
-/// Checks the markers of all pages to be written, before any time is spent.
+/// Checks the markers of all pages to be written, before any run takes time.
 fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
     for readme in readmes(args, studies)? {
         reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;
@@ -107,10 +107,9 @@ impl Readme<'_> {
     }
 }
 
-/// Larger than any README.
+/// The maximum size of a README in bytes, larger than any.
 const MAX_README: u64 = 1 << 20;
 
-/// The READMEs of `studies` that exist.
 fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<'a>>, Failure> {
     let folder = args.studies.as_deref().unwrap_or(Path::new("studies"));
     let mut readmes = Vec::new();
@@ -124,7 +123,6 @@ fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<
     Ok(readmes)
 }
 
-/// Inserts the numbers of `results` at the markers of `readmes`.
 fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
     for readme in readmes {
         let of_it = results.exhibits.iter().filter(|exhibit| exhibit.paper == readme.study.spec.paper);
@@ -134,7 +132,7 @@ fn fill_in(readmes: &[Readme<'_>], results: &Results) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes `filled` to `path`, unless it equals the current `text`.
+/// Writes `filled` to `path`, unless it equals the file's current `text`.
 fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
     if text != filled {
         file::write(path, filled.as_bytes())?;
@@ -143,7 +141,7 @@ fn rewrite(path: &Path, text: &str, filled: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The path and text of the page of advice next to the document, if there is one.
+/// The path and text of the page of advice, if it exists next to the document of `--write-docs`.
 fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     let Some(path) = args.write_docs.as_ref().map(|document| document.with_file_name("choosing.md")) else {
         return Ok(None);
@@ -155,7 +153,7 @@ fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     Ok(Some((path, text)))
 }
 
-/// The heading of the page, if it shows studies other than the built-in ones.
+/// The heading of the page, if it shows studies that are not built in.
 fn heading(plans: &[Plan<'_>]) -> String {
     let mut own: Vec<&Study> = Vec::new();
     for plan in plans.iter().filter(|plan| !library::is_embedded(&plan.study.folder)) {
@@ -187,7 +185,6 @@ fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
 /// Longer lines are hard to read.
 const MAX_COLUMNS: usize = 120;
 
-/// How to print claims.
 #[derive(Clone, Copy)]
 pub(crate) enum Form {
     Table,
@@ -233,7 +230,8 @@ pub(crate) fn studies(folder: Option<&Path>) -> Result<Vec<Study>, Failure> {
     Ok(studies)
 }
 
-/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; all if there are no names.
+/// The exhibits selected by `names`, each `PAPER` or `PAPER.EXHIBIT`; all exhibits if there are no
+/// names.
 pub(crate) fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, Failure> {
     fairwire_study::chosen(studies, names).map_err(|error| {
         let near =
@@ -243,7 +241,7 @@ pub(crate) fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(
     })
 }
 
-/// Checks that results can be written into `out` before any time is spent.
+/// Checks, before any run takes time, that results can be written into `out`.
 pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     interrupt::flag(); // from here on, Ctrl-C lets us clean up
     let proven = fs::create_dir_all(out).and_then(|()| file::Scratch::begin(&out.join("results.json")));
@@ -349,7 +347,8 @@ fn claim(claim: &Claim, columns: usize) -> String {
     format!("{line}\n{detail}")
 }
 
-/// The verdicts of `exhibits`, by exhibit and claim, as recorded: an unclear claim does not hold.
+/// The recorded verdict on each claim of `exhibits`, by exhibit and claim. A claim recorded as
+/// unclear counts as one that does not hold.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
         exhibit
@@ -367,8 +366,8 @@ fn of_depth(recorded: &mut Recorded, depth: Depth) -> &mut BTreeMap<String, Verd
     }
 }
 
-/// Writes the verdicts into the `verdicts.toml` of each study, where those of exhibits that were
-/// not run remain.
+/// Writes the verdicts into the `verdicts.toml` of each study. Verdicts on exhibits that were not
+/// run remain there.
 fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<(), Failure> {
     let Some(folder) = &args.studies else {
         return Err(Failure::user(
@@ -397,7 +396,6 @@ fn record(args: &ReproduceArgs, studies: &[Study], results: &Results) -> Result<
     Ok(())
 }
 
-/// The verdicts that differ from the recorded ones, in words.
 fn differing(studies: &[Study], results: &Results) -> Vec<String> {
     let mut lines = Vec::new();
     for exhibit in &results.exhibits {

@@ -19,7 +19,6 @@ use fairwire_terminal::notice::notice;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Runs scenarios, prints the results, and checks them against the expectations.
 pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     let files = files::read(args)?;
     if let Some(seed) = args.seeds.as_ref().and_then(|seeds| seeds.trim().parse::<u64>().ok())
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     }
 }
 
-/// How to run a scenario, and where to put its results.
+/// How to run a scenario, and where to put the results.
 pub(crate) struct RunOptions<'a> {
     /// The number of simultaneous runs; 0 for the number of cores.
     pub jobs: usize,
@@ -62,21 +61,22 @@ pub(crate) struct RunOptions<'a> {
     pub out: Option<&'a Path>,
     /// Outputs other than the report.
     pub output: &'a OutputArgs,
-    /// The folder of the scenario's file, if any, to which other file names in it are relative.
+    /// The folder of the scenario's file, if any; the file names in the scenario are relative to
+    /// it.
     pub folder: Option<&'a Path>,
-    /// The stages, run side by side; empty for only the simulator, which results then do not name.
+    /// The stages to run side by side. Empty for the simulator alone, which results then do not
+    /// name.
     pub stages: &'a [&'a dyn Stage],
     /// Is the cache neither read nor written?
     pub is_uncached: bool,
-    /// The title of a contest that the terminal shows while it runs; `None` if it is not shown.
+    /// The title of a contest to show in the terminal while it runs; `None` to show nothing.
     pub watched: Option<String>,
-    /// The lines above the table, if not derived from the scenario.
+    /// The lines above the table; `None` to derive them from the scenario.
     pub headline: Option<Headline>,
     /// The position among several scenarios; `None` if there is only one.
     pub member: Option<Member<'a>>,
 }
 
-/// The outcome of a scenario.
 #[derive(Debug)]
 pub(crate) struct Judged {
     /// The exit of the command.
@@ -85,16 +85,15 @@ pub(crate) struct Judged {
     pub agreements: Vec<Verdict>,
     /// The verdicts on the scenario's expectations.
     pub expectations: Vec<Verdict>,
-    /// Parts that stages did not run.
+    /// The disciplines that stages did not run, with the reasons.
     pub left_out: Vec<LeftOut>,
     /// Was a comparison of stages requested that yielded no verdict?
     pub is_uncompared: bool,
-    /// Was a comparison not judged although this machine could have done so?
+    /// Was a comparison left unjudged that this machine could have judged?
     pub is_open: bool,
 }
 
 impl Judged {
-    /// An outcome without verdicts.
     pub(crate) fn ended(ending: Ending) -> Judged {
         let [agreements, expectations] = Default::default();
         let [is_uncompared, is_open] = [false; 2];
@@ -102,7 +101,6 @@ impl Judged {
     }
 }
 
-/// Runs the scenario, writes and prints the results, and checks them against the expectations.
 pub(crate) fn carry_out(
     scenario: &Scenario,
     order: &RunOptions<'_>,
@@ -113,7 +111,7 @@ pub(crate) fn carry_out(
     trouble.map_or(Ok(judged.ending), Err)
 }
 
-/// As [`carry_out`], but returns every verdict, and the error of a stage that failed while others
+/// Like [`carry_out`], but returns every verdict, and the error of a stage that failed while others
 /// continued.
 pub(super) fn judged(
     scenario: &Scenario,
@@ -144,7 +142,7 @@ pub(super) fn judged(
     let _writing = interrupt::writing();
     report.manifest.command = typed::command();
     if order.format != Format::Table && !quiet {
-        // The table contains them.
+        // The table would contain the notes, but is not printed.
         report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
     }
     if order.member.is_none() {
@@ -167,7 +165,6 @@ pub(super) fn judged(
     closed.and(taken).map(|judged| (judged, trouble))
 }
 
-/// The lines above the table and the picture.
 fn headline(scenario: &Scenario, report: &Report) -> Headline {
     let Headline { title, mut detail } = announced(scenario, &report.manifest.stages);
     if report.manifest.interrupted {
@@ -197,7 +194,7 @@ fn announced(scenario: &Scenario, stages: &[String]) -> Headline {
     }
 }
 
-/// `, the first 10 s not measured`; empty if everything is measured.
+/// Such as `, the first 10 s not measured`; empty if everything is measured.
 pub(crate) fn not_measured(warm_up: Duration) -> String {
     if warm_up == Duration::ZERO { String::new() } else { format!(", the first {warm_up} not measured") }
 }
@@ -246,7 +243,7 @@ fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     }
 }
 
-/// The shared link's delay, or the mean of its file.
+/// The shared link's delay, or the mean if the delays come from a file.
 fn delay(scenario: &Scenario, link: &LinkSpec) -> String {
     let delay = scenario.queues().next().map_or(Duration::ZERO, |queue| queue.delay);
     match &link.delays {
@@ -283,7 +280,7 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
 }
 
 /// Reports the `[[agree]]` tables that were not judged, and the stages without any verdict. Returns
-/// whether this machine could have judged some of them.
+/// whether this machine could have judged some of these tables.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);
@@ -303,7 +300,7 @@ fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bo
     !open.is_empty() || uncompared.iter().any(|one| one.is_run)
 }
 
-/// Reports the expectations that failed on one stage, and returns all verdicts.
+/// Reports the expectations that failed, for each stage, and returns all verdicts.
 fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     report_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), report);
@@ -320,7 +317,6 @@ fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     judgements.iter().map(Judgement::verdict).collect()
 }
 
-/// Reports expectations about disciplines that were not run.
 fn report_unjudged(scenario: &Scenario, report: &Report) {
     let all = scenario.spec().expect.len();
     if let (true, Some(first)) = (all > 0 && report.summary.is_empty(), report.manifest.stages.first()) {
@@ -338,7 +334,7 @@ fn report_unjudged(scenario: &Scenario, report: &Report) {
     }
 }
 
-/// `1 run`, `2 runs`.
+/// Such as `1 run` or `2 runs`.
 pub(super) fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

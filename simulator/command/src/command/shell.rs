@@ -14,7 +14,6 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-/// Runs the command, and exits with its code.
 pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     if let Some(number) = args.watch {
         return watch(number);
@@ -37,7 +36,8 @@ pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     ended.map(Ending::Command).map_err(|error| refused(&error))
 }
 
-/// Shows the links of a running shell: of process `number`, or of the only one if it is 0.
+/// Shows the links of a running shell: the one with process number `number`, or the only one if
+/// `number` is 0.
 fn watch(number: u32) -> Result<Ending, Failure> {
     let running = shell::running();
     let listed = running.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -104,8 +104,8 @@ fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// A link in both directions. Disciplines use the rate, or the mean rate of a trace. The flow is
-/// not run; it only defines the packet size.
+/// A link in both directions. Disciplines use its rate, or the mean rate of a trace. The flow never
+/// runs, but defines the packet size.
 fn base(args: &ShellArgs) -> String {
     let rate = |trace: bool| if trace { "" } else { "rate = \"10 Mbit/s\"\n" };
     let (down, up) = (rate(args.trace.is_some()), rate(args.up_trace.is_some()));
@@ -141,8 +141,8 @@ fn changes(args: &ShellArgs) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
-/// An absolute path: a scenario's paths are relative to its file, but an option's path is relative
-/// to the current folder. The name of a built-in trace stays.
+/// Makes a path absolute, because paths in a scenario are relative to its file, but an option's
+/// path to the current folder. The name of a built-in trace stays unchanged.
 fn absolute(path: &Path) -> Result<String, Failure> {
     if let Some(known) = path.to_str().and_then(NamedTrace::find) {
         return Ok(known.name.into());
@@ -151,7 +151,6 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     Ok(path.to_string_lossy().into_owned())
 }
 
-/// A short description of the link, for a prompt.
 fn described(scenario: &Scenario) -> String {
     let delay = scenario.queues().next().map_or(Duration::ZERO, |queue| queue.delay);
     let rates: Vec<String> =
@@ -164,7 +163,6 @@ fn described(scenario: &Scenario) -> String {
     format!("{rates} {delay} {discipline}")
 }
 
-/// The command to run, after checking that the program exists.
 fn command(args: &ShellArgs) -> Result<Vec<OsString>, Failure> {
     if args.command.is_empty() {
         let shell = std::env::var_os("SHELL").filter(|shell| !shell.is_empty());

@@ -24,7 +24,6 @@ pub(crate) fn or_simulator<'a>(requested: &'a [&'a dyn Stage]) -> Stages<'a> {
     }
 }
 
-/// The stages of these names, without duplicates.
 pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure> {
     let mut stages: Vec<&'static dyn Stage> = Vec::new();
     for name in names {
@@ -42,13 +41,12 @@ pub(crate) fn named(names: &[String]) -> Result<Vec<&'static dyn Stage>, Failure
     Ok(stages)
 }
 
-/// How to run and show the runs.
 pub(crate) struct StageOptions<'a> {
     /// The stages.
     pub stages: Stages<'a>,
     /// The number of simultaneous runs, on stages that support it; 0 for the number of cores.
     pub jobs: usize,
-    /// Its part of the command.
+    /// The fraction of the command that these runs are.
     pub part: Part,
     /// Is progress hidden?
     pub quiet: bool,
@@ -60,17 +58,16 @@ pub(crate) struct StageOptions<'a> {
     pub views: Option<&'a Sender<View>>,
 }
 
-/// The results of all stages, and the error of a stage that failed.
 pub(crate) struct Done {
     /// The finished runs.
     pub report: Report,
-    /// Why a stage did not finish.
+    /// The error of a stage that failed.
     pub trouble: Option<Failure>,
-    /// Parts that stages did not run.
+    /// The disciplines that stages did not run, with the reasons.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Runs `scenario` on its stages, to the extent that each supports it.
+/// Runs `scenario` on each of its stages, as far as the stage supports it.
 pub(crate) fn carry_out(scenario: &Scenario, order: &StageOptions<'_>) -> Result<Done, Failure> {
     let stages = order.stages.all;
     let all = stages.len() as f64;
@@ -106,7 +103,6 @@ pub(crate) fn carry_out(scenario: &Scenario, order: &StageOptions<'_>) -> Result
     Ok(Done { report, trouble, left_out })
 }
 
-/// All runs of one stage, with their progress.
 fn on_stage(
     stage: &dyn Stage,
     scenario: &Scenario,
@@ -125,7 +121,6 @@ fn on_stage(
     stage.run_all(scenario, disciplines, order.jobs, &watch, interrupt::flag())
 }
 
-/// Follows the runs of a stage.
 struct Watching<'a> {
     stage: &'static str,
     scenario: &'a Scenario,
@@ -150,7 +145,6 @@ impl WatchRuns for Watching<'_> {
     }
 }
 
-/// Follows one of these runs.
 struct WatchingOne<'a> {
     outputs: &'a Outputs<'a>,
     views: Option<&'a Sender<View>>,

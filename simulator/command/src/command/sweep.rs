@@ -14,7 +14,6 @@ use fairwire_terminal::notice::notice;
 use fairwire_terminal::{file, interrupt};
 use std::path::{Path, PathBuf};
 
-/// Runs the missing part of a sweep, or reports on it.
 pub(crate) fn sweep(args: &SweepArgs, quiet: bool) -> Result<Ending, Failure> {
     match &args.command {
         Some(command) => other(command),
@@ -122,7 +121,7 @@ fn run(args: &SweepRunArgs, quiet: bool) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The drawing, by the extension of its file.
+/// The form of a drawing, selected by the extension of its file.
 #[derive(Clone, Copy)]
 enum Plot<'a> {
     Picture(&'a Path),
@@ -130,7 +129,7 @@ enum Plot<'a> {
 }
 
 impl<'a> Plot<'a> {
-    /// Checks before any run that it can be drawn and written.
+    /// Checks, before any run, that the plan can be drawn and the file written.
     fn checked(path: &'a Path, plan: &Plan) -> Result<Self, Failure> {
         if file::check_writable("--plot", path, &["svg", "html"])? == "html" {
             return Ok(Plot::Page(path));
@@ -165,7 +164,6 @@ fn failure(error: &SweepError) -> Failure {
         | SweepError::Version { .. }
         | SweepError::Changed(_) => {
             let text = error.to_string();
-            // The error comes before the allowed values.
             match text.split_once("; allowed: ") {
                 Some((message, allowed)) => Failure::user(message, format!("allowed: {allowed}")),
                 None => Failure::user(

@@ -18,7 +18,6 @@ const LARGEST: u64 = 1 << 30;
 /// The shares of the flows in the table, fastest first.
 const PARTS: [f64; 7] = [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1.0];
 
-/// Prints the rates of the flows of a capture.
 pub(crate) fn rates(args: &RatesArgs, quiet: bool) -> Result<Ending, Failure> {
     if args.interval == Duration::ZERO {
         return Err(Failure::user(
@@ -71,7 +70,7 @@ fn as_table(args: &RatesArgs, packets: &[TracePacket], rates: &FlowRates) -> Str
         "have at least, kbit/s",
         "have of the bytes, %",
     ]));
-    // With few flows, the smallest shares are less than one flow.
+    // With few flows, the smallest fractions are less than one flow, and are omitted.
     for part in PARTS.into_iter().filter(|part| part * rates.len() as f64 >= 1.0) {
         let (rate, share) = (rates.rate_of_fastest(part) / 1000.0, 100.0 * rates.share_of_fastest(part));
         rows.add_row([format!("{} %", 100.0 * part), format!("{rate:.3}"), format!("{share:.1}")]);
@@ -100,7 +99,6 @@ fn as_json(args: &RatesArgs, packets: &[TracePacket], rates: &FlowRates) -> Valu
     })
 }
 
-/// A heading, and a row for each point.
 fn points(rates: &FlowRates) -> impl Iterator<Item = Vec<String>> {
     let head = ["rate_bps", "fraction"].map(String::from).to_vec();
     let points = rates.complementary().into_iter().map(|(rate, f)| vec![rate.to_string(), f.to_string()]);

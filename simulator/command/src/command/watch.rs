@@ -14,11 +14,10 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, Ke
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// The time between two frames.
 const FRAME: Duration = Duration::from_millis(50);
 /// The simulated seconds per second that keys select.
 const SPEEDS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-/// The length of a step: one sample.
+/// The simulated time of a step, one sample, in seconds.
 const STEP_S: f64 = 0.01;
 /// The factor by which a key changes a rate or a buffer.
 const FACTOR: f64 = 1.25;
@@ -66,12 +65,10 @@ fn play(terminal: &mut DefaultTerminal, playing: &mut Playing) -> io::Result<()>
     Ok(())
 }
 
-/// A run being played, and its state.
 pub(super) struct Playing {
     player: Player,
     pub(super) scene: Scene,
     flows: Vec<String>,
-    /// The simulated time reached.
     at_s: f64,
     speed: usize,
     is_paused: bool,
@@ -81,7 +78,7 @@ pub(super) struct Playing {
 }
 
 impl Playing {
-    /// The run at its start, at about this speed.
+    /// The run at its start, at the offered speed nearest to `speed`.
     pub(super) fn new(scenario: Scenario, speed: f64) -> Result<Self, String> {
         let player = Player::of(scenario).map_err(|error| error.to_string())?;
         let flows = player.flows();
@@ -101,10 +98,9 @@ impl Playing {
         Ok(playing)
     }
 
-    /// Advances by `time` on the clock.
     pub(super) fn pass(&mut self, time: Duration) {
         if !self.is_paused && !self.is_over {
-            // After the process was suspended (Ctrl-Z), the run does not catch up.
+            // If the process was suspended (Ctrl-Z), the run does not make up for that time.
             self.go_on(time.min(4 * FRAME).as_secs_f64() * SPEEDS[self.speed]);
         }
         self.say();
@@ -134,7 +130,6 @@ impl Playing {
         View { at_s: frame.now_s, links }
     }
 
-    /// Shows the status above the pictures.
     fn say(&mut self) {
         let spec = self.player.scenario().spec();
         let how = match (self.is_over, self.is_paused) {
@@ -162,7 +157,8 @@ impl Playing {
             matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::Char(']' | '[' | 'd' | 'D'));
         match key.code {
             _ if is_interrupt => return true,
-            // The pictures and the description of the link stay.
+            // Whatever changes the run is refused; the pictures and the description of the link
+            // stay.
             _ if is_change && self.is_over => {
                 self.scene.trouble = Some("the run is at its end, and nothing changes any more".into());
             }
@@ -201,7 +197,7 @@ impl Playing {
             self.scene.trouble = Some("keys change the buffer of one `[link]`".into());
             return;
         };
-        // The value changes by at least one.
+        // Rounding away from the old value changes it by at least one.
         let times = |value: f64| {
             let product = if by > 1.0 { (value * by).ceil() } else { (value * by).floor() };
             product.max(1.0)

@@ -1,16 +1,15 @@
-//! Distributions: the share of transfers or packets that took no longer.
+//! Distributions: the fraction of transfers or packets whose time is at most a given value.
 
 use super::table::Table;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Scale};
 use std::collections::BTreeMap;
 
-/// The maximum number of points in a curve; a picture cannot show more.
 const MAX_POINTS: usize = 1000;
-/// The ratio of the ends from which the axis is logarithmic.
+/// The axis is logarithmic from this ratio of its ends.
 const LOG_RATIO: f64 = 30.0;
 
-/// The times or slowdowns in this column, pooled over seeds: one panel per kind and group, one line
-/// per discipline.
+/// The distribution of the times or slowdowns in `column`, pooled over seeds: one panel per kind
+/// and group, one line per discipline.
 pub(super) fn of_transfers(table: &Table, column: &str, label: &str, only: &[String]) -> Vec<Panel> {
     let mut all: Curves = Curves::new();
     let mut disciplines = Vec::new();
@@ -24,7 +23,8 @@ pub(super) fn of_transfers(table: &Table, column: &str, label: &str, only: &[Str
     panels(all, &disciplines, label, if column == "slowdown" { "part below" } else { share })
 }
 
-/// The waiting times or delays of packets: one panel per link or flow, one line per discipline.
+/// The distribution of the packets' waiting times or delays: one panel per link or flow, one line
+/// per discipline.
 pub(super) fn of_delays(table: &Table, only: &[String]) -> Vec<Panel> {
     let mut all: Curves = Curves::new();
     let mut disciplines = Vec::new();
@@ -41,7 +41,7 @@ pub(super) fn of_delays(table: &Table, only: &[String]) -> Vec<Panel> {
     panels(all, &disciplines, "delay, ms", "part of the packets")
 }
 
-/// By panel, then by discipline: values and their counts.
+/// Values and their counts, by panel and then by discipline.
 type Curves = BTreeMap<String, BTreeMap<usize, Vec<(f64, f64)>>>;
 
 /// Is `name` selected? All are if `only` is empty.
@@ -49,7 +49,7 @@ pub(super) fn is_wanted(name: &str, only: &[String]) -> bool {
     only.is_empty() || only.iter().any(|one| one == name)
 }
 
-/// The index of `name` in `all`, to which it is added if missing.
+/// The index of `name` in `all`. A missing name is appended first.
 pub(super) fn place(all: &mut Vec<String>, name: String) -> usize {
     all.iter().position(|one| *one == name).unwrap_or_else(|| {
         all.push(name);
@@ -81,7 +81,7 @@ fn panels(curves: Curves, disciplines: &[String], x: &str, y: &str) -> Vec<Panel
     curves.into_iter().map(panel).collect()
 }
 
-/// The empirical distribution: at each value, the share at or below it.
+/// The empirical distribution: at each value, the fraction of values that do not exceed it.
 fn steps(mut values: Vec<(f64, f64)>) -> Vec<Mark> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|(_, count)| count).sum();
@@ -91,7 +91,7 @@ fn steps(mut values: Vec<(f64, f64)>) -> Vec<Mark> {
         let y = below / total;
         match marks.last_mut() {
             Some(last) if last.x == x => last.y = y,
-            // Both ends of the curve stay exact; between them, each step is a thousandth.
+            // Both ends of the curve are exact; a step between them is at least a thousandth.
             Some(last) if y < 1.0 && y - last.y < 1.0 / MAX_POINTS as f64 => {}
             _ => marks.push(Mark { x, y, ..Mark::default() }),
         }

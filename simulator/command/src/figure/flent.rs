@@ -9,10 +9,10 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use std::io;
 
-/// The supported version, which flent has written since 1.0.
+/// The supported version of the format, which flent has written since its version 1.0.
 const VERSION: u64 = 4;
 
-/// The maximum number of values drawn; in a table they take 2.5 GB.
+/// The maximum number of values drawn, which take 2.5 GB in a table.
 const MAX_VALUES: usize = 5_000_000;
 
 /// The fields read from a file.
@@ -30,13 +30,12 @@ struct File {
 enum Cell {
     Number(f64),
     Missing(()),
-    /// A value that is not a number; some series have them.
+    /// Some series have values that are not numbers.
     Other(IgnoredAny),
 }
 
-/// The series of the file `packed`: rates as the output of the link for a group, in bit/s, and
-/// times as the measure `ping`, in s. Omits other units, and series that are sums or means of
-/// others.
+/// The series of the file `packed`. Rates become the link's output for a group, in bit/s, and times
+/// the measure `ping`, in s. Series in other units, and sums or means of other series, are omitted.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
     let bytes = gzip::unpacked(packed)?;
     let File { metadata: meta, x_values: times, results } = read(&bytes)?;
@@ -91,7 +90,6 @@ fn refuse(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Parses the file in `bytes`, if its version is supported.
 fn read(bytes: &[u8]) -> io::Result<File> {
     #[derive(Deserialize)]
     struct OfVersion {
@@ -106,7 +104,6 @@ fn read(bytes: &[u8]) -> io::Result<File> {
     }
 }
 
-/// The meaning of a series.
 #[derive(Clone, Copy)]
 struct Of {
     measure: &'static str,
@@ -114,7 +111,7 @@ struct Of {
     scale: f64,
 }
 
-/// Found by its unit or, without one, by its name.
+/// The meaning of a series, from its unit or, if it has none, from its name.
 fn of(name: &str, meta: &Json) -> Option<Of> {
     const RATE: Of = Of { measure: "egress", unit: "bit/s", scale: 1e6 };
     const TIME: Of = Of { measure: "ping", unit: "s", scale: 1e-3 };
@@ -134,7 +131,7 @@ fn of(name: &str, meta: &Json) -> Option<Of> {
 mod tests {
     use super::*;
 
-    /// As flent 2 writes them, with and without units.
+    /// A file as flent 2 writes it; some series have units, and others do not.
     const FILE: &str = r#"{
         "version": 4,
         "metadata": { "NAME": "rrul", "TITLE": "at home", "SERIES_META": { "TCP upload::1": { "UNITS": "Mbits/s" } } },

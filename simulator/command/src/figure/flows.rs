@@ -39,7 +39,7 @@ pub(super) fn scatter(table: &Table, only: &[String]) -> Vec<Panel> {
 }
 
 /// Bars of `measures`, each with its 95 % interval: one bar per measure and discipline. A measure
-/// that ends with a dot selects all with that prefix.
+/// that ends with a dot selects all measures with this prefix.
 pub(super) fn bars(report: &Report, measures: &[String]) -> Vec<Panel> {
     let panel = |measure: &String| {
         let named = named(report, measure);
@@ -77,7 +77,6 @@ pub(super) fn bars(report: &Report, measures: &[String]) -> Vec<Panel> {
     measures.iter().map(panel).collect()
 }
 
-/// The measures of `report` that `measure` selects.
 pub(super) fn named(report: &Report, measure: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in report.summary.iter().flat_map(|summary| summary.measures.keys()) {

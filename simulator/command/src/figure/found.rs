@@ -14,15 +14,12 @@ pub(crate) struct Found {
     pub(super) flows: Table,
     pub(super) transfers: Table,
     pub(super) histogram: Table,
-    /// The runs in the store of a sweep.
     pub(super) runs: Table,
 }
 
-/// The extensions of tables.
 const TABLES: [&str; 4] = ["csv", "gz", "ndjson", "parquet"];
 
 impl Found {
-    /// Reads files and folders.
     pub(crate) fn read(paths: &[PathBuf]) -> Result<Found, Failure> {
         let mut found = Found::default();
         for path in paths {
@@ -44,7 +41,7 @@ impl Found {
         Ok(found)
     }
 
-    /// Reads the folder; was anything in it recognized?
+    /// Reads the results in the folder. Returns false if it contains none.
     fn folder(&mut self, path: &Path) -> Result<bool, Failure> {
         let runs = path.join("runs");
         if runs.is_dir() {
@@ -61,7 +58,7 @@ impl Found {
         Ok(is_known)
     }
 
-    /// Reads the file, if its type is known; is it?
+    /// Reads the file. Returns false if its type is unknown.
     fn file(&mut self, path: &Path) -> Result<bool, Failure> {
         if ending(path) == "json" {
             let report = bytes(path).and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
@@ -88,7 +85,6 @@ fn ending(path: &Path) -> &str {
     path.extension().and_then(|ending| ending.to_str()).unwrap_or_default()
 }
 
-/// The files of a folder, sorted by name.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let entries = fs::read_dir(folder).and_then(|all| all.map(|entry| Ok(entry?.path())).collect());
     let mut paths: Vec<PathBuf> = entries.map_err(|error| refused(folder, &error))?;

@@ -16,10 +16,10 @@ pub(crate) use show::{Picture, Show, Wanted};
 
 use fairwire_figures::{Figure, Paper, Setting};
 
-/// Draws a figure, for a screen or for paper; without a choice, each format uses its own default.
+/// Draws a figure, for a screen, or for paper. If the choice is open, each format uses its own
+/// default.
 pub(crate) type Form = fn(&Figure<'_>, Option<Paper>) -> Vec<u8>;
 
-/// The formats, by extension.
 pub(crate) const FORMS: [(&str, Form); 3] = [("svg", svg), ("pdf", pdf), ("tex", tex)];
 
 fn svg(figure: &Figure<'_>, paper: Option<Paper>) -> Vec<u8> {

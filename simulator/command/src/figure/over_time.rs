@@ -1,10 +1,10 @@
 //! Samples over time, under the first seed: one panel per discipline, with one line per link, group
 //! or flow. With several stages, there is one panel per discipline and group, with one line per
-//! stage, to show the effect of a stage.
+//! stage, so that the stages can be compared.
 //!
-//! Rates show the output of the link rather than in-order arrivals, which have a spike far above
-//! the link's rate when a hole is filled. The link's capacity is a separate line. The axis fits the
-//! measured part, so a spike in the warm-up is cut off.
+//! Rates are those of the link's output. In-order arrivals would have a spike far above the link's
+//! rate when a hole is filled. The link's capacity is a separate line. The axis fits the measured
+//! time, so a spike in the warm-up is cut off.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
@@ -30,7 +30,7 @@ impl<'a> From<SampleRow<'a>> for SampleValue<'a> {
     }
 }
 
-/// What to draw over time.
+/// A measure to draw over time, and how to draw it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Over<'a> {
     /// The types of objects: links, groups or flows.
@@ -44,7 +44,7 @@ pub(crate) struct Over<'a> {
     pub scale: f64,
     /// Is there a line for the capacity of the link?
     pub has_capacity: bool,
-    /// A gauge that every part of the discipline has; each part has a line, too.
+    /// A gauge that each of a discipline's internal queues has; each of them is drawn, too.
     pub of_parts: Option<&'a str>,
 }
 
@@ -60,24 +60,24 @@ pub(crate) const RATE: Over<'static> = Over {
 };
 
 impl Over<'_> {
-    /// Is the row drawn, or the capacity with it?
+    /// Is the row needed, for a line or for the capacity?
     fn wants(&self, row: &SampleValue<'_>) -> bool {
         let is_drawn = row.measure == self.measure || self.part(row.measure).is_some();
         (is_drawn && row.unit == self.unit && self.kinds.contains(&row.kind))
             || self.has_capacity && row.kind == "link" && row.measure == "capacity"
     }
 
-    /// The part that a gauge describes, such as `l4s` in `gauge l4s/backlog_packets`.
+    /// The internal queue that a gauge describes, such as `l4s` in `gauge l4s/backlog_packets`.
     fn part<'m>(&self, measure: &'m str) -> Option<&'m str> {
         let (part, gauge) = measure.strip_prefix("gauge ")?.rsplit_once('/')?;
         (Some(gauge) == self.of_parts).then_some(part)
     }
 }
 
-/// The maximum number of parts; more would hide the totals.
+/// The maximum number of internal queues drawn; more lines would hide the totals.
 const MAX_PARTS: usize = 8;
 
-/// The samples of a link, a group, a flow or a part of a link's discipline.
+/// The samples of a link, a group, a flow, or an internal queue of a link's discipline.
 #[derive(Clone, Debug)]
 struct Curve {
     name: String,
@@ -92,11 +92,10 @@ impl Curve {
     }
 }
 
-/// The drawn samples of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampled {
     pub discipline: String,
-    /// The stage; empty for only the simulator.
+    /// The stage; empty if only the simulator runs.
     pub stage: String,
     pub seed: u64,
     /// The time between two samples, seconds.
@@ -108,14 +107,12 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    /// A run without samples yet.
     pub(crate) fn new(discipline: &str, stage: &str, seed: u64, every_s: f64) -> Self {
         let (discipline, stage) = (discipline.into(), stage.into());
         let (curves, capacity, links) = Default::default();
         Sampled { discipline, stage, seed, every_s, curves, capacity, links }
     }
 
-    /// Adds a row of a sample taken `at_s` seconds after the start.
     pub(crate) fn row(&mut self, at_s: f64, row: SampleValue<'_>, over: &Over<'_>) {
         if !over.wants(&row) {
             return;
@@ -141,24 +138,21 @@ impl Sampled {
         }
     }
 
-    /// Are there several links?
     pub(crate) fn is_of_network(&self) -> bool {
         self.links.len() > 1
     }
 
-    /// One line per sampled object.
     fn lines(&self, over: &Over<'_>) -> Vec<Line> {
         let curves = self.drawn().enumerate();
         curves.map(|(at, curve)| self.line(curve.label(), at, &curve.points, over)).collect()
     }
 
-    /// All curves, except those of parts if there are too many.
+    /// All curves; without those of internal queues if there are too many.
     fn drawn(&self) -> impl Iterator<Item = &Curve> {
         let parts = self.curves.iter().filter(|curve| curve.part.is_some()).count();
         self.curves.iter().filter(move |curve| curve.part.is_none() || parts <= MAX_PARTS)
     }
 
-    /// The curve's line, labelled with the stage.
     fn of(&self, label: &str, nth: usize, over: &Over<'_>) -> Option<Line> {
         let curve = self.drawn().find(|curve| curve.label() == label)?;
         let line = self.line(self.stage.clone(), nth, &curve.points, over);
@@ -169,7 +163,6 @@ impl Sampled {
         Line { label, colour, marks: self.marks(points, over), ..Line::default() }
     }
 
-    /// The line of the capacity.
     fn limit(&self, over: &Over<'_>) -> Line {
         let label = match self.links.as_slice() {
             [] | [_] => "the link's rate".into(),
@@ -178,8 +171,8 @@ impl Sampled {
         Line { label, is_limit: true, marks: self.marks(&self.capacity, over), ..Line::default() }
     }
 
-    /// Each sample at the middle of its interval. Missing samples become a mark without a value,
-    /// which breaks the line.
+    /// Each sample becomes a mark in the middle of its interval. If samples are missing, a mark
+    /// without a value breaks the line.
     fn marks(&self, points: &[Point], over: &Over<'_>) -> Vec<Mark> {
         let half = self.every_s / 2.0;
         let mark = |at: f64, value: f64| Mark { x: at - half, y: value / over.scale, ..Mark::default() };
@@ -196,8 +189,8 @@ impl Sampled {
     }
 }
 
-/// The panels of the first of each discipline's `runs`, and the first run itself; measuring starts
-/// at `measured_from`.
+/// The panels of the first of each discipline's `runs`, and the very first run. Measuring starts at
+/// `measured_from`.
 pub(crate) fn over_time<'a>(
     runs: &'a [Sampled],
     over: &Over<'_>,
@@ -218,7 +211,7 @@ pub(crate) fn conditions(first: &Sampled, measured_from: Option<f64>) -> String 
     format!("seed {}, a sample every {every}{cut}", first.seed)
 }
 
-/// The panels of one discipline on all stages; the first stage is solid.
+/// The panels of one discipline on all stages. The first stage has a solid line.
 fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
     let [first, others @ ..] = runs else { return Vec::new() };
     if others.is_empty() {
@@ -232,7 +225,7 @@ fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
     first.drawn().map(of).collect()
 }
 
-/// These lines and the capacity.
+/// A panel with these lines and the capacity.
 fn panel(run: &Sampled, title: String, mut lines: Vec<Line>, over: &Over<'_>) -> Panel {
     let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
     if over.has_capacity {

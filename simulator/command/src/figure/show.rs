@@ -1,4 +1,4 @@
-//! What a picture shows, and the results that it needs.
+//! The types of picture, and the results that each needs.
 
 use super::distribution::{self, is_wanted};
 use super::flows;
@@ -41,7 +41,7 @@ pub(crate) enum Show {
 /// The request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
-    /// What to show; if absent, the first that the results contain.
+    /// What to show; by default, the first type that the results contain.
     pub show: Option<Show>,
     /// The measures.
     pub of: Vec<String>,
@@ -55,7 +55,6 @@ pub(crate) struct Wanted {
     pub seed: Option<u64>,
 }
 
-/// The panels of a picture, and the text above them.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     /// The content, in words.
@@ -68,7 +67,7 @@ pub(crate) struct Picture {
 }
 
 impl Show {
-    /// The results needed, as the options that write them.
+    /// The options that write the results needed for this type.
     fn needs(self) -> &'static str {
         match self {
             Show::Rate | Show::Queue | Show::Delay => "a file of `--series`",
@@ -81,7 +80,7 @@ impl Show {
         }
     }
 
-    /// The options that refine the drawing.
+    /// The options that refine a drawing of this type.
     fn options(self) -> &'static [&'static str] {
         match self {
             Show::Rate | Show::Queue | Show::Delay | Show::Window => &["--of", "--only", "--seed"],
@@ -92,7 +91,7 @@ impl Show {
         }
     }
 
-    /// Refuses an option without effect.
+    /// Refuses an option that has no effect on this type.
     fn refuse_unused(self, wanted: &Wanted) -> Result<(), Failure> {
         let given = [
             ("--of", !wanted.of.is_empty()),
@@ -110,7 +109,6 @@ impl Show {
         }
     }
 
-    /// The first type of picture that the results contain.
     fn first_of(found: &Found) -> Option<Show> {
         let there = [
             (found.series.len() > 0, Show::Rate),
@@ -129,7 +127,6 @@ impl Show {
 }
 
 impl Picture {
-    /// The requested picture of the results.
     pub(crate) fn of(found: &Found, wanted: &Wanted) -> Result<Picture, Failure> {
         let show = wanted.show.or_else(|| Show::first_of(found)).ok_or_else(|| {
             Failure::user("the results have nothing to draw", "allowed: results of at least one run")
@@ -174,7 +171,7 @@ impl Picture {
     }
 }
 
-/// The origin of the results, as far as they contain it.
+/// The origin of the results, if they state it.
 fn detail(found: &Found, show: Show) -> String {
     let Some(manifest) = found.report.as_ref().map(|report| &report.manifest) else { return String::new() };
     let seeds = manifest.seeds.len();
@@ -219,7 +216,7 @@ fn usual(show: Show) -> Over<'static> {
     }
 }
 
-/// Panels over time under one seed, their content and their conditions.
+/// The panels over time under one seed, and a description of their content and their conditions.
 fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Panel>, String), Failure> {
     let table = &found.series;
     let own = usual(show);
@@ -237,8 +234,8 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     };
     let rows = || (0..table.len()).filter(|row| table.text(*row, "measure") == measure);
     let is_own = |row: &usize| own.kinds.contains(&table.text(*row, "kind").as_str());
-    // If no such object has the measure, those that have it are meant: `gauge average` is the
-    // link's.
+    // If no object of the usual kind has the measure, objects of another kind are drawn: `gauge
+    // average` exists only for links.
     let Some(first) = rows().find(is_own).or_else(|| rows().next()) else {
         return Err(absent(&measure, names(table, "measure"), show));
     };
@@ -281,7 +278,6 @@ fn sampled(found: &Found, wanted: &Wanted, show: Show) -> Result<(String, Vec<Pa
     Ok((what, panels, conditions))
 }
 
-/// The runs under the requested seed, with the samples to draw.
 fn runs(found: &Found, wanted: &Wanted, over: &Over<'_>) -> Vec<Sampled> {
     let table = &found.series;
     let seed = wanted.seed.or_else(|| Some(table.number(0, "seed")? as u64));
@@ -333,7 +329,6 @@ fn refuse_other_names(found: &Found, wanted: &Wanted, show: Show) -> Result<(), 
     }
 }
 
-/// Refuses a name of `--only` that is not in `there`.
 fn refuse_unknown(only: &[String], there: &[String]) -> Result<(), Failure> {
     let Some(other) = only.iter().find(|only| !there.contains(only)) else { return Ok(()) };
     let near = spelling::hint(other, there.iter().map(String::as_str));
@@ -343,13 +338,11 @@ fn refuse_unknown(only: &[String], there: &[String]) -> Result<(), Failure> {
     ))
 }
 
-/// The distinct texts of a column.
 fn names(table: &super::table::Table, column: &str) -> Vec<String> {
     let all: BTreeSet<String> = (0..table.len()).map(|row| table.text(row, column)).collect();
     all.into_iter().filter(|name| !name.is_empty()).collect()
 }
 
-/// The error for a missing measure.
 fn absent(measure: &str, there: Vec<String>, show: Show) -> Failure {
     if there.is_empty() {
         let message = format!("`--show` is `{}`, but the results have nothing of it", show.name());

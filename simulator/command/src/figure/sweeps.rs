@@ -1,4 +1,4 @@
-//! Sweeps: means over one axis as lines, over two as a heat map.
+//! Means of a sweep, over one axis as lines, or over two as a heat map.
 
 use super::distribution::place;
 use super::table::{Table, leading, unit, worded};
@@ -8,10 +8,9 @@ use fairwire_metrics::record::Estimate;
 use fairwire_sweep::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ratio of the ends from which an axis of numbers is logarithmic.
+/// The axis is logarithmic from this ratio of its ends.
 const LOG_RATIO: f64 = 10.0;
 
-/// The runs of a sweep, by cell.
 #[derive(Debug)]
 pub(crate) struct Sweep<'a> {
     table: &'a Table,
@@ -19,12 +18,11 @@ pub(crate) struct Sweep<'a> {
     pub axes: Vec<String>,
     /// The recorded measures of each run.
     pub measures: Vec<String>,
-    /// The rows of each cell: each seed once, from the engine with the most rows.
+    /// The rows of each cell. Each seed has one row, from the engine with the most rows.
     cells: Vec<Vec<usize>>,
 }
 
 impl<'a> Sweep<'a> {
-    /// The runs in `table`.
     pub(super) fn of(table: &'a Table) -> Self {
         let at = |name: &str| table.names.iter().position(|own| own == name);
         let (first, last) = (at("scenario").map_or(0, |at| at + 1), at("given").unwrap_or(0));
@@ -48,7 +46,7 @@ impl<'a> Sweep<'a> {
                 None => by_cell.push((cell, vec![row])),
             }
         }
-        // The parts have no order.
+        // The order of an axis's parts is irrelevant.
         let values = |row: usize| axes.iter().map(move |axis| table.value(row, axis));
         let of = |row: usize| (table.text(row, "discipline"), values(row));
         by_cell.sort_by(|(_, one), (_, other)| {
@@ -89,7 +87,6 @@ impl<'a> Sweep<'a> {
         interval::estimate(&values)
     }
 
-    /// The name of an axis with its unit, and whether its scale is logarithmic.
     fn axis(&self, axis: &str) -> Axis {
         let unit = self.cells.first().and_then(|rows| self.value(rows, axis)).map_or("", unit);
         let label = if unit.is_empty() { axis.to_owned() } else { format!("{axis} [{unit}]") };
@@ -101,14 +98,13 @@ impl<'a> Sweep<'a> {
         Axis { label, scale, range: None }
     }
 
-    /// The discipline of a cell, and its values on the other axes.
     fn others(&self, rows: &[usize], drawn: &[&str]) -> Vec<String> {
         let others = self.axes.iter().filter(|axis| !drawn.contains(&axis.as_str()));
         let others = others.filter_map(|axis| Some(worded(self.value(rows, axis)?)));
         [self.table.text(rows[0], "discipline")].into_iter().chain(others).collect()
     }
 
-    /// The values of the disciplines and of each axis.
+    /// The distinct disciplines, and the distinct values of each axis.
     pub(super) fn dimensions(&self) -> Vec<Vec<String>> {
         let disciplines: BTreeSet<String> =
             self.cells.iter().map(|rows| self.table.text(rows[0], "discipline")).collect();
@@ -116,7 +112,7 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// Keeps the cells whose values are in `only`, for each of the
+    /// Keeps the cells with a value in `only`, separately for each of the
     /// [`dimensions`](Sweep::dimensions) of which `only` names a value.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
@@ -189,7 +185,7 @@ impl<'a> Sweep<'a> {
     }
 
     /// Means over two axes, the first across and the second upwards: one panel per measure and
-    /// combination of the others.
+    /// combination of the remaining axes.
     pub(super) fn heat(&self, measures: &[String], [across, up]: [&str; 2]) -> Vec<Panel> {
         let (xs, ys) = (self.values(across), self.values(up));
         let mut labels = Vec::new();
@@ -197,7 +193,7 @@ impl<'a> Sweep<'a> {
         let panel_of: Vec<usize> = self.cells.iter().map(|rows| place(&mut labels, label(rows))).collect();
         let panel = |(measure, (at, label)): (&String, (usize, &String))| {
             let own = || self.cells.iter().zip(&panel_of).filter(move |(_, of)| **of == at);
-            // The largest is on top, as on an axis.
+            // The largest value is at the top, as on an axis.
             let line = |(colour, y): (usize, &String)| {
                 let in_row = own().filter(|(rows, _)| self.value(rows, up).map(worded).as_ref() == Some(y));
                 let mark = |(rows, _): (&Vec<usize>, &usize)| {
@@ -234,7 +230,6 @@ impl<'a> Sweep<'a> {
         panels
     }
 
-    /// The sorted values of an axis.
     fn values(&self, axis: &str) -> Vec<String> {
         let mut values: Vec<(f64, String)> = Vec::new();
         for value in self.cells.iter().filter_map(|rows| self.value(rows, axis)) {
@@ -248,8 +243,8 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// A measure in words, with its unit: `sojourn p95 [s]` for `sojourn_p95_s`, `throughput of web [bit/s]`
-/// for `throughput_bps.web`.
+/// A measure in words, with its unit: `sojourn_p95_s` becomes `sojourn p95 [s]`, and
+/// `throughput_bps.web` becomes `throughput of web [bit/s]`.
 fn labelled(measure: &str) -> String {
     let (name, of) = measure.split_once('.').map_or((measure, ""), |(name, of)| (name, of));
     let units = [("_s", "s"), ("_bps", "bit/s"), ("_packets", "packets"), ("_bytes", "B")];

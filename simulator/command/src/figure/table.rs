@@ -9,10 +9,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// The maximum size of results, in bytes; in memory they take ten times as much.
+/// The maximum size of a file, in bytes; its table takes ten times as much memory.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The bytes of a file of results.
 pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let about = fs::metadata(path)?;
     if !about.is_file() {
@@ -24,7 +23,6 @@ pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
 }
 
-/// A table, by columns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     pub names: Vec<String>,
@@ -51,7 +49,6 @@ impl Table {
         })
     }
 
-    /// Rows of these columns.
     pub(super) fn of<const COLUMNS: usize>(
         names: [&str; COLUMNS],
         rows: impl Iterator<Item = [Value; COLUMNS]>,
@@ -61,7 +58,8 @@ impl Table {
         Table { names: names.map(str::to_owned).to_vec(), columns }
     }
 
-    /// Appends the rows of `other`. A column that one of them lacks is empty there.
+    /// Appends the rows of `other`. Cells in columns that only one table has are empty in the
+    /// other's rows.
     pub(super) fn append(&mut self, other: Table) {
         let (mine, theirs) = (self.len(), other.len());
         for (name, values) in other.names.into_iter().zip(other.columns) {
@@ -80,7 +78,6 @@ impl Table {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// Does it have all of these columns?
     pub(super) fn has(&self, names: &[&str]) -> bool {
         names.iter().all(|name| self.names.iter().any(|own| own == name))
     }
@@ -103,7 +100,7 @@ impl Table {
     }
 }
 
-/// A value as typed.
+/// A value as typed in a plan.
 pub(super) fn worded(value: &Value) -> String {
     match value {
         Value::Number(number) => number.to_string(),

@@ -10,19 +10,15 @@ use fairwire_scenario::{Content, FlowSpec, Output, PacketEvent, View, What};
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 
-/// The text of a file of histograms.
 type Histograms = fn(&[Histogram]) -> Result<String, Failure>;
 
-/// The text of a file of percentiles.
 type Percentiles = fn(&[DelayRecord]) -> Result<String, Failure>;
 
-/// The formats of histograms, by their extensions.
 pub(super) const HISTOGRAMS: [(&str, Histograms); 1] = [("csv", formats::csv::histograms)];
 
-/// The formats of percentiles, by their extensions.
 pub(super) const PERCENTILES: [(&str, Percentiles); 1] = [("csv", formats::csv::percentiles)];
 
-/// The maximum number of flows with one-way delays; each histogram takes 60 kB.
+/// The maximum number of flows with recorded one-way delays, because each histogram takes 60 kB.
 const MAX_ONE_WAY: u32 = 10_000;
 
 pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure> {
@@ -42,11 +38,9 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(Some(Box::new(Delays { histogram, percentiles, has_one_way, from, kept })))
 }
 
-/// The delays of all runs.
 struct Delays {
     histogram: Option<(Destination, Histograms)>,
     percentiles: Option<(Destination, Percentiles)>,
-    /// Are one-way delays requested?
     has_one_way: bool,
     /// When counting starts.
     from: Time,
@@ -85,13 +79,11 @@ impl Writer for Delays {
     }
 }
 
-/// Counts the delays of one run.
 struct OfRun<'a> {
     delays: &'a Delays,
     at: Place,
     discipline: String,
     seed: u64,
-    /// The one-way delays, if requested.
     one_way: Option<OneWay>,
     records: Vec<DelayRecord>,
     histograms: Vec<Histogram>,
@@ -101,7 +93,6 @@ struct OfRun<'a> {
 #[derive(Debug, Default)]
 struct OneWay {
     flows: Vec<(FlowName, DelayHistogram)>,
-    /// The flow index of each connection.
     of: Vec<usize>,
 }
 
@@ -117,7 +108,7 @@ impl Recorder for OfRun<'_> {
         }
     }
 
-    /// Counts delivered data, first sent or retransmitted: all of it was in transit.
+    /// Counts all delivered data, including retransmissions, because all of it was in transit.
     fn packet(&mut self, event: &PacketEvent) {
         let is_data =
             matches!((event.what, event.content), (What::Deliver, Content::Data { .. } | Content::Datagram));
@@ -168,7 +159,6 @@ impl OfRun<'_> {
     }
 }
 
-/// The histogram of the delays of a link or a flow in one run.
 #[derive(Debug)]
 pub(super) struct Histogram {
     /// Discipline, seed, type of object, and its name.

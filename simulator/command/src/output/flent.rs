@@ -9,21 +9,18 @@ use fairwire_scenario::{DirectionSpec, FlowSpec, OnTime, Output, SampleRow, Spec
 use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 
-/// Encodes the file of one run.
 type Form = fn(&Sampled) -> Vec<u8>;
 
-/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 1] = [("gz", formats::flent::file)];
 
 /// flent opens only files with this suffix.
 const SUFFIX: &str = ".flent.gz";
 
-/// The measurements of a run after its warm-up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sampled {
     pub scenario: String,
     pub discipline: String,
-    /// Empty for only the simulator.
+    /// The stage; empty if only the simulator runs.
     pub stage: String,
     pub seed: u64,
     pub engine: String,
@@ -34,24 +31,23 @@ pub(super) struct Sampled {
     /// When samples were taken, seconds after the start of the run.
     pub times: Vec<f64>,
     pub flows: Vec<Flow>,
-    /// The round-trip time of a packet and its answer; none if no packet waited.
+    /// The round-trip time of a ping at each sample; `None` if no packet waited.
     pub ping_ms: Vec<Option<f64>>,
 }
 
-/// The throughput of a flow.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub name: String,
     pub is_tcp: bool,
-    /// Does it use the link's return direction?
+    /// Does the flow use the link's return direction?
     pub is_up: bool,
-    /// Per sample; none while the flow is off.
+    /// The throughput at each sample; `None` while the flow is off.
     pub mbps: Vec<Option<f64>>,
     on: Vec<OnTime>,
 }
 
 impl Flow {
-    /// Is it on at `at`? A flow that never stops always is.
+    /// Is the flow on at `at`? A flow that never stops is always on.
     fn is_on(&self, at: Duration) -> bool {
         self.on.is_empty() || self.on.iter().any(|on| (on.from..on.until).contains(&at))
     }
@@ -76,13 +72,11 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     )
 }
 
-/// The files of all runs, one each.
 struct Files<'a> {
     place: Destination,
     form: Form,
     spec: &'a Spec,
     every: Duration,
-    /// Is there only one run?
     is_one: bool,
     kept: Kept<Sampled>,
 }
@@ -121,7 +115,7 @@ impl Writer for Files<'_> {
     }
 }
 
-/// The path with `part` before the complete suffix.
+/// The path with `part` inserted before the suffix `.flent.gz`.
 fn named(place: &Destination, part: &str) -> std::path::PathBuf {
     let name = place.path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(SUFFIX).unwrap_or(&name);
@@ -187,8 +181,8 @@ impl Files<'_> {
 }
 
 impl Sampled {
-    /// Adds data from the run's report. The shortest round-trip time of an empty network is added
-    /// to the queueing delay.
+    /// Adds data from the run's report. The ping time of a sample is its queueing delay plus the
+    /// shortest round-trip time in the empty network.
     fn completed(mut self, report: &Report) -> Self {
         let is_of = |run: &&RunRecord| {
             run.discipline == self.discipline && run.seed == self.seed && run.stage == self.stage

@@ -8,10 +8,8 @@ use fairwire_scenario::Output;
 use fairwire_terminal::failure::Failure;
 use std::path::Path;
 
-/// Writes the flows of a report to a file.
 type Form = fn(&Path, &Report) -> Result<(), Failure>;
 
-/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("csv", formats::csv::flows), ("parquet", formats::parquet::flows)];
 
@@ -20,7 +18,6 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(place.map(|(place, form)| Box::new(Flows { place, form }) as _))
 }
 
-/// The flows of all runs, from the report.
 struct Flows {
     place: Destination,
     form: Form,

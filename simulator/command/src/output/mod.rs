@@ -2,9 +2,9 @@
 //! flows and transfers, a picture.
 //!
 //! An output is a declaration (`fairwire_scenario::Output`: its key, its option, its extensions)
-//! and a file in this folder that writes it; [`ALL`] lists them. Paths are checked before a run. A
-//! run writes to a hidden file next to the final path, so a stopped run leaves nothing incomplete
-//! and a finished one is kept.
+//! and a file in this folder that writes it; [`ALL`] lists the outputs. Paths are checked before a
+//! run. During a run, data goes to a hidden file next to the final path. A stopped run therefore
+//! leaves nothing incomplete, and a finished one is kept.
 
 mod delays;
 mod flent;
@@ -33,10 +33,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use written::{Done, Looks, Recorder, Run, Wants, Writer};
 
-/// Prepares an output; `None` if it is not requested.
 type Prepare = for<'a> fn(&Request<'a>) -> Result<Option<Box<dyn Writer + 'a>>, Failure>;
 
-/// Every output, in the order of writing.
 const ALL: [Prepare; 8] = [
     trace::prepare,
     flows::prepare,
@@ -48,23 +46,20 @@ const ALL: [Prepare; 8] = [
     warm_up::prepare,
 ];
 
-/// The outputs besides the report, checked before the run.
+/// The outputs in addition to the report, checked before the run.
 pub(crate) struct Outputs<'a> {
     writers: Vec<Box<dyn Writer + 'a>>,
     every: Duration,
     baseline: Option<String>,
     /// The stages; empty if results do not name them.
     stages: Vec<&'static str>,
-    /// The requested outputs that only the simulator has.
     of_simulator: Vec<String>,
-    /// The first error in a run, by the index of the writer.
     failed: Mutex<BTreeMap<usize, Failure>>,
 }
 
 impl<'a> Outputs<'a> {
-    /// Checks the outputs that `args` request for runs of `scenario` on `stages`, of which
-    /// `at_once` run at the same time. `is_reported` means that the complete report is written or
-    /// printed.
+    /// Checks the outputs that `args` request for runs of `scenario` on `stages`, with `at_once`
+    /// runs at the same time. `is_reported` means that the complete report is written or printed.
     pub(crate) fn prepare(
         args: &'a OutputArgs,
         scenario: &'a Scenario,
@@ -116,7 +111,8 @@ impl<'a> Outputs<'a> {
         let stage = at.map(|at| self.stages[at]);
         let is_simulated = stage.is_none_or(|stage| stage == SIMULATOR);
         let run = Run { which, stage, at_stage: at.unwrap_or(0), is_simulated };
-        // If an output cannot begin, it is reported; the others are still useful.
+        // If a recorder cannot start, the error is reported, and the other outputs are still
+        // recorded.
         let mut recorders: Vec<Numbered<'_>> = Vec::new();
         for (at, writer) in self.writers.iter().enumerate() {
             match writer.begin(run) {
@@ -133,8 +129,8 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes the results of the runs to files, and adds their data to `report`. Attempts every
-    /// output except those that lack a run, and returns the first failure. If no run finished, the
-    /// files of earlier commands stay.
+    /// output except those without data of some run, and returns the first failure. If no run
+    /// finished, the files of earlier commands stay.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         if is_without_results(report) {
             return Ok(());
@@ -159,7 +155,6 @@ impl<'a> Outputs<'a> {
         done.failures.into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// The sampling interval, if samples are requested.
     pub(crate) fn every(&self) -> Option<Duration> {
         self.wants().samples.then_some(self.every)
     }
@@ -170,7 +165,7 @@ impl<'a> Outputs<'a> {
         self.watcher(which, stage).map(StageRun)
     }
 
-    /// The part of a kept run that suffices to write all outputs; `None` if a new run is needed.
+    /// The data of a kept run that suffice to write all outputs; `None` if a new run is needed.
     pub(crate) fn enough(&self) -> Option<Enough> {
         let Wants { flows, .. } = self.wants();
         match self.writers.iter().map(|writer| writer.looks()).max().unwrap_or(Looks::AtRecords) {
@@ -201,7 +196,6 @@ impl<'a> Outputs<'a> {
         rows
     }
 
-    /// Writes the rows of an earlier run.
     pub(crate) fn replay(&self, which: RunId<'_>, rows: &SampledRows) {
         if let Some(mut watcher) = self.watcher(which, SIMULATOR) {
             rows.iter().for_each(|(at, row)| watcher.row(at, row));
@@ -209,28 +203,26 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// The requested outputs that only the simulator has, if any.
     pub(crate) fn of_simulator_only(&self) -> Option<String> {
         (!self.of_simulator.is_empty()).then(|| self.of_simulator.join(", "))
     }
 }
 
-/// Was it stopped before any run finished?
+/// Was the command stopped before any run finished?
 pub(crate) fn is_without_results(report: &Report) -> bool {
     report.manifest.interrupted && report.runs.is_empty()
 }
 
-/// The message for an excess.
 pub(crate) fn refused(TooMuch { what, most, by }: TooMuch) -> Failure {
     Failure::user(what, format!("allowed: {most}, by {by}; or more with `--yes`"))
 }
 
-/// The data that all outputs of a run can be written from.
+/// The data of a run that suffice to write all outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Enough {
     /// Its record.
     Record,
-    /// Its record and its samples at this interval.
+    /// The run's record, and its samples at this interval.
     Samples { every: Duration, has_flows: bool },
 }
 
@@ -238,7 +230,6 @@ pub(crate) enum Enough {
 pub(crate) struct StageRun<'a>(Watcher<'a>);
 
 impl StageRun<'_> {
-    /// A row sampled `at` after the start.
     pub(crate) fn sample(&mut self, at: Duration, row: SampleRow<'_>) {
         if row.kind != "flow" || self.0.wants.flows {
             self.0.row(Time::ZERO + at, row);
@@ -250,23 +241,22 @@ impl StageRun<'_> {
     }
 }
 
-/// A run's recorder, and the index of its writer.
+/// A run's recorder for an output, and the index of the output's writer.
 type Numbered<'a> = (usize, Box<dyn Recorder + 'a>);
 
-/// Watches one run, for all outputs.
 struct Watcher<'a> {
     outputs: &'a Outputs<'a>,
     wants: Wants,
     recorders: Vec<Numbered<'a>>,
-    /// Its rows, if they are kept and not too many.
+    /// The run's rows, unless they are not kept or too many.
     rows: Option<SampledRows>,
 }
 
-/// The maximum number of rows, or series, that are kept; they take some 24 MB during a run.
+/// The maximum numbers of rows and of series that are kept. They take some 24 MB during a run.
 const MAX_ROWS: usize = 1_000_000;
 const MAX_SERIES: usize = 1000;
 
-/// Keeps a row, unless this makes too many.
+/// Keeps a row. With too many, drops all.
 fn keep(kept: &mut Option<SampledRows>, at: Time, row: SampleRow<'_>) {
     let Some(rows) = kept else { return };
     rows.add(at, row);
@@ -276,7 +266,6 @@ fn keep(kept: &mut Option<SampledRows>, at: Time, row: SampleRow<'_>) {
 }
 
 impl Watcher<'_> {
-    /// Receives a row of the sample taken at `at`.
     fn row(&mut self, at: Time, row: SampleRow<'_>) {
         self.recorders.iter_mut().for_each(|(_, recorder)| recorder.row(at, row));
         keep(&mut self.rows, at, row);

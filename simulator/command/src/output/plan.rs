@@ -1,4 +1,4 @@
-//! What to write: the options of the command line, or else the scenario's `[output]`.
+//! The outputs to write, from the options of the command line, or else the scenario's `[output]`.
 
 use crate::args::OutputArgs;
 use fairwire_core::{Duration, Time};
@@ -7,16 +7,14 @@ use fairwire_terminal::failure::Failure;
 use fairwire_terminal::file;
 use std::path::{Path, PathBuf};
 
-/// The default interval between two samples.
 const EVERY: Duration = Duration::from_ms(100);
 
-/// The stage that observers watch packet by packet.
+/// The only stage where observers see each packet.
 pub(super) const SIMULATOR: &str = "sim";
 
-/// The files that only the simulator writes.
 const OF_SIMULATOR: [Output; 4] = [Output::Trace, Output::Transfers, Output::Histogram, Output::Percentiles];
 
-/// The request, and its runs. Options take precedence over the scenario's keys.
+/// The requested outputs, and the runs. Options take precedence over the scenario's keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request<'a> {
     args: &'a OutputArgs,
@@ -32,8 +30,8 @@ impl<'a> Request<'a> {
         Request { args, spec: &scenario.spec().output, scenario, has_stages }
     }
 
-    /// The file for `output`, and the one of `forms` with its extension. `None` if not requested.
-    /// Checks that the file can be written.
+    /// The file for `output`, and the entry of `forms` for its extension. `None` if `output` is not
+    /// requested. Checks that the file can be written.
     pub(super) fn destination<F: Copy>(
         &self,
         output: Output,
@@ -46,15 +44,16 @@ impl<'a> Request<'a> {
         Ok(Some((Destination { given_by, path: path.into() }, *form)))
     }
 
-    /// The options, and keys in the form of options, that only the simulator supports.
+    /// The options that only the simulator supports, with requests from the scenario as the
+    /// equivalent options.
     pub(super) fn of_simulator(&self) -> Vec<String> {
         let is_requested =
             |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();
         options_of_simulator(is_requested, self.checks_warm_up())
     }
 
-    /// Refuses options that none of `stages` supports. Entries of the scenario's `[output]` only
-    /// apply to simulated runs.
+    /// Refuses options that none of `stages` supports. The scenario's `[output]` is not checked,
+    /// because it applies only to simulated runs.
     pub(super) fn check_stages(&self, stages: &[&str]) -> Result<(), Failure> {
         let given =
             options_of_simulator(|output| self.args.files.of(output).is_some(), self.args.check_warm_up);
@@ -70,19 +69,18 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The option or key that gives the path of this file, and the path.
+    /// The option or key that requests this output, and the path.
     fn given(&self, output: Output) -> Option<(String, &'a Path)> {
         let option = self.args.files.of(output).map(|path| (format!("--{}", output.key()), path));
         let key = || self.spec.file(output).map(|path| (format!("output.{}", output.key()), Path::new(path)));
         option.or_else(key)
     }
 
-    /// Does an option or the scenario request this file?
     fn has(&self, output: Output) -> bool {
         self.given(output).is_some()
     }
 
-    /// Refuses two outputs to one file: the second would replace the first.
+    /// Refuses two outputs to the same file, because the second would replace the first.
     pub(super) fn check_apart(&self) -> Result<(), Failure> {
         let given: Vec<(String, &Path)> =
             Output::ALL.iter().filter_map(|output| self.given(*output)).collect();
@@ -98,7 +96,6 @@ impl<'a> Request<'a> {
         Ok(())
     }
 
-    /// Refuses a sampling interval without samples.
     pub(super) fn check_every(&self) -> Result<(), Failure> {
         let is_sampled = [Output::Series, Output::Plot, Output::Flent].iter().any(|output| self.has(*output));
         if self.args.every.is_none() || self.checks_warm_up() || is_sampled {
@@ -108,7 +105,6 @@ impl<'a> Request<'a> {
         Err(Failure::user("`--every` is given, but nothing is sampled", help))
     }
 
-    /// Refuses one-way delays without an output that shows them.
     pub(super) fn check_one_way(&self, is_reported: bool) -> Result<(), Failure> {
         let is_shown = is_reported || self.has(Output::Histogram) || self.has(Output::Percentiles);
         if !self.args.one_way || is_shown {
@@ -118,12 +114,10 @@ impl<'a> Request<'a> {
         Err(Failure::user("`--one-way` is given, but no output has it", help))
     }
 
-    /// The time between two samples.
     pub(super) fn every(&self) -> Duration {
         self.args.every.or(self.spec.every.map(|every| every.0)).unwrap_or(EVERY)
     }
 
-    /// The option or key that set it.
     pub(super) fn name_of_every(&self) -> &'static str {
         if self.args.every.is_none() && self.spec.every.is_some() { "output.every" } else { "--every" }
     }
@@ -140,13 +134,12 @@ impl<'a> Request<'a> {
         self.args.check_warm_up || self.spec.check_warm_up
     }
 
-    /// The time when measuring starts.
     pub(super) fn warm_up(&self) -> Time {
         Time::ZERO + self.scenario.spec().warm_up.0
     }
 
-    /// The baseline of paired differences. There is none if the scenario names a discipline that is
-    /// not run, or only one discipline is run.
+    /// The baseline of paired differences. `None` if the scenario's baseline is not run, or if only
+    /// one discipline is.
     pub(super) fn baseline(&self) -> Result<Option<String>, Failure> {
         let scenario = self.scenario;
         let labels: Vec<&str> = scenario.spec().disciplines.iter().map(|compared| compared.label()).collect();
@@ -171,7 +164,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The requested options that only the simulator supports.
 fn options_of_simulator(is_requested: impl Fn(Output) -> bool, checks_warm_up: bool) -> Vec<String> {
     let files = OF_SIMULATOR.into_iter().filter(|output| is_requested(*output)).map(Output::key);
     files.chain(checks_warm_up.then_some("check-warm-up")).map(|key| format!("--{key}")).collect()
@@ -180,7 +172,7 @@ fn options_of_simulator(is_requested: impl Fn(Output) -> bool, checks_warm_up: b
 /// The path of a file to write, and the option or key that gave it.
 #[derive(Clone, Debug)]
 pub(super) struct Destination {
-    /// The option or key.
+    /// The option or key that gave the path.
     pub given_by: String,
     pub path: PathBuf,
 }

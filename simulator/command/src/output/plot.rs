@@ -18,7 +18,6 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(place.map(|(place, form)| Box::new(Plot { place, form, every, warm_up, kept: Kept::default() }) as _))
 }
 
-/// The picture of all runs.
 struct Plot {
     place: Destination,
     form: Form,
@@ -49,7 +48,6 @@ impl Writer for Plot {
     }
 }
 
-/// Keeps the drawn samples of one run.
 struct OfRun<'a> {
     plot: &'a Plot,
     at: Place,
@@ -87,7 +85,7 @@ mod tests {
 
     const EVERY: Duration = Duration::from_ms(100);
 
-    /// These groups, with a value every 100 ms, on a link of 4 Mbit/s.
+    /// A run with these groups, sampled every 100 ms on a link of 4 Mbit/s.
     fn sampled(discipline: &str, stage: &str, groups: &[(&str, Vec<f64>)]) -> Sampled {
         let mut run = Sampled::new(discipline, stage, 1, EVERY.secs());
         for at in 0..groups[0].1.len() {
@@ -110,7 +108,7 @@ mod tests {
         let of = |name| sampled(name, "", &[("tcp", vec![1e6; 5000]), ("a<b", vec![2e6; 5000])]);
         let picture = svg(&[of("red"), of("red"), of("faba")], Time::ZERO);
         assert_eq!(picture.matches("class=\"name\"").count(), 2);
-        // In the one legend, and in two panels.
+        // Each of three lines is drawn in the common legend and in two panels.
         assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
         assert!(picture.contains("a&lt;b") && !picture.contains("a<b"));
     }
@@ -121,7 +119,7 @@ mod tests {
         let picture = svg(&[of("sim"), of("lab")], Time::ZERO);
         assert!(picture.contains(">red: tcp<") && picture.contains(">red: udp<"), "{picture}");
         assert_eq!(picture.matches("class=\"name\"").count(), 2);
-        // In the one legend, and in two panels.
+        // Each of three lines is drawn in the common legend and in two panels.
         assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
         assert!(picture.contains(">sim<") && picture.contains(">lab<"));
     }

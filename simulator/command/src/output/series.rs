@@ -13,11 +13,9 @@ use std::path::Path;
 
 pub(super) use fairwire_scenario::SampleRow;
 
-/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("csv", formats::csv::SERIES), ("ndjson", formats::ndjson::SERIES)];
 
-/// A format of rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     /// The header of all rows: for only the simulator, and for several stages.
@@ -26,11 +24,10 @@ pub(super) struct Form {
     pub row: fn(&mut dyn Write, Of<'_>, &str, SampleRow<'_>) -> io::Result<()>,
 }
 
-/// The run of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'a> {
     pub discipline: &'a str,
-    /// The stage, if not only the simulator.
+    /// The stage; `None` if only the simulator runs.
     pub stage: Option<&'static str>,
     pub seed: u64,
 }
@@ -46,7 +43,6 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(request.destination(Output::Series, &FORMS)?.map(|made| Box::new(series(made)) as _))
 }
 
-/// The time series of all runs.
 struct AllSeries {
     place: Destination,
     form: Form,
@@ -56,7 +52,7 @@ struct AllSeries {
 }
 
 impl AllSeries {
-    /// Joins the parts written by the runs, in their order.
+    /// Writes the rows of all runs to one file, in the order of the runs.
     fn joined(&self, path: &Path) -> io::Result<()> {
         let mut out = Scratch::begin(path)?;
         out.write_all(self.form.head[usize::from(self.has_stages)].as_bytes())?;
@@ -93,7 +89,6 @@ impl Writer for AllSeries {
     }
 }
 
-/// Writes the rows of one run.
 struct Series<'a> {
     all: &'a AllSeries,
     at: Place,

@@ -12,14 +12,12 @@ use fairwire_terminal::file::{self, Scratch};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("pcapng", formats::pcapng::packets), ("ndjson", formats::ndjson::packets)];
 
 /// The maximum number of traces listed by name.
 const MAX_NAMED: usize = 4;
 
-/// Creates the writer of one run's packets.
 pub(super) type Form = fn() -> Box<dyn Packets>;
 
 pub(super) trait Packets: Debug + Send {
@@ -30,7 +28,6 @@ pub(super) trait Packets: Debug + Send {
     fn packet(&mut self, event: &PacketEvent, names: &Names, out: &mut Vec<u8>);
 }
 
-/// The names of a run, its links and its flows.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub title: String,
@@ -38,12 +35,12 @@ pub(super) struct Names {
     pub flows: Vec<Flow>,
 }
 
-/// A flow, or a connection of one.
+/// A flow, or one of its connections.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// Its name in records.
+    /// The flow's name in records.
     pub name: FlowName,
-    /// The number of the connection, if there are several.
+    /// The number of the connection, if the flow has several.
     pub connection: Option<u32>,
     pub dscp: u8,
     pub data_bytes: u32,
@@ -56,13 +53,10 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(place.map(|(place, form)| Box::new(Traces { place, form, is_one, kept: Kept::default() }) as _))
 }
 
-/// The packets of all runs, one file each.
 struct Traces {
     place: Destination,
     form: Form,
-    /// Is there only one run?
     is_one: bool,
-    /// The packets of finished runs.
     kept: Kept<PathBuf>,
 }
 
@@ -100,7 +94,6 @@ impl Writer for Traces {
     }
 }
 
-/// Writes the packets of one run.
 struct Trace<'a> {
     traces: &'a Traces,
     at: Place,

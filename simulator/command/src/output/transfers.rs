@@ -11,10 +11,8 @@ use fairwire_scenario::{FlowSpec, Output, TransferEvent, View};
 use fairwire_terminal::failure::Failure;
 use std::path::Path;
 
-/// Writes one row per completed transfer and page to a file.
 type Form = fn(&Path, &[CompletedRecord]) -> Result<(), Failure>;
 
-/// The formats, by extension.
 pub(super) const FORMS: [(&str, Form); 2] =
     [("csv", formats::csv::transfers), ("parquet", formats::parquet::transfers)];
 
@@ -24,7 +22,6 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     Ok(Some(Box::new(Transfers { place, form, from: request.warm_up(), kept: Kept::default() })))
 }
 
-/// The transfers of all runs.
 struct Transfers {
     place: Destination,
     form: Form,
@@ -57,13 +54,11 @@ impl Writer for Transfers {
     }
 }
 
-/// Records the transfers that one run completes after its warm-up.
 struct OfRun<'a> {
     transfers: &'a Transfers,
     at: Place,
     discipline: String,
     seed: u64,
-    /// The group and the user of each flow or connection.
     flows: Vec<(String, FlowName)>,
     completed: Vec<CompletedRecord>,
 }
@@ -92,7 +87,7 @@ impl Recorder for OfRun<'_> {
         });
     }
 
-    /// Keeps the transfers in the order of their requests.
+    /// Keeps the transfers, sorted by the time of the request.
     fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         self.completed.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         self.transfers.kept.keep(self.at, self.completed);

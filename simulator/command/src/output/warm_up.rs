@@ -21,7 +21,7 @@ struct WarmUps {
     kept: Kept<Totals>,
 }
 
-/// In-order goodput of one run, over all groups, sample by sample.
+/// The in-order goodput of one run, summed over all groups, at each sample.
 #[derive(Debug)]
 struct Totals {
     discipline: String,
@@ -54,7 +54,6 @@ impl Writer for WarmUps {
     }
 }
 
-/// Adds up the throughputs of one run.
 struct OfRun<'a> {
     all: &'a WarmUps,
     at: Place,
@@ -104,7 +103,7 @@ fn warning(totals: &[f64], every: Duration, warm_up: Time) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A second without data, then a constant rate, sampled every 10 ms.
+    /// The warning for a second without data and then a constant rate, sampled every 10 ms.
     fn warning_of(samples: usize, warm_up: Time) -> Option<String> {
         let rates: Vec<f64> = (0..samples).map(|at| if at < 100 { 0.0 } else { 1e6 }).collect();
         warning(&rates, Duration::from_ms(10), warm_up)

@@ -1,4 +1,5 @@
-//! An output: its writer, its recorder of a run, and the data kept until all runs are done.
+//! The traits of an output: its writer, and its recorder of a run. Also the data kept until all
+//! runs are done.
 
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
@@ -8,15 +9,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// One run, from the view of an output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
     pub which: RunId<'a>,
-    /// The stage; `None` for only the simulator.
+    /// The stage; `None` if only the simulator runs.
     pub stage: Option<&'static str>,
-    /// Its index among the stages.
+    /// The stage's index.
     pub at_stage: usize,
-    /// Is every packet observed? Other stages only have samples.
+    /// Is every packet observed? Other stages than the simulator provide only samples.
     pub is_simulated: bool,
 }
 
@@ -60,12 +60,12 @@ pub(super) enum Looks {
 
 /// Writes an output of all runs.
 pub(super) trait Writer: Sync {
-    /// The detail in which it observes runs.
+    /// The detail in which the output observes runs.
     fn looks(&self) -> Looks {
         Looks::IntoRuns
     }
 
-    /// What it needs to observe in each run.
+    /// The observations of each run that the output needs.
     fn wants(&self) -> Wants {
         Wants::default()
     }
@@ -73,24 +73,24 @@ pub(super) trait Writer: Sync {
     /// The recorder of a run; `None` if none is needed.
     ///
     /// # Errors
-    /// If its file cannot be created.
+    /// If the recorder's file cannot be created.
     fn begin<'a>(&'a self, _run: Run<'_>) -> Result<Option<Box<dyn Recorder + 'a>>, Failure> {
         Ok(None)
     }
 
-    /// Writes the data of the runs, and adds its part to `report`.
+    /// Writes the data of the runs to a file, or adds them to `report`.
     fn close(&self, report: &mut Report, done: &mut Done);
 
     /// Called instead of [`close`](Self::close) if a run could not be recorded. Only outputs with a
-    /// file per run have data then.
+    /// file per run can still write data.
     fn give_up(&self, _done: &mut Done) {}
 }
 
-/// Records one run. If dropped before it finishes, it leaves nothing.
+/// Records one run. A recorder dropped before it finishes leaves nothing.
 pub(super) trait Recorder: Send {
     /// Called before the first event.
     fn start(&mut self, _view: &View<'_>) {}
-    /// A row of the sample taken at `at`.
+    /// Receives a row of the sample taken at `at`.
     fn row(&mut self, _at: Time, _row: SampleRow<'_>) {}
     fn packet(&mut self, _event: &PacketEvent) {}
     fn transfer(&mut self, _event: &TransferEvent) {}
@@ -99,18 +99,17 @@ pub(super) trait Recorder: Send {
     /// Keeps the recording.
     ///
     /// # Errors
-    /// If it could not be written.
+    /// If the recording could not be written.
     fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
-/// The position of a run's data: by runs, with the stages of a run adjacent.
+/// The position of a run's data: sorted by run, then by stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     run: usize,
     stage: usize,
 }
 
-/// The data of finished runs, by position.
 #[derive(Debug)]
 pub(super) struct Kept<T>(Mutex<BTreeMap<Place, T>>);
 
@@ -132,13 +131,11 @@ impl<T> Kept<T> {
 }
 
 impl Run<'_> {
-    /// The position of its data.
     pub(super) fn place(&self) -> Place {
         Place { run: self.which.index, stage: self.at_stage }
     }
 }
 
-/// The outcome of the outputs.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     /// The files that were written.
@@ -147,7 +144,6 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// Records that `path` was written, or the error.
     pub(super) fn wrote(&mut self, path: &Path, result: Result<(), Failure>) {
         match result {
             Ok(()) => self.places.push(path.display().to_string()),

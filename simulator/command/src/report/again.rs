@@ -1,5 +1,5 @@
-//! The data needed to repeat a scenario from a folder of results: its text, and the files that it
-//! names.
+//! The data needed to repeat a scenario from a folder of results: its text, and the files that the
+//! text names.
 
 use fairwire_document::{Change, changed, quoted};
 use fairwire_scenario::{NamedFile, Scenario};
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The scenario in a folder of results.
 pub(super) const SCENARIO: &str = "scenario.toml";
 /// The folder for files outside the scenario's folder.
 const FOLDER: &str = "files";
@@ -18,22 +17,21 @@ const FOLDER: &str = "files";
 pub(crate) struct Again<'a> {
     /// Its text.
     pub text: String,
-    /// The files that it names.
+    /// The files that the scenario names.
     pub files: Vec<Carried<'a>>,
 }
 
-/// A named file, to be copied into the folder.
 #[derive(Debug)]
 pub(crate) struct Carried<'a> {
     file: &'a NamedFile,
     from: PathBuf,
-    /// Its path relative to the folder of results.
+    /// The copy's path relative to the folder of results.
     pub to: PathBuf,
 }
 
 impl<'a> Again<'a> {
     /// The files for repeating `scenario`, which was read from `folder`. Files in that folder keep
-    /// their names, so the scenario is unchanged; others move below `files`.
+    /// their names, so the scenario needs no change; others move below `files`.
     pub(crate) fn of(scenario: &'a Scenario, folder: &Path) -> Result<Self, Failure> {
         let mut places: BTreeMap<&str, PathBuf> = BTreeMap::new();
         let (mut changes, mut files) = (Vec::new(), Vec::new());
@@ -58,7 +56,7 @@ impl<'a> Again<'a> {
 }
 
 impl Carried<'_> {
-    /// Its content, if unchanged since the run.
+    /// The file's content. An error if it changed since the run.
     pub(crate) fn content(&self) -> Result<Vec<u8>, String> {
         let shown = self.from.display();
         let bytes = fs::read(&self.from).map_err(|error| format!("`{shown}` could not be read: {error}"))?;
@@ -68,14 +66,14 @@ impl Carried<'_> {
         Err(format!("`{shown}` has changed since the scenario was read; the results are of what it was"))
     }
 
-    /// Is it in place already, because the results are next to the scenario?
+    /// Is the file in place already, because the results are next to the scenario?
     pub(crate) fn is_at(&self, place: &Path) -> bool {
         let same = |path: &Path| path.canonicalize().ok();
         same(place).is_some_and(|place| same(&self.from) == Some(place))
     }
 }
 
-/// Can `name` keep its place in the folder without replacing anything?
+/// Can the file `name` have the same path in the folder of results, without replacing a result?
 fn stays(name: &Path) -> bool {
     let is_ours = |first: &Path| super::folder::names().any(|own| Path::new(own) == first);
     let mut parts = name.components();
@@ -83,8 +81,8 @@ fn stays(name: &Path) -> bool {
     parts.all(|part| matches!(part, Component::Normal(_))) && !first.is_some_and(|first| is_ours(&first))
 }
 
-/// The path of `name` in the folder of results: unchanged if possible, otherwise a free one below
-/// [`FOLDER`].
+/// The path of the file `name` in the folder of results: unchanged if possible, otherwise a free
+/// path below [`FOLDER`].
 fn place(name: &Path, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
     if stays(name) {
         return name.into();

@@ -6,10 +6,9 @@ use fairwire_metrics::record::{Estimate, Report, Summary, TransferRecord};
 use fairwire_metrics::summary::summarize_with;
 use fairwire_metrics::{Kind, OfTransfers};
 
-/// Percentiles of one table.
 struct Part {
     heading: &'static str,
-    /// The measures, named between the kind of transfer and the group.
+    /// The names of the measures, without the kind of transfer and the group.
     percentiles: [&'static str; 5],
     look: Look,
 }
@@ -27,16 +26,15 @@ const PARTS: [Part; 2] = [
     },
 ];
 
-/// The transfers of one row of percentiles.
 struct Row<'a> {
     kind: Kind,
     group: &'a str,
-    /// `None` for all sizes.
+    /// The size class; `None` for all sizes.
     size: Option<String>,
 }
 
 impl Row<'_> {
-    /// The measure of their count.
+    /// The measure with the number of these transfers.
     fn number(&self) -> String {
         format!("{}.{}", self.kind.plural(), self.of())
     }
@@ -45,14 +43,14 @@ impl Row<'_> {
         format!("{}_{percentile}.{}", self.kind.name(), self.of())
     }
 
-    /// The suffix of their measures.
+    /// The suffix of the measures of these transfers.
     fn of(&self) -> String {
         self.size.as_ref().map_or_else(|| self.group.to_owned(), |size| format!("{}.{size}", self.group))
     }
 }
 
-/// Tables of the transfers and pages of `report`, if any. If `columns` are too few, the intervals
-/// of the means are omitted, and then the tables.
+/// Tables of the transfers and pages of `report`, if any. A table too wide for `columns` is printed
+/// without the intervals, or omitted if still too wide.
 pub(super) fn text(report: &Report, columns: usize) -> String {
     let rows = rows(report);
     let measures: Vec<String> = rows
@@ -168,11 +166,11 @@ mod tests {
     fn each_size_has_percentiles_of_times_and_slowdowns_for_each_discipline() {
         let text = text(&report(), usize::MAX);
         let rows = |part: &str| text.lines().filter(|line| line.contains(part)).count();
-        // All, two sizes and pages, for two disciplines; pages have no slowdown.
+        // Each discipline has rows for all transfers, two sizes and pages; pages have no slowdown.
         assert_eq!((rows(" d0 |"), rows(" d1 |")), (4 + 3, 4 + 3), "{text}");
         let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let row = text.lines().find(|line| line.contains("to_10kB")).expect("the class");
-        // The mean of 2, 3 and 4, and its interval by Student's t: 4.303 / sqrt(3).
+        // The three values are 2, 3 and 4. The interval by Student's t is 4.303 / sqrt(3).
         let expected = ["", "transfers of web", "to_10kB", "d0", "100 ± 0", "3.000 ± 2.484", "2.000 ± 0.000"];
         assert_eq!(cells(row)[..7], expected, "{text}");
     }

@@ -5,28 +5,27 @@ use fairwire_metrics::summary;
 use fairwire_terminal::failure::Failure;
 use std::collections::BTreeSet;
 
-/// The columns of flows, after those of their run: the fields of their record, with the name as
-/// `flow`.
+/// The columns of a flow, after those of its run: the fields of the flow's record, with `name`
+/// renamed to `flow`.
 pub(crate) fn flow_columns() -> impl Iterator<Item = &'static str> {
     FlowRecord::COLUMNS.iter().map(|(name, _)| if *name == "name" { "flow" } else { *name })
 }
 
-/// One row per discipline and measure; then one per pair of `differences` and measure, with the
-/// second of the pair as `minus`. Without differences, that column is absent.
+/// One row per discipline and measure. Then one row per pair of `differences` and measure, with the
+/// subtracted discipline in the column `minus`, which exists only if there are differences.
 pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<String, Failure> {
     let columns =
         Columns { file: None, has_stage: has_stages(&report.runs), has_minus: !differences.is_empty() };
     text(std::iter::once(columns.head()).chain(columns.rows(report, differences)))
 }
 
-/// The summary of one of several files, with equal columns for all; the `is_first` file has the
-/// heading.
+/// The summary of one of several files, with the same columns for every file. Only the `is_first`
+/// file has the heading.
 pub(super) fn summary_of_file(report: &Report, file: &str, is_first: bool) -> Result<String, Failure> {
     let columns = Columns { file: Some(file), has_stage: true, has_minus: true };
     text(is_first.then(|| columns.head()).into_iter().chain(columns.rows(report, &report.differences)))
 }
 
-/// The optional columns of a summary.
 struct Columns<'a> {
     file: Option<&'a str>,
     has_stage: bool,
@@ -69,7 +68,7 @@ impl Columns<'_> {
         own.chain(paired).map(with_file)
     }
 
-    /// A row; its names are a discipline, a stage, and the subtracted discipline.
+    /// A row, starting with a discipline, a stage, and the subtracted discipline.
     fn row(&self, [discipline, stage, minus]: [&str; 3], cells: [String; 6]) -> Vec<String> {
         let stage = self.has_stage.then(|| stage.to_string());
         let minus = self.has_minus.then(|| minus.to_string());
@@ -124,18 +123,15 @@ pub(crate) fn flows(report: &Report) -> Result<String, Failure> {
     text(std::iter::once(head).chain(rows))
 }
 
-/// Do results name stages?
 fn has_stages(runs: &[RunRecord]) -> bool {
     runs.iter().any(|run| !run.stage.is_empty())
 }
 
-/// The first cells of a run's rows, which identify it.
 fn named(run: &RunRecord, has_stages: bool) -> Vec<String> {
     let stage = has_stages.then(|| run.stage.clone());
     std::iter::once(run.discipline.clone()).chain(stage).chain([run.seed.to_string()]).collect()
 }
 
-/// Rows as CSV text.
 pub(crate) fn text(rows: impl Iterator<Item = Vec<String>>) -> Result<String, Failure> {
     let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
     let mut writer = ::csv::Writer::from_writer(Vec::new());

@@ -14,7 +14,7 @@ use std::{fs, io};
 /// The files that are always written. The first marks a folder of results.
 const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv", PICTURE];
 
-/// Written only if the report has differences.
+/// The file that is written only if the report has differences.
 const DIFFERENCES: &str = "differences.csv";
 
 /// The files that may be in a folder of results.
@@ -22,22 +22,21 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FILES.into_iter().chain([DIFFERENCES, SCENARIO])
 }
 
-/// The picture in a folder of results.
 pub(crate) const PICTURE: &str = "shares.svg";
 
-/// A folder for the results. If dropped without any, it removes the folders that it created.
+/// A folder for results. If dropped while still empty, it removes the folders that it created.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// The folders created for it, innermost first.
+    /// The folders that were created for the results, innermost first.
     made: Vec<PathBuf>,
-    /// Are there earlier results to be replaced?
+    /// Does the folder contain earlier results, which will be replaced?
     has_results: bool,
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Innermost first. A folder that holds results cannot be removed and stays.
+        // A folder that holds results cannot be removed, and stays.
         for folder in &self.made {
             let _ = fs::remove_dir(folder);
         }
@@ -48,7 +47,7 @@ impl Folder {
     /// Creates the folder at `path` and checks that files can be written there, before any time is
     /// spent.
     pub(crate) fn prepare(path: &Path, again: Option<&Again<'_>>) -> Result<Self, Failure> {
-        // From here on, Ctrl-C lets us clean up.
+        // From here on, Ctrl-C stops runs in an orderly way, so the folder can be cleaned up.
         interrupt::flag();
         let has_results = path.join(FILES[0]).is_file();
         let folder = Folder { path: path.into(), made: missing(path), has_results };
@@ -59,8 +58,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Creates the folder; checks that it accepts a file, and that no file to be written is a
-    /// folder.
+    /// Creates the folder. Checks that a file can be created there, and that no path of a result is
+    /// a folder.
     fn prove(&self) -> Result<(), String> {
         fs::create_dir_all(&self.path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "that is a file".into(),
@@ -73,7 +72,7 @@ impl Folder {
         probe.map(drop).map_err(|error| format!("it cannot be written: {error}"))
     }
 
-    /// Refuses to overwrite a scenario that is not a result.
+    /// Refuses to overwrite a file `scenario.toml` that is not a result.
     fn spare(&self, again: Option<&Again<'_>>) -> Result<(), String> {
         let there = fs::read(self.path.join(SCENARIO)).ok();
         let is_lost = |there: &Vec<u8>| again.is_some_and(|again| again.text.as_bytes() != *there);
@@ -128,7 +127,6 @@ impl Folder {
     }
 }
 
-/// The missing folders of `path`, innermost first.
 fn missing(path: &Path) -> Vec<PathBuf> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     path.ancestors().take_while(is_missing).map(PathBuf::from).collect()

@@ -1,7 +1,7 @@
 //! Results as a LaTeX table: rules by `booktabs`, and columns of numbers with intervals by
 //! `siunitx`.
 
-/// A comment above the table with the packages that its document needs.
+/// A comment above the table that lists the packages for its document.
 const NEEDS: &str =
     "% \\usepackage{booktabs,siunitx}\n% \\sisetup{separate-uncertainty,retain-zero-uncertainty}\n";
 

@@ -27,14 +27,13 @@ use fairwire_terminal::print::checked;
 pub(crate) use fairwire_terminal::print::print;
 use std::io;
 
-/// The destination of results.
 #[derive(Debug)]
 pub(crate) struct Destination<'a> {
     /// The format of printed results.
     pub format: Format,
     /// The folder of `--out`.
     pub folder: Option<&'a Folder>,
-    /// The files that allow a repetition, to be written there.
+    /// The files for a repetition, to be written into the folder.
     pub again: Option<&'a Again<'a>>,
     /// The position among several scenarios.
     pub member: Option<Member<'a>>,
@@ -42,7 +41,7 @@ pub(crate) struct Destination<'a> {
 
 impl Destination<'_> {
     /// Writes the folder, calls `judge`, then prints. If printing fails, the files and the verdict
-    /// remain; if the files fail, the results are still printed.
+    /// remain. If writing files fails, the results are still printed.
     pub(crate) fn take<J>(
         &self,
         report: &Report,

@@ -1,5 +1,5 @@
-//! The picture of the shares: per discipline one bar for each group of flows, compared with the
-//! fair share.
+//! The picture of the shares. Each discipline has one bar for each group of flows, compared with
+//! the fair share.
 
 use super::shown::{Headline, groups};
 use fairwire_figures::shares::{self, Group};

@@ -1,11 +1,11 @@
-//! How soon flows reached their new shares after others started or stopped.
+//! The time that flows needed to reach their new shares after other flows started or stopped.
 
 use super::table::{Look, shown, table};
 use comfy_table::{Attribute, Cell};
 use fairwire_metrics::interval::estimate;
 use fairwire_metrics::record::{ChangeRecord, Report, RunRecord, Summary};
 
-/// The maximum number of rows; beyond it, a file is clearer.
+/// The maximum number of rows, beyond which a file is easier to read.
 const MAX_ROWS: usize = 20;
 const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: "" };
 
@@ -33,7 +33,7 @@ pub(super) fn text(report: &Report) -> String {
     )
 }
 
-/// The mean over the runs of a discipline that reached it.
+/// The mean time to reach the new shares, over the runs of a discipline in which they were reached.
 fn reached(report: &Report, summary: &Summary, at: usize) -> Cell {
     let is_of = |run: &&RunRecord| run.discipline == summary.discipline && run.stage == summary.stage;
     let runs = report.runs.iter().filter(is_of);
@@ -41,7 +41,7 @@ fn reached(report: &Report, summary: &Summary, at: usize) -> Cell {
     Cell::new(shown(estimate(&times).as_ref(), SECONDS))
 }
 
-/// `b starts; a and 1 more stop`.
+/// Such as `b starts; a and 1 more stop`.
 fn named(change: &ChangeRecord) -> String {
     let of = |groups: &[String], verb: &str| match groups {
         [] => None,

@@ -9,7 +9,7 @@ pub(super) fn report(disciplines: usize, groups: usize) -> Report {
     named(disciplines, groups, "g")
 }
 
-/// As [`report`], with names of groups that start with `prefix`.
+/// Like [`report`], with names of groups that start with `prefix`.
 pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     let names: Vec<String> = (0..groups).map(|group| format!("{prefix}{group}")).collect();
     let runs: Vec<RunRecord> = (0..disciplines)
@@ -32,7 +32,7 @@ pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     }
 }
 
-/// Adds every optional part to the report, and removes one that is usually present.
+/// Adds every optional field to the report, and removes one that is usually present.
 pub(super) fn fill(report: &mut Report) {
     let estimate = serde_json::json!({ "mean": 0.1, "min": 0.0, "max": 1e300 });
     let transfer = serde_json::json!({
@@ -60,7 +60,7 @@ pub(super) fn headline() -> Headline {
 }
 
 fn run(discipline: &str, seed: u64, groups: &[String]) -> RunRecord {
-    // A third has as many digits as a number can have.
+    // A third has the maximum number of digits.
     let value = seed as f64 / 3.0;
     let shares: serde_json::Map<_, _> = groups.iter().map(|group| (group.clone(), value.into())).collect();
     let run = serde_json::json!({

@@ -1,4 +1,4 @@
-//! Reports of several scenarios, printed in sequence as one text.
+//! Reports of several scenarios, printed one after the other as one text.
 
 use super::shown::Headline;
 use super::{checked, csv, json, print, table};
@@ -8,7 +8,7 @@ use fairwire_terminal::failure::Failure;
 use std::cell::Cell;
 use std::io;
 
-/// The number printed so far. JSON is one array, CSV one table with a column `file`.
+/// The number of reports printed so far. JSON is one array, CSV one table with a column `file`.
 #[derive(Debug, Default)]
 pub(crate) struct Sequence {
     printed: Cell<usize>,
@@ -23,7 +23,6 @@ pub(crate) struct Member<'a> {
 }
 
 impl Sequence {
-    /// Prints the end of the sequence.
     pub(crate) fn end(&self, format: Format) -> Result<(), Failure> {
         match (format, self.printed.get()) {
             (Format::Json, 0) => print(b"[]\n"),
@@ -34,7 +33,6 @@ impl Sequence {
 }
 
 impl Member<'_> {
-    /// Prints `report` after the earlier ones.
     pub(super) fn show(&self, report: &Report, headline: &Headline, format: Format) -> Result<(), Failure> {
         let is_first = self.sequence.printed.replace(self.sequence.printed.get() + 1) == 0;
         match format {

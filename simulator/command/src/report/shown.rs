@@ -1,4 +1,4 @@
-//! The common parts of the table and the picture of results.
+//! The headline and the groups, which a table and a picture of results share.
 
 use fairwire_metrics::record::Report;
 
@@ -11,7 +11,6 @@ pub(crate) struct Headline {
     pub detail: String,
 }
 
-/// The groups of flows, in the order of the scenario.
 pub(super) fn groups(report: &Report) -> Vec<&str> {
     let mut groups: Vec<&str> = Vec::new();
     for flow in report.runs.iter().take(1).flat_map(|run| &run.flows) {

@@ -40,15 +40,15 @@ pub(crate) fn text(report: &Report, headline: &Headline) -> String {
     text_within(report, headline, terminal::columns())
 }
 
-/// Only the table, for LaTeX.
+/// The report as a LaTeX table, without the texts around it.
 pub(crate) fn for_latex(report: &Report, headline: &Headline) -> String {
     let rows = rows(report).into_iter().map(|row| row.iter().map(Cell::content).collect());
     let rows: Vec<Vec<String>> = rows.collect();
     format!("% {}\n{}", headline.title, latex::table(&rows[0], &rows[1..]))
 }
 
-/// As [`text`], on `columns`. No number is ever broken: a table that is too wide is transposed and,
-/// with too many disciplines, split into several.
+/// Like [`text`], on `columns`. Numbers are never broken. A table that is too wide is transposed
+/// and, with too many disciplines, split into several tables.
 fn text_within(report: &Report, headline: &Headline, columns: usize) -> String {
     let [title, detail] = [&headline.title, &headline.detail].map(|line| wrapped(line, columns, ""));
     let mut out = format!("{title}\n{detail}\n");
@@ -93,7 +93,6 @@ fn differences(report: &Report) -> String {
     out
 }
 
-/// The header and one row per discipline.
 fn rows(report: &Report) -> Vec<Vec<Cell>> {
     let groups = groups(report);
     let mut columns: Vec<String> = vec!["discipline".into()];
@@ -108,12 +107,10 @@ fn rows(report: &Report) -> Vec<Vec<Cell>> {
     std::iter::once(header(&columns)).chain(rows).collect()
 }
 
-/// Do results name stages?
 fn has_stages(report: &Report) -> bool {
     report.summary.iter().any(|summary| !summary.stage.is_empty())
 }
 
-/// The agreement of stages, one line each.
 fn agreement(report: &Report) -> String {
     let Some(first) = report.agreement.first() else { return String::new() };
     let columns = ["discipline", "stage", "measure", "difference", "allowed", "verdict"];
@@ -146,7 +143,7 @@ fn agreement(report: &Report) -> String {
     text
 }
 
-/// Fractions differ by percentage points.
+/// The format of a difference; differences of fractions are in percentage points.
 fn look_of_difference(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
         "fraction" | "utilization" => Look { scale: 100.0, digits: 2, unit: " points" },
@@ -168,7 +165,7 @@ fn look_of_difference(measure: &str) -> Look {
     }
 }
 
-/// The name of a verdict on a difference: stages agree or differ.
+/// The name of a verdict on a difference between stages.
 fn verdict(verdict: Option<Verdict>) -> Cell {
     let (text, colour) = match verdict {
         Some(Verdict::Holds) => ("agrees", Some(Color::Green)),
@@ -184,7 +181,7 @@ fn verdict(verdict: Option<Verdict>) -> Cell {
     }
 }
 
-/// Do the numbers of runs and seeds differ, as after Ctrl-C?
+/// Did a discipline have fewer runs than there are seeds, as after Ctrl-C?
 fn counts_runs(report: &Report) -> bool {
     report.summary.iter().any(|summary| summary.runs != report.manifest.seeds.len() as u64)
 }
@@ -227,7 +224,7 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
 const VIEWERS: [(&str, &str); 4] =
     [("freezes", "freezes"), ("stalls", "stalls"), ("stalled part", "stall_part"), ("bitrate", "play_bps")];
 
-/// The unit of that measure, in its heading.
+/// The unit of `measure`, for its heading.
 fn unit_of(measure: &str) -> &'static str {
     match measure.split('.').next() {
         Some("play_bps") => ", Mbit/s",
@@ -236,7 +233,7 @@ fn unit_of(measure: &str) -> &'static str {
     }
 }
 
-/// Transposed tables, with one row per measure. Each has as many disciplines as fit on `columns`.
+/// Transposed tables, with one row per measure, and as many disciplines as fit on `columns`.
 fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
     let (header, mut rest) = rows.split_first().expect("a header");
     let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[std::slice::from_ref(header), rows].concat()));
@@ -250,7 +247,6 @@ fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
     tables
 }
 
-/// Measures as rows, disciplines as columns.
 fn transposed(rows: &[Vec<Cell>]) -> Vec<Vec<Cell>> {
     (0..rows[0].len()).map(|at| rows.iter().map(|row| row[at].clone()).collect()).collect()
 }
@@ -268,13 +264,12 @@ pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     table
 }
 
-/// The width of `table` in terminal columns: each cell has a space on either side and a line before
-/// it; one more line ends the row.
+/// The width of `table` in terminal columns. Each cell has a space on either side and a line before
+/// it, and one more line ends the row.
 pub(super) fn width(table: &Table) -> usize {
     table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }
 
-/// An empty table in the style for the current stdout.
 pub(crate) fn empty() -> Table {
     let mut table = Table::new();
     if std::io::stdout().is_terminal() {

@@ -8,10 +8,9 @@ use fairwire_study::calibration::{Held, Summary};
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// The share of draws from which a claim counts as independent of them.
+/// The fraction of draws from which a claim counts as independent of the settings.
 const NEARLY_ALL: f64 = 0.95;
 
-/// Appends the text above all tables.
 pub(super) fn head(out: &mut String, results: &Results) {
     out.push_str(
         "\n# What does not hold, and why\n\n\
@@ -80,7 +79,7 @@ fn row(out: &mut String, exhibit: &str, claim: &Claim, is_calibrated: bool) {
     let _ = writeln!(out, " {} |", cause(claim).map_or(String::new(), short));
 }
 
-/// A short form for the table, in which the share is in the next column.
+/// The cause in few words, for a table whose next column has the share.
 fn short(cause: Cause<'_>) -> String {
     match cause {
         Cause::Genuine { .. } => "genuine".into(),
@@ -120,7 +119,7 @@ fn draws(summary: &Summary) -> String {
     text
 }
 
-/// `81 % (57 to 93)`: the share of draws, and its interval.
+/// The share of draws in which the claim holds, and its interval, such as `81 % (57 to 93)`.
 pub(crate) fn share(held: &Held) -> String {
     held.share().map_or_else(String::new, |(share, [low, high])| {
         format!("{:.0} % ({:.0} to {:.0})", share * 100.0, low * 100.0, high * 100.0)
@@ -155,7 +154,8 @@ mod tests {
             rows[1].starts_with("| table1.close | **undecided** |") && rows[1].ends_with("| too few seeds |")
         );
         assert!(rows[2].starts_with("| table1.between | holds | holds | 6"), "{}", rows[2]);
-        // One of table 1, one of figure 4; the others are vague.
+        // Of the claims not in the table, one of table 1 and one of figure 4 hold; the others are
+        // vague.
         assert!(
             text.contains("2 more hold as chosen") && text.contains("2 cannot be tested as printed"),
             "{text}"

@@ -4,19 +4,19 @@ use fairwire_study::record::{Claim, Verdict};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
-    /// It holds in no draw of the open settings: genuine.
+    /// The claim holds in no draw of the open settings: a genuine difference.
     Genuine { of: usize },
-    /// It holds in some draws: the set-up or our reading.
+    /// The claim holds in some draws: the cause is the set-up, or our reading of the paper.
     SetUp { held: usize, of: usize },
     /// The check requires more than the paper claims, for this reason.
     Stricter(&'a str),
-    /// The mean holds but not the interval: too few seeds.
+    /// The mean satisfies the check, but its interval does not: there are too few seeds.
     Undecided,
     /// No draws were made.
     Unknown,
 }
 
-/// Why `claim` does not hold; `None` if it does, or cannot be tested.
+/// Why `claim` does not hold. `None` if the claim holds, or cannot be tested.
 pub(super) fn cause(claim: &Claim) -> Option<Cause<'_>> {
     if !claim.is_missed() {
         return None;

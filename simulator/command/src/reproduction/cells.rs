@@ -5,12 +5,11 @@ use fairwire_figures::escaped;
 use fairwire_figures::number::{number, with_interval};
 use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel};
 
-/// The shades of a grid's cells, from the least value to the greatest.
+/// The number of shades in a grid, from the smallest value to the largest.
 const SHADES: f64 = 9.0;
-/// The significant digits of a number without a printed counterpart.
+/// The number of significant digits of a number that the paper does not print.
 const DIGITS: usize = 3;
 
-/// Appends the table `panel`.
 pub(super) fn figure(out: &mut String, panel: &Panel) {
     if !panel.title.is_empty() {
         *out += &format!("<h4>{}</h4>\n", escaped(&panel.title));
@@ -58,7 +57,7 @@ fn plain(out: &mut String, panel: &Panel) {
     }
 }
 
-/// One row per position; the series are side by side, each with its measures.
+/// One row per position. The columns are the series, each with its measures.
 fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
     let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
     let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();
@@ -80,7 +79,7 @@ fn head(out: &mut String, name: &str) {
     *out += &format!("<th>{}</th>", escaped(name));
 }
 
-/// Our value, with the paper's in small type below. The interval is in the title.
+/// A cell with our value, and the paper's in small type below it. The tooltip has the interval.
 fn cell(out: &mut String, panel: &Panel, line: &Line, place: usize) {
     let is_here = |mark: &&Mark| (mark.x - place as f64).abs() < 0.5;
     let (ours, theirs) = (line.marks.iter().find(is_here), line.published.iter().find(is_here));
@@ -114,14 +113,13 @@ fn is_off(mark: &Mark, printed: Option<&Mark>) -> bool {
     })
 }
 
-/// `value` with as many decimals as the paper's numbers on its line.
+/// `value` with as many decimals as the paper's numbers on the same line.
 fn as_printed(line: &Line, value: f64) -> String {
     let decimals = |mark: &Mark| mark.y.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = line.published.iter().map(decimals).max().unwrap_or(0).min(6);
     format!("{value:.most$}")
 }
 
-/// Appends all numbers of `exhibit`, one table per measure.
 pub(super) fn numbers(out: &mut String, exhibit: &Exhibit) {
     let measures: Vec<&Measured> = exhibit.measures.iter().collect();
     for table in tables(exhibit, &measures) {

@@ -2,7 +2,7 @@
 
 use fairwire_study::record::{Depth, Exhibit};
 
-/// The conditions of numbers and curves.
+/// The conditions under which the exhibit's numbers and curves were measured.
 pub(super) fn conditions(exhibit: &Exhibit) -> String {
     let numbers = numbers_came(exhibit);
     match exhibit.panels.iter().find_map(|panel| panel.seed) {
@@ -31,7 +31,7 @@ fn numbers_came(exhibit: &Exhibit) -> String {
     }
 }
 
-/// `seeds` as typed, with consecutive ones as a range.
+/// The list of `seeds`, with consecutive seeds as a range.
 fn listed(seeds: &[u64]) -> String {
     let runs = seeds.chunk_by(|first, second| first.checked_add(1) == Some(*second));
     let text: Vec<String> = runs

@@ -1,12 +1,12 @@
-//! The numbers of one measure in a grid: one row per series and one column per point, or
+//! The numbers of one measure in a grid, with one row per series and one column per point, or
 //! transposed.
 
 use fairwire_study::record::{Exhibit, Measured, Number, Published};
 
-/// With more points than this, and fewer series than points, each point gets a row.
+/// The maximum number of columns for points. With more points than this, and fewer series than
+/// points, each point has a row.
 const MAX_ACROSS: usize = 8;
 
-/// One table of numbers.
 pub(super) struct Crosstab<'a> {
     /// The subject of the table: the measure with its unit, unless the measures are the columns.
     pub of: String,
@@ -14,13 +14,14 @@ pub(super) struct Crosstab<'a> {
     pub rows: Vec<(String, Vec<Option<Cell<'a>>>)>,
 }
 
-/// Our number, and the printed one if any.
+/// Our number, and the printed number if there is one.
 pub(super) struct Cell<'a> {
     pub number: &'a Number,
     pub printed: Option<&'a Published>,
 }
 
-/// The tables of `measures` of `exhibit`: one each, or one for all if there is only one point.
+/// The tables of `measures` of `exhibit`: one per measure, or a single one if there is only one
+/// point.
 pub(super) fn tables<'a>(exhibit: &'a Exhibit, measures: &[&'a Measured]) -> Vec<Crosstab<'a>> {
     let of =
         |measure: &Measured| exhibit.numbers.iter().filter(|n| n.measure == measure.id).collect::<Vec<_>>();
@@ -60,7 +61,7 @@ fn table<'a>(exhibit: &'a Exhibit, measure: &Measured, numbers: &[&'a Number]) -
         (down.to_string(), cells.collect())
     };
     let (of, columns) = match across.as_slice() {
-        // A single point has no name, so the measure heads its column.
+        // A single point has no name, so the column has the name of the measure.
         [""] => (String::new(), vec![named(measure)]),
         names => (named(measure), names.iter().map(|name| name.to_string()).collect()),
     };
@@ -71,7 +72,6 @@ fn with_printed<'a>(exhibit: &'a Exhibit, number: &'a Number) -> Cell<'a> {
     Cell { number, printed: exhibit.published.iter().find(|printed| printed.is_beside(number)) }
 }
 
-/// A measure with its unit.
 pub(super) fn named(measure: &Measured) -> String {
     match measure.unit.as_str() {
         "" => measure.label.clone(),

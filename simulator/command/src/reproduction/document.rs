@@ -10,11 +10,9 @@ use std::fmt::Write;
 /// The maximum length of a detail in characters; the report has the complete text.
 const MAX_DETAIL: f64 = 160.0;
 
-/// The text above the second table.
 const OTHERS: &str = "That counts what a paper prints and what was read out of its words. Not in it: checks at points that the paper does not \
      print, claims of ours, and arithmetic, which cannot fail.";
 
-/// The page, in Markdown.
 pub(crate) fn document(results: &Results) -> String {
     let depth = match results.depth {
         Depth::Quick => "--quick",
@@ -52,7 +50,7 @@ pub(crate) fn document(results: &Results) -> String {
     out
 }
 
-/// The papers' own claims first, then the others.
+/// Two tables of counts: the papers' own claims, then the other claims.
 fn counts(out: &mut String, papers: &[Paper<'_>]) {
     let heads = Count::HEADS.join(" | ");
     let _ = write!(out, "| paper | exhibits | {heads} |\n|---|---:|---:|---:|---:|---:|---:|\n");

@@ -1,4 +1,4 @@
-//! HTML comments that mark places for numbers in hand-written pages; readers do not see them.
+//! Invisible HTML comments in hand-written pages, at the locations where numbers are inserted.
 
 use fairwire_core::spelling;
 use fairwire_terminal::failure::Failure;
@@ -6,28 +6,27 @@ use std::ops::{Range, RangeInclusive};
 
 const CLOSE: &str = "-->";
 
-/// A type of marker.
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// Its beginning, before its words.
+    /// The beginning of the marker, before the words.
     pub open: &'static str,
     /// The end of the enclosed text.
     pub end: &'static str,
-    /// The number of its words.
+    /// The permitted number of words.
     pub words: RangeInclusive<usize>,
-    /// The form of its words, for a message.
+    /// The form of the words, for a message.
     pub form: &'static str,
 }
 
-/// A marker, and the text up to its end.
+/// A marker in a page, and the text between the marker and its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// The beginning of its marker.
+    /// The beginning of the marker.
     pub kind: &'static str,
-    /// Its range in the text.
+    /// The range of the enclosed text in the page.
     pub content: Range<usize>,
     pub line: usize,
-    /// The words of its marker.
+    /// The words of the marker.
     pub words: Vec<String>,
 }
 
@@ -83,7 +82,7 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// Is `given`, a name in the marker at `place`, in `allowed`?
+/// Refuses `given`, a name in the marker at `place`, if it is not in `allowed`.
 pub(super) fn known(place: &str, what: &str, given: &str, allowed: &[String]) -> Result<(), Failure> {
     if allowed.iter().any(|name| name == given) {
         return Ok(());

@@ -45,8 +45,8 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure
     Ok(folder.join(PAGE))
 }
 
-/// The picture of `exhibit` with `panels`. The page has text around it that a separate picture must
-/// include.
+/// The picture of `exhibit` with `panels`. In a separate file it has a title and the conditions,
+/// which the page has as text.
 fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
     let mut detail = match setting {
@@ -57,10 +57,10 @@ fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(setting)
 }
 
-/// The note on a figure without printed numbers to draw.
+/// The note on a figure whose paper prints no numbers to draw.
 const NO_NUMBERS: &str = "the paper prints no numbers of this figure";
 
-/// Is it a figure for which the paper prints no numbers?
+/// Is the exhibit a figure for which the paper prints no numbers?
 fn is_without_numbers(exhibit: &Exhibit) -> bool {
     let is_of_paper = exhibit.claims.iter().any(|claim| claim.origin.is_of_the_paper());
     exhibit.id.starts_with("fig") && is_of_paper && exhibit.published.is_empty()

@@ -1,5 +1,5 @@
-//! The page of all exhibits: HTML that needs no network, and no script except for its search. Many
-//! exhibits of several papers are split into one page per paper.
+//! The page of all exhibits, in HTML. It needs no network, and no script except for its search.
+//! Many exhibits of several papers are split into one page per paper.
 
 use super::cause::{Cause, cause};
 use super::cells;
@@ -11,11 +11,10 @@ use crate::html::{self, Choice};
 use fairwire_figures::{Setting, escaped};
 use fairwire_study::record::{Claim, Depth, Exhibit, Panel, Results, Verdict};
 
-/// Up to this number, the list of exhibits is open.
+/// The maximum length of a list of exhibits that is initially unfolded.
 const SHORT: usize = 12;
-/// The size of the largest table, in numbers; the CSV has larger ones.
+/// The maximum size of a table, in numbers; larger ones are only in the CSV.
 const MAX_NUMBERS: usize = 36;
-/// The heading of the page on the built-in studies.
 const PAPERS: &str = "The papers, reproduced";
 const CHECKS: &str = " Checks are made on means over seeds with their 95 % intervals (Student t), and on paired differences where \
      two schemes are compared.";
@@ -23,7 +22,6 @@ const CHECKS: &str = " Checks are made on means over seeds with their 95 % inter
 const OTHERS: &str = "Not counted as the papers': checks at points that a paper does not print, claims of ours, and arithmetic, \
      which cannot fail.";
 
-/// The maximum number of exhibits of several papers on one page.
 const MAX_TOGETHER: usize = 40;
 
 /// The location of the exhibits of a page.
@@ -31,7 +29,7 @@ const MAX_TOGETHER: usize = 40;
 enum Layout {
     /// Below, on this page.
     Here,
-    /// Below, on this page about one paper.
+    /// Below, on this page of one paper.
     HereOfOne,
     /// On a separate page per paper.
     Apart,
@@ -54,7 +52,6 @@ pub(super) fn pages(results: &Results) -> Vec<(String, String)> {
     std::iter::once((PAGE.into(), page(results, Layout::Apart))).chain(each).collect()
 }
 
-/// The file of one paper's page.
 fn file(paper: &str) -> String {
     format!("{}.html", anchor(paper))
 }
@@ -133,7 +130,7 @@ fn head(results: &Results) -> String {
     out
 }
 
-/// The papers' own claims first, then the others.
+/// The table of counts of the papers' own claims, then that of the others.
 fn counts(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let (lines, sum) = headline(papers);
     if !lines.is_empty() {
@@ -161,7 +158,7 @@ fn linked(paper: &Paper<'_>, layout: Layout) -> String {
     format!("<a href=\"{}#{}\">{}</a>", page_of(paper.name, layout), anchor(paper.name), escaped(paper.study))
 }
 
-/// The prefix of a link to the page of `paper`.
+/// The file before the `#` in a link to an exhibit of `paper`.
 fn page_of(paper: &str, layout: Layout) -> String {
     if layout == Layout::Apart { file(paper) } else { String::new() }
 }
@@ -227,12 +224,12 @@ fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
     )
 }
 
-/// A name as a link target, for any name of a study.
+/// A name of a study as a link target, with other characters replaced.
 fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '-' }).collect()
 }
 
-/// The location in the paper; and the origin of the claim, if not the paper itself.
+/// The claim's location in the paper, and its origin if that is not the paper.
 fn place(claim: &Claim) -> String {
     let own = if claim.origin.is_of_the_paper() { String::new() } else { claim.origin.to_string() };
     let parts: Vec<&str> =
@@ -293,7 +290,7 @@ fn sentence(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Claims that do not hold are open; the others are folded.
+/// Adds the claims. Those that do not hold are unfolded, and the others folded.
 fn claims(out: &mut String, exhibit: &Exhibit) {
     if exhibit.claims.is_empty() {
         out.push_str("<p class=\"faint\">No claim is made of this one.</p>\n");
@@ -310,7 +307,7 @@ fn claims(out: &mut String, exhibit: &Exhibit) {
     }
 }
 
-/// `11 claims: 9 hold, 2 do not`.
+/// Such as `11 claims: 9 hold, 2 do not`.
 fn counted(exhibit: &Exhibit) -> String {
     let claims = exhibit.claims.len();
     let [hold, fail, open] = exhibit.counted();
@@ -326,7 +323,7 @@ fn counted(exhibit: &Exhibit) -> String {
     text
 }
 
-/// The label of the list of claims that are not misses.
+/// The label of the folded list of claims.
 fn folded(exhibit: &Exhibit) -> String {
     let [hold, _, open] = exhibit.counted();
     let holds = if hold == 1 { "the one that holds".into() } else { format!("the {hold} that hold") };
@@ -368,7 +365,6 @@ fn checked(out: &mut String, claim: &Claim) {
     }
 }
 
-/// The numbers, folded: an alternative to the picture.
 fn numbers(out: &mut String, exhibit: &Exhibit) {
     let are_shown = !exhibit.panels.is_empty() && exhibit.panels.iter().all(Panel::is_table);
     if exhibit.numbers.is_empty() || exhibit.numbers.len() > MAX_NUMBERS || are_shown {
@@ -386,7 +382,6 @@ mod tests {
     use super::*;
     use crate::html::is_balanced;
 
-    /// The single page of `results`.
     fn whole(results: &Results) -> String {
         page(results, Layout::Here)
     }
@@ -442,7 +437,7 @@ mod tests {
             for target in html.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
                 let (file, place) = target.split_once('#').unwrap_or((target, ""));
                 let file = if file.is_empty() { name } else { file };
-                // Pictures and numbers are next to the pages.
+                // Links to pictures and tables lead to files next to the pages.
                 if file.ends_with(".html") {
                     let there = pages.iter().find(|(name, _)| name == file).expect(file);
                     assert!(place.is_empty() || there.1.contains(&format!("id=\"{place}\"")), "{target}");

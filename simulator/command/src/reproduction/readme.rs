@@ -1,7 +1,7 @@
-//! Numbers in the README of a study, filled in from the results, never typed.
+//! Numbers in the README of a study, always filled in from the results.
 //!
 //! `<!-- results: EXHIBIT MEASURE... -->` up to `<!-- end -->` becomes a table, and `<!-- = EXHIBIT
-//! MEASURE SERIES AT -->` up to `<!-- / -->` one number.
+//! MEASURE SERIES AT -->` up to `<!-- / -->` becomes one number.
 
 use super::crosstab::{Cell, tables};
 use super::document::cell;
@@ -22,10 +22,10 @@ const BLOCK: Kind = Kind {
 /// One number.
 const ONE: Kind =
     Kind { open: "<!-- = ", end: "<!-- / -->", words: 3..=4, form: "EXHIBIT MEASURE SERIES [AT]" };
-/// The maximum number of significant digits of one number.
 const MAX_DIGITS: i32 = 4;
 
-/// Checks the markers of `text`, the README at `path` of `study`, as far as possible without runs.
+/// Checks, as far as possible without runs, the markers of `text`, which is the README of `study`
+/// at `path`.
 pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure> {
     let ids: Vec<String> = study.spec.exhibit.iter().map(|exhibit| exhibit.id.clone()).collect();
     for marked in marks(path, text, &[BLOCK, ONE])? {
@@ -42,8 +42,8 @@ pub(crate) fn check(path: &str, text: &str, study: &Study) -> Result<(), Failure
     Ok(())
 }
 
-/// `text` with its markers filled from `exhibits`, all of one study; markers of other exhibits
-/// stay.
+/// `text` with its markers filled from `exhibits`, which are all from one study. Markers of other
+/// exhibits stay unchanged.
 pub(crate) fn filled(path: &str, text: &str, exhibits: &[&Exhibit]) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;
@@ -65,7 +65,7 @@ fn is_block(marked: &Marked) -> bool {
     marked.kind == BLOCK.open
 }
 
-/// Does the exhibit of `marked` have these names?
+/// Refuses the marker `marked` if the exhibit lacks a name in it.
 fn names(
     place: &str,
     marked: &Marked,
@@ -90,7 +90,7 @@ fn measures(exhibit: &Exhibit) -> Vec<String> {
     exhibit.measures.iter().map(|measure| measure.id.clone()).collect()
 }
 
-/// One table per measure, or one for all at a single point.
+/// One table per measure, or a single table if there is only one point.
 fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
     names(place, marked, &measures(exhibit), None)?;
     let by_name = |name: &String| exhibit.measures.iter().find(|measure| measure.id == *name);
@@ -116,7 +116,7 @@ fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Fail
     Ok(out.replacen("\n|", "\n\n|", 1) + "\n")
 }
 
-/// Our number with its interval, and the printed one.
+/// Our number with its interval, followed by the printed number.
 fn text_of(cell: &Cell<'_>) -> String {
     let ours = cell.number.estimate.map_or("no value".into(), |e| with_interval(e.mean, e.half_width_95));
     cell.printed.map_or(ours.clone(), |printed| format!("{ours} ({})", shown(printed.value)))

@@ -48,7 +48,7 @@ pub(crate) fn exhibit(paper: &str, id: &str, kind: Kind) -> Exhibit {
     }
 }
 
-/// FABA's Table 1 with numbers and the printed ones.
+/// FABA's Table 1 with our numbers and the printed ones.
 pub(crate) fn table1() -> Exhibit {
     let table = exhibit("faba", "table1", Kind::Table);
     let panel: Panel = drawn::table1(Kind::Table);
@@ -100,7 +100,6 @@ fn results(exhibits: Vec<Exhibit>) -> Results {
     }
 }
 
-/// An exhibit of each type, from three papers.
 pub(crate) fn all_kinds() -> Results {
     let with = |exhibit: Exhibit, verdict| Exhibit { claims: vec![claim("shape", verdict)], ..exhibit };
     results(vec![

@@ -1,4 +1,4 @@
-//! Shares of draws in a page of advice: the number of draws in which the claim behind a sentence
+//! Numbers of draws in a page of advice: for each claim behind a sentence, the draws in which it
 //! holds.
 //!
 //! `<!-- share: PAPER EXHIBIT.CLAIM -->` up to `<!-- / -->` becomes `30 of 32`.
@@ -25,7 +25,7 @@ pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Fai
     Ok(())
 }
 
-/// `text` with its markers filled from `results`; markers of other papers stay.
+/// `text` with its markers filled from `results`. Markers of other papers stay unchanged.
 pub(crate) fn filled(path: &str, text: &str, results: &Results) -> Result<String, Failure> {
     let mut out = String::new();
     let mut done = 0;

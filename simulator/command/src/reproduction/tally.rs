@@ -5,9 +5,9 @@ use fairwire_study::record::{Claim, Exhibit, Origin, Results, Verdict};
 /// The exhibits of one paper, with the verdicts on its claims.
 #[derive(Debug)]
 pub(super) struct Paper<'a> {
-    /// Its name in `fairwire reproduce`.
+    /// The paper's name in `fairwire reproduce`.
     pub name: &'a str,
-    /// The title of its study.
+    /// The title of the paper's study.
     pub study: &'a str,
     /// The full citation.
     pub source: &'a str,
@@ -20,13 +20,13 @@ pub(super) struct Count {
     pub claims: usize,
     pub hold: usize,
     pub fail: usize,
-    /// Claims that do not hold, but only because of their interval.
+    /// The claims that fail only because of the interval of their mean.
     pub undecided: usize,
     pub not_testable: usize,
 }
 
 impl Count {
-    /// The headings of its numbers, in order.
+    /// The headings of the five numbers, in order.
     pub(super) const HEADS: [&str; 5] =
         ["claims", "hold", "do not hold", "of these undecided", "not testable as printed"];
 
@@ -34,7 +34,6 @@ impl Count {
         [self.claims, self.hold, self.fail, self.undecided, self.not_testable]
     }
 
-    /// The sum of this and `other`.
     pub(super) fn and(self, other: Count) -> Count {
         Count {
             claims: self.claims + other.claims,
@@ -58,7 +57,7 @@ impl Count {
 }
 
 impl Paper<'_> {
-    /// Counts its claims of the origins that `is_meant` selects.
+    /// Counts the paper's claims with an origin that `is_meant` selects.
     pub(super) fn count(&self, is_meant: impl Fn(Origin) -> bool) -> Count {
         let claims = self.exhibits.iter().flat_map(|exhibit| &exhibit.claims);
         claims.filter(|claim| is_meant(claim.origin)).fold(Count::default(), Count::with)
@@ -69,7 +68,8 @@ impl Paper<'_> {
     }
 }
 
-/// The papers' own claims, paper by paper and in total. A study with only other claims has no line.
+/// The counts of the papers' own claims, by paper and in total. A study without such claims is
+/// omitted.
 pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
     let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
     let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();
@@ -77,7 +77,7 @@ pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Coun
     (lines, sum)
 }
 
-/// All other claims, by paper and origin.
+/// The counts of all other claims, by paper and origin.
 pub(super) fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin, Count)> {
     let rest = Origin::ALL.into_iter().filter(|origin| !origin.is_of_the_paper());
     let pairs = papers.iter().flat_map(|paper| rest.clone().map(move |origin| (paper, origin)));

@@ -8,13 +8,12 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
-/// The width in columns below which links are stacked, as far as there is room.
+/// The width in columns below which links are stacked, if there is enough height.
 const SIDE_BY_SIDE: u16 = 100;
-/// The lines of a link next to its flows: its activity, and two pairs of pictures.
+/// The lines of a link without its flows: its activity, and two pairs of pictures.
 const HEAD_LINES: u16 = 3;
 /// The lines of a small picture, including its title.
 const PICTURE_LINES: u16 = 4;
-/// The maximum number of lines for a message.
 const MAX_TROUBLE_LINES: usize = 5;
 /// The minimum of lines for a useful view of a link.
 const MIN_LINES: u16 = HEAD_LINES + 2;
@@ -23,7 +22,7 @@ const MIN_LINES: u16 = HEAD_LINES + 2;
 pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene) {
     let said = scene.trouble.as_deref().unwrap_or_default();
     let lines = said.chars().count().div_ceil(usize::from(frame.area().width.max(1)));
-    // Words that are not broken may need one more line.
+    // Words are not broken, so a text of several lines may need one more.
     let lines = (lines + usize::from(lines > 1)).min(MAX_TROUBLE_LINES) as u16;
     let [title, links, trouble, keys] = Layout::vertical([
         Constraint::Length(1),
@@ -41,7 +40,6 @@ pub(crate) fn draw(frame: &mut Frame<'_>, scene: &Scene) {
     }
 }
 
-/// The area of each link.
 fn areas(area: Rect, scene: &Scene) -> Vec<Rect> {
     let count = scene.view.links.len().max(1);
     if area.width >= SIDE_BY_SIDE {
@@ -112,11 +110,11 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &LinkView, of: &Past, area: Rect) 
     }
 }
 
-/// The shares: bars of the link, with a stroke at the fair share if known.
+/// The shares as bars, relative to the link's rate. A stroke marks the fair share if it is known.
 fn table(view: &LinkView, area: Rect) -> Table<'static> {
     let has_windows = view.flows.iter().any(|flow| flow.window.is_some());
     let whole = if view.rate_bps > 0.0 { view.rate_bps } else { view.sent_bps.max(1.0) };
-    // If all bars are small, the largest fills its cells.
+    // If all bars are short, they are scaled so that the longest fills its cells.
     let largest =
         view.flows.iter().map(|flow| flow.bps.max(flow.fair_bps.unwrap_or(0.0))).fold(0.0, f64::max);
     let scale = if largest > 0.0 { largest.min(whole) } else { whole };

@@ -1,5 +1,5 @@
-//! Links shown in the terminal: their rates, queues and drops, and the share of each flow. It
-//! serves simulated runs, contests between sockets, and the link of a shell.
+//! Links shown in the terminal: their rates, queues and drops, and the share of each flow.
+//! Simulated runs, contests between sockets, and the link of a shell are shown in this form.
 
 mod draw;
 #[cfg(test)]
@@ -16,18 +16,16 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The contents of the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Scene {
     /// The line at the top.
     pub title: String,
     /// The line at the bottom, which lists the keys.
     pub keys: String,
-    /// The error of the last key.
+    /// The error that the last key caused.
     pub trouble: Option<String>,
     /// The latest view.
     pub view: View,
-    /// The history of each link.
     pasts: Vec<Past>,
 }
 
@@ -38,20 +36,18 @@ struct Past {
     backlog_packets: VecDeque<u64>,
     wait_us: VecDeque<u64>,
     lost: VecDeque<u64>,
-    /// Packets dropped, marked and lost up to the previous view, if any.
+    /// The packets dropped, marked and lost up to the previous view; `None` before the first view.
     total: Option<u64>,
 }
 
-/// The number of values kept: one per column.
+/// The number of values kept, one per column of the terminal.
 const KEPT: usize = 512;
 
 impl Scene {
-    /// An empty scene with these keys.
     pub(crate) fn of(keys: &str) -> Self {
         Scene { keys: keys.into(), ..Scene::default() }
     }
 
-    /// Adds a view, which covers the last `seconds`.
     pub(crate) fn take(&mut self, view: View) {
         self.pasts.resize(view.links.len(), Past::default());
         for (past, link) in self.pasts.iter_mut().zip(&view.links) {
@@ -61,10 +57,9 @@ impl Scene {
     }
 }
 
-/// The longest time between two checks for keys.
 const FRAME: Duration = Duration::from_millis(50);
 
-/// A picture of the received views, in a separate thread.
+/// A thread that shows the received views.
 #[derive(Debug)]
 pub(crate) struct Showing {
     views: Sender<View>,
@@ -72,7 +67,7 @@ pub(crate) struct Showing {
 }
 
 impl Showing {
-    /// Starts it. Ctrl-C ends the picture and the contest; `q` only the picture.
+    /// Starts the thread. Ctrl-C ends the picture and the contest; `q` ends only the picture.
     pub(crate) fn begin(title: String) -> Self {
         let (views, receiver) = channel();
         let show = move || {
@@ -89,7 +84,6 @@ impl Showing {
         &self.views
     }
 
-    /// Ends it, and restores the terminal.
     pub(crate) fn end(self) -> Result<(), Failure> {
         let Showing { views, thread } = self;
         drop(views);
@@ -97,7 +91,7 @@ impl Showing {
     }
 }
 
-/// Shows views as they arrive, until they end or a key ends it.
+/// Shows views as they arrive, until there are no more, or until a key ends the picture.
 pub(crate) fn follow(
     title: &str,
     views: impl Iterator<Item = View> + Send + 'static,
@@ -110,7 +104,7 @@ pub(crate) fn follow(
     show(title, &receiver)
 }
 
-/// Shows received views until there is no sender left or a key ends it.
+/// Shows received views until all senders are dropped, or until a key ends the picture.
 pub(crate) fn show(title: &str, views: &Receiver<View>) -> Result<Ending, Failure> {
     let mut scene = Scene::of("q quit  p pause");
     let (mut is_paused, mut is_interrupted) = (false, false);
@@ -154,7 +148,7 @@ impl Past {
         push(&mut self.sent_bps, link.sent_bps);
         push(&mut self.backlog_packets, link.backlog_packets as f64);
         push(&mut self.wait_us, link.wait_p99_s * 1e6);
-        // Counts before the first view are not shown.
+        // Packets lost before the first view are not shown.
         let before = self.total.replace(total).unwrap_or(total);
         push(&mut self.lost, total.saturating_sub(before) as f64);
     }

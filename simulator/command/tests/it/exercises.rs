@@ -1,4 +1,4 @@
-//! The exercises: unchanged, they fail; with the answer of `docs/exercises.md`, they pass.
+//! The exercises fail unchanged, and pass with the answers of `docs/exercises.md`.
 
 use crate::common::{code, run, stderr};
 use std::fs;
@@ -8,7 +8,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files and their questions.
 fn exercises() -> Vec<(String, String)> {
     let folder = fs::read_dir(root().join("scenarios/exercises")).expect("a folder");
     let mut names: Vec<String> =
@@ -23,7 +22,6 @@ fn exercises() -> Vec<(String, String)> {
     names.into_iter().map(question).collect()
 }
 
-/// The text with single spaces.
 fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -39,7 +37,7 @@ fn every_exercise_fails_as_written() {
     }
 }
 
-/// The tests of documents run the commands of the page, which must pass there.
+/// The tests of documents run the page's commands, which must succeed there.
 #[test]
 fn the_page_has_each_question_and_an_answer_to_it() {
     let page = fs::read_to_string(root().join("docs/exercises.md")).expect("UTF-8");

@@ -3,7 +3,7 @@
 use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// A folder with two scenarios, `a.toml` and `b.toml`; the second has an expectation that fails.
+/// A folder with the scenarios `a.toml` and `b.toml`; the second has an expectation that fails.
 fn folder() -> Contest {
     let contest = Contest::of(SCENARIO);
     let missed = "[[expect]]\nmeasure = \"jain\"\nmin = 2.0\n";
@@ -81,8 +81,8 @@ fn a_bad_file_among_several_is_named_before_anything_runs() {
     refused(&["run", &empty.display().to_string()], "has no scenario");
 }
 
-/// Three files, of which real senders can run the first. The second does not name them in
-/// `[[agree]]`; the third does.
+/// Three files. Real senders can run only the first; the third requires agreement of stages in
+/// `[[agree]]`.
 fn partly_for_real_senders() -> Contest {
     let contest = folder();
     std::fs::remove_file(contest.path("b.toml")).expect("it is there");

@@ -46,7 +46,7 @@ on = [["1 s", "5 s"], ["8 s", "10 s"]]
 access = { rate = "100 Mbit/s", delay = "5 ms" }
 "#;
 
-/// The file of a run, and the throughput of each flow in its report, Mbit/s.
+/// The data file of a run, and the throughput of each flow in the run's report, in Mbit/s.
 fn written(contest: &Contest, name: &str) -> (String, BTreeMap<String, f64>) {
     let path = contest.path(name).display().to_string();
     let output = run(&["run", &contest.file(), "--flent", &path, "--format", "json"]);
@@ -58,7 +58,7 @@ fn written(contest: &Contest, name: &str) -> (String, BTreeMap<String, f64>) {
     (path, flows.collect())
 }
 
-/// flent's program: `FLENT`, or the one in `PATH`.
+/// The path of flent, from the variable `FLENT` or else from `PATH`.
 fn flent() -> Option<String> {
     let program = std::env::var("FLENT").unwrap_or_else(|_| "flent".into());
     Command::new(&program).arg("--version").output().ok().map(|_| program)

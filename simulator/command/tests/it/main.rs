@@ -1,5 +1,5 @@
-//! Integration tests of the command, in one binary because each would be linked with everything
-//! again.
+//! Integration tests of the command. They are one binary, because several would all be linked with
+//! the entire command.
 
 mod common;
 mod exercises;

@@ -1,5 +1,5 @@
-//! A run's outputs besides the report: compared with values calculated by hand, and read back by a
-//! separate reader.
+//! A run's outputs in addition to the report. Values are compared with calculations by hand, and
+//! files are read by an independent reader.
 
 use crate::common;
 
@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// A single source: 1000 bytes every millisecond.
+/// A source alone on the link, which sends 1000 bytes every millisecond.
 ///
-/// A packet takes 0.1 ms and 1 ms on its access link, and 1 ms at the link. Then it takes 5 ms over
-/// the link, and 0.1 ms and 1 ms at the other end. So packet n, from 0, is delivered at n + 8.2 ms.
+/// On the access links at both ends, a packet takes 0.1 ms to send and 1 ms to travel; on the
+/// shared link, 1 ms and 5 ms. So packet n, from 0, is delivered at n + 8.2 ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"
@@ -38,7 +38,6 @@ fn done(contest: &Contest, more: &[&str]) -> String {
     stdout(&output)
 }
 
-/// The message of a refusal.
 fn refused(contest: &Contest, more: &[&str]) -> String {
     let file = contest.file();
     let output = run(&[&["run", file.as_str()], more].concat());
@@ -54,7 +53,6 @@ fn read(contest: &Contest, name: &str) -> String {
     fs::read_to_string(contest.path(name)).expect("it was written")
 }
 
-/// The names of the files next to the scenario.
 fn files(contest: &Contest) -> Vec<String> {
     let entries = fs::read_dir(contest.folder()).expect("a folder");
     let mut names: Vec<String> =
@@ -73,7 +71,7 @@ fn each_row_of_a_series_covers_the_time_since_the_previous_sample() {
     assert_eq!(of("group,udp,egress,bit/s")[1], "tail-drop,1,0.020000000,group,udp,egress,bit/s,8000000");
     let throughput = of("group,udp,throughput,bit/s");
     assert_eq!(throughput.len(), 10);
-    // Two packets in the first 10 ms, and ten in each later interval.
+    // 2 packets of 1000 bytes are delivered in the first 10 ms, and 10 in each later interval.
     assert_eq!(throughput[0], "tail-drop,1,0.010000000,group,udp,throughput,bit/s,1600000");
     assert_eq!(throughput[1], "tail-drop,1,0.020000000,group,udp,throughput,bit/s,8000000");
     assert_eq!(throughput[9], "tail-drop,1,0.100000000,group,udp,throughput,bit/s,8000000");
@@ -231,7 +229,7 @@ fn a_flow_has_one_name_in_every_file() {
         }
     }
     assert_eq!(seen.into_iter().max(), Some(6));
-    // A join on the name is therefore correct: the drops of the trace are those of the record.
+    // The names therefore match: the drops in the trace are those in the record.
     let text = read(&contest, "f.csv");
     for row in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
         let dropped: u64 = row[9].parse().expect("a number");
@@ -258,7 +256,8 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
         }
         sums.into_values().fold(0.0, f64::max)
     };
-    // A packet of 552 bytes counts when its transmission starts: one more in 50 ms is 88 kbit/s.
+    // A packet counts when its transmission starts. One more packet of 552 bytes in 50 ms is 88
+    // kbit/s.
     assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
@@ -271,7 +270,7 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
 }
 
 /// A frame in a pcapng file: the name of its interface, its time in ns, its bytes, its original
-/// length, its comment.
+/// length, and its comment.
 struct Frame {
     interface: String,
     at: u64,
@@ -336,7 +335,7 @@ fn a_trace_has_each_packet_with_its_place_and_time() {
     let of = |interface: &str| -> Vec<u64> {
         frames.iter().filter(|frame| frame.interface == interface).map(|frame| frame.at).collect()
     };
-    // Arrivals at n + 1.1 ms, deliveries at n + 8.2 ms, up to 100 ms.
+    // Packet n arrives at n + 1.1 ms and is delivered at n + 8.2 ms; the run ends at 100 ms.
     assert_eq!(of("bottleneck in"), (0..99).map(|n| n * 1_000_000 + 1_100_000).collect::<Vec<_>>());
     assert_eq!(of("bottleneck out"), of("bottleneck in"), "nothing waits");
     assert_eq!(of("delivered"), (0..92).map(|n| n * 1_000_000 + 8_200_000).collect::<Vec<_>>());
@@ -438,7 +437,7 @@ fn a_trace_has_the_sack_blocks_of_acknowledgements() {
     assert_eq!(from_frames, from_lines);
 }
 
-/// The scenario requests files, as the options do.
+/// The scenario's `[output]`, which requests the same files as the options.
 const OUTPUTS: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = \"f.csv\"\nhistogram = \"h.csv\"\none_way = true\n\
     paired = \"red\"\n";
 
@@ -501,15 +500,15 @@ fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     assert_eq!((&delays[0]["kind"], &delays[0]["of"]), (&"queueing".into(), &"bottleneck".into()));
     assert_eq!((&delays[1]["kind"], &delays[1]["of"]), (&"one-way".into(), &"udp.1".into()));
     assert_eq!(delays[0]["mean_s"], 0.0);
-    // Delivered from 20 ms on: n from 12 to 91. All took 8.2 ms, within the histogram's 0.4 %; the
-    // maximum is exact.
+    // Packets 12 to 91 are delivered after the warm-up of 20 ms. All took 8.2 ms, exact to the
+    // histogram's 0.4 %; the maximum is exact.
     assert_eq!(delays[1]["packets"], 80);
     let percentiles = delays[1]["percentiles"].as_array().unwrap();
     assert!(percentiles.iter().all(|at| (at["delay_s"].as_f64().unwrap() / 0.0082 - 1.0).abs() < 0.004));
     assert_eq!(percentiles.last().unwrap()["delay_s"], 0.0082);
     let text = read(&contest, "p.csv");
     assert_eq!(text.lines().count(), 1 + 2 * percentiles.len(), "{text}");
-    // A histogram: each packet is counted once, in a bin that includes its delay.
+    // In the histogram, each packet is counted once, in a bin that includes its delay.
     let text = read(&contest, "h.csv");
     assert!(text.starts_with("discipline,seed,kind,of,from_s,to_s,packets\n"), "{text}");
     let one_way = text.lines().filter(|line| line.contains(",one-way,udp.1,"));
@@ -594,8 +593,8 @@ fn an_unwritable_output_is_refused_before_the_run() {
 fn too_short_a_warm_up_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
-    // Nothing is delivered in the first 8.2 ms; after that the rate is constant. Batches of five
-    // samples end at 10 ms.
+    // Nothing is delivered in the first 8.2 ms; later, the rate is constant. The first batch of
+    // five samples ends at 10 ms.
     let said = |warm_up: &str| {
         let set = format!("warm_up={warm_up}");
         stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))
@@ -612,7 +611,7 @@ fn too_short_a_warm_up_is_reported() {
 fn an_interrupted_command_keeps_only_series_of_finished_runs() {
     let contest = Contest::of(SCENARIO);
     let (series, trace) = (path(&contest, "s.csv"), path(&contest, "t.ndjson"));
-    // The first run is short; thousands of seeds would take too long.
+    // The first run is short, but all of the thousands of seeds would take too long.
     let mut child = fairwire()
         .args([
             "run",

@@ -1,5 +1,5 @@
-//! Flow records in Parquet equal those in CSV: read back by the library that wrote them, and by
-//! DuckDB or Arrow if Python has them.
+//! Flow records in Parquet equal those in CSV. The Parquet file is read by the library that wrote
+//! it, and by DuckDB or Arrow if Python has them.
 
 use crate::common::{Contest, SCENARIO, code, run, stderr};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
@@ -28,7 +28,7 @@ pub(crate) fn columns(path: &str) -> Vec<(String, Vec<String>)> {
     columns
 }
 
-/// Both files of one contest: the path of the Parquet file, and the columns of the CSV.
+/// The path of the Parquet file and the columns of the CSV file, both from one contest.
 fn both(contest: &Contest) -> (String, Vec<(String, Vec<String>)>) {
     let path = |name: &str| contest.path(name).display().to_string();
     for name in ["f.csv", "f.parquet"] {

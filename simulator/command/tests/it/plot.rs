@@ -1,4 +1,4 @@
-//! Pictures of finished results: every type in every format, only from files.
+//! Pictures of finished results: every type in every format, drawn only from files.
 
 use crate::common::{Contest, code, run, stderr};
 use crate::transfers::WEB;
@@ -13,7 +13,6 @@ fn done(args: &[&str]) {
     assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));
 }
 
-/// A contest with each type of result in the folder `out`.
 fn finished() -> Contest {
     let contest = Contest::of(WEB);
     let path = |name: &str| contest.path(name).display().to_string();
@@ -57,7 +56,6 @@ fn a_finished_folder_is_drawn_as_every_plot_and_format() {
     }
 }
 
-/// The curves of a picture.
 fn curves(svg: &str) -> Vec<&str> {
     svg.split("<path class=\"line ").skip(1).map(|rest| rest.split("/>").next().unwrap_or_default()).collect()
 }

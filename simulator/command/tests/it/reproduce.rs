@@ -83,7 +83,7 @@ impl Studies {
         self.command().args(&args).output().expect("the binary starts")
     }
 
-    /// The command, with a separate cache.
+    /// The command with a separate cache, so tests do not share results.
     fn command(&self) -> std::process::Command {
         let mut command = fairwire();
         command.env("XDG_CACHE_HOME", self.path("caches"));
@@ -232,7 +232,7 @@ fn verdicts_are_recorded_and_checked_against_the_record() {
 fn an_interrupted_study_reports_finished_exhibits_and_resumes() {
     let studies = Studies::new();
     let made = studies.path("studies/2000-made");
-    // Each run of its second exhibit takes many minutes; the twenty runs of the first take a
+    // Each run of the second exhibit takes many minutes; the first exhibit's twenty runs take a
     // second.
     let long = STUDY[STUDY.find("[[exhibit]]").unwrap()..].replace("fig1", "fig2");
     let long = long.replace("scenario =", "set = [\"duration=1000000 s\"]\nscenario =");
@@ -321,7 +321,7 @@ fn a_full_disk_under_the_cache_costs_only_the_cache() {
     let studies = Studies::new();
     let small = studies.path("small");
     fs::create_dir(&small).unwrap();
-    // Two or three of six results fit, besides the folder.
+    // The disk has room for two or three of the six results, in addition to the folder.
     let mount = format!("mount -t tmpfs -o size=20k tmpfs {}", small.display());
     let mounting = |script: &str| {
         let mut command = std::process::Command::new("unshare");

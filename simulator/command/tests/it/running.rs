@@ -65,7 +65,8 @@ fn seeds_differ_and_disciplines_meet_the_same_starts() {
     let report = json(&["run", &contest.file(), "--format", "json", "--set", "link.buffer=4000 packets"]);
     let flows = |run: usize| &report["runs"][run]["flows"];
     assert_ne!(flows(0), flows(1), "another seed is another run");
-    // The buffer never fills. RED stays below its threshold, so it behaves like tail-drop.
+    // The buffer never fills, and RED's average stays below its threshold, so RED behaves like
+    // tail-drop.
     assert_eq!(flows(0), flows(3), "both disciplines meet the same traffic under one seed");
 }
 
@@ -131,8 +132,8 @@ fn out_writes_every_file_completely() {
     );
 }
 
-/// A scenario that runs for minutes. A write that fails before the run has another exit code than
-/// one that fails after it, which has 1.
+/// Changes that make a scenario run for minutes. A failed write after the run exits with code 1, so
+/// another code shows that it failed before.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -172,8 +173,8 @@ fn a_full_disk_is_an_error_and_leaves_nothing_half_written() {
     let small = contest.path("small");
     fs::create_dir(&small).unwrap();
     let mount = format!("mount -t tmpfs -o size=16k tmpfs {}", small.display());
-    // Tried first without fairwire, so no effect of fairwire can look like a machine that cannot
-    // mount.
+    // The mount is first tried without fairwire. A failure of fairwire then cannot be mistaken for
+    // a machine that cannot mount.
     let tried = mounting(&mount).map_or_else(
         |error| Err(error.to_string()),
         |output| if output.status.success() { Ok(()) } else { Err(stderr(&output).trim().to_string()) },
@@ -240,8 +241,8 @@ fn set_and_choices_change_the_run() {
 
 #[test]
 fn an_interrupted_run_keeps_finished_results() {
-    // Each run takes about 10 ms, and there are 19998 of them, which takes minutes. After two
-    // seconds some have finished and most have not, even on a machine ten times faster or slower.
+    // 19 998 runs of about 10 ms each take minutes. After two seconds, some runs have finished and
+    // most have not, even on a machine ten times faster or slower.
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out");
     let mut child = fairwire()
@@ -292,8 +293,8 @@ fn a_cached_run_is_reused_unless_it_is_observed() {
         all.map(|entry| entry.unwrap().path()).collect()
     };
     assert_eq!(kept().len(), 3, "a file for each seed");
-    // Each file gets the content of the next, so the output shows that it comes from the kept
-    // files.
+    // Each kept file gets the content of the next one, so the output shows that it comes from the
+    // kept files.
     let contents: Vec<Vec<u8>> = kept().iter().map(|path| std::fs::read(path).unwrap()).collect();
     for (at, path) in kept().iter().enumerate() {
         std::fs::write(path, &contents[(at + 1) % 3]).unwrap();
@@ -326,7 +327,7 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
     let series = written("--series", "a.csv", &[]);
     let samples = || -> Vec<PathBuf> {
         let all = std::fs::read_dir(cache.join("fairwire")).unwrap().map(|entry| entry.unwrap().path());
-        // A run's record is longer than its samples here.
+        // The longer file of each run is its record, and the shorter one its samples.
         let mut all: Vec<PathBuf> = all.collect();
         all.sort_by_key(|path| std::fs::metadata(path).unwrap().len());
         all
@@ -374,7 +375,6 @@ fn a_new_scenario_is_written_once_and_runs() {
     assert_eq!(code(&run(&["new", &other])), 0);
 }
 
-/// `fairwire new` with piped answers.
 fn new_of(file: &std::path::Path, answers: &str) -> Output {
     let mut child = fairwire();
     child.args(["new", &file.display().to_string()]);
@@ -459,7 +459,7 @@ fn help_that_cannot_be_printed_is_a_failure() {
 fn an_unwritable_stderr_loses_nothing() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out").display().to_string();
-    // Without CI, so progress is also shown.
+    // The variable CI is not set, so progress is shown as well.
     let with = |args: &[&str]| {
         let full = File::options().write(true).open("/dev/full").unwrap();
         fairwire().env_remove("CI").args(args).stderr(full).output().unwrap()
@@ -528,7 +528,7 @@ fn the_long_version_and_the_manifest_name_the_engine() {
     assert_eq!(short, format!("fairwire {}\n", report["manifest"]["fairwire_version"].as_str().unwrap()));
 }
 
-/// A link with a trace next to the scenario, a capture outside its folder, and two settings of RED.
+/// A scenario with a trace next to it, a capture outside its folder, and two settings of RED.
 fn with_files(contest: &Contest) -> String {
     let home = contest.path("home");
     fs::create_dir_all(home.join("traces")).unwrap();
@@ -607,7 +607,8 @@ fn a_folder_of_results_can_be_run_again_anywhere() {
     {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
-    // In place and unchanged: the scenario and the files that it names stay as they were.
+    // If results are next to the scenario, the scenario and the files that it names stay as they
+    // were.
     let place = moved.display().to_string();
     assert_eq!(code(&run(&["run", &again, "--out", &place])), 0);
     assert_eq!(fs::read_to_string(&again).unwrap(), text);

@@ -1,5 +1,6 @@
-//! Commands behind a link. The outside is this process, through a relay: the machine's network is
-//! not touched. If a test needs a machine's interface, the machine is another shell.
+//! Commands behind a link. The outside is this process, reached through a relay, so the machine's
+//! network is not touched. A test that needs a machine's interface uses another shell as the
+//! machine.
 
 #![allow(clippy::disallowed_methods, reason = "a real link takes real time")]
 
@@ -13,7 +14,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// `fairwire lab shell --outside relay`, with `args`; `None` if this machine does not permit it.
+/// The output of `fairwire lab shell --outside relay` with `args`; `None` if this machine does not
+/// permit it.
 fn shell(args: &[&str]) -> Option<Output> {
     let output = fairwire().args(["lab", "shell", "--outside", "relay"]).args(args).output();
     let output = output.expect("the binary starts");
@@ -24,7 +26,8 @@ fn shell(args: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-/// A service on this machine that sends `bytes` over each connection, and reads its input.
+/// The port of a service on this machine that sends `bytes` over each connection, and reads its
+/// input.
 fn service(bytes: usize) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
@@ -57,7 +60,7 @@ fn the_exit_code_is_the_commands_own() {
         let Some(output) = shell(args) else { return };
         assert_eq!(code(&output), expected, "{args:?}: {}", stderr(&output));
     }
-    // A shell with empty input exits immediately, and `fairwire` with it.
+    // A shell whose input is empty exits immediately, and so does `fairwire`.
     let mut command = fairwire();
     command.args(["lab", "shell", "--outside", "relay"]).env("SHELL", "/bin/sh").stdin(Stdio::null());
     assert_eq!(code(&command.output().expect("the binary starts")), 0);
@@ -70,8 +73,8 @@ fn a_service_of_this_machine_is_reached_at_most_at_the_rate_of_the_link() {
     let args = ["--rate", "2 Mbit/s", "--delay", "20 ms", "--", "bash", "-c", &fetch(port)];
     let Some(output) = shell(&args) else { return };
     assert_eq!(stdout(&output).trim(), "300000", "{}", stderr(&output));
-    // 300 000 B and the headers of 208 segments at 2 Mbit/s, and two round trips: 1.31 s. An upper
-    // bound is measured (docs/lab-shell.md), but not tested.
+    // At 2 Mbit/s, 300 000 B and the headers of 208 segments take 1.31 s, with two round trips. An
+    // upper bound is measured (docs/lab-shell.md), but not tested.
     assert!(begun.elapsed() >= Duration::from_millis(1240), "{:?}", begun.elapsed());
 }
 
@@ -110,7 +113,7 @@ fn a_nested_shell_passes_both_links_and_leaves_the_outer_one_unchanged() {
     }
     assert!(text.contains("50000") && text.contains("as before"), "{text} {}", stderr(&output));
     let real = text.lines().find_map(|line| line.strip_prefix("real ")).expect("the time");
-    // At least three round trips of 80 ms.
+    // The command takes at least three round trips of 80 ms.
     assert!(real.trim().parse::<f64>().expect("seconds") >= 0.24, "{real}");
 }
 
@@ -148,7 +151,7 @@ fn a_killed_shell_leaves_nothing_behind() {
     command.args(["lab", "shell", "--outside", "relay", "--", "sh", "-c", "sleep 1000 & sleep 1001; true"]);
     let mut child = command.stderr(Stdio::null()).spawn().expect("the binary starts");
     let until = Instant::now() + Duration::from_secs(20);
-    // The first process of the namespace, its shell, and both sleepers.
+    // Four processes: the first process of the namespace, its shell, and two sleepers.
     let mut started = BTreeSet::new();
     while started.len() < 4 && Instant::now() < until {
         started = below(child.id());
@@ -182,7 +185,7 @@ fn a_request_to_end_ends_the_command_with_its_signal_number() {
     assert_eq!(status.code(), Some(143), "128 and the number of SIGTERM");
 }
 
-/// A service on this machine that hands over its connections.
+/// The port of a service on this machine, and a channel that receives its connections.
 fn listener() -> (u16, Receiver<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
@@ -196,7 +199,7 @@ fn sent_data_arrives_after_the_command_has_ended() {
     let (port, connections) = listener();
     let send = format!("head -c 200000 /dev/zero > /dev/tcp/100.64.0.1/{port}");
     let args = ["--rate", "2 Mbit/s", "--delay", "50 ms", "--", "bash", "-c", &send];
-    // Read in parallel: the end arrives while `fairwire` still runs.
+    // The output is read in a thread, because its end arrives while `fairwire` still runs.
     let read = thread::spawn(move || {
         let mut bytes = Vec::new();
         connections.recv().ok().map(|mut connection| connection.read_to_end(&mut bytes).map_err(|e| e.kind()))
@@ -217,8 +220,8 @@ fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     command.args(["lab", "shell", "--outside", "relay", "--rate", "1 Gbit/s", "--", "bash", "-c", &send]);
     let mut child = command.stderr(Stdio::piped()).spawn().expect("the binary starts");
     let mut connection = connections.recv().expect("the command connects");
-    // After a mebibyte, the buffers along the path are full. Nothing more is read, so not all of
-    // that data can be delivered.
+    // After one mebibyte, the buffers along the path are full. The rest is never read, so it cannot
+    // all be delivered.
     connection.read_exact(&mut vec![0; 1 << 20]).expect("it has come");
     let status = ended_by_signals(&mut child);
     assert_eq!(status, Some(143), "128 and the number of SIGTERM");
@@ -229,8 +232,8 @@ fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     assert_eq!(rest, Err(std::io::ErrorKind::ConnectionReset));
 }
 
-/// The exit code of a process that receives SIGTERM repeatedly until it ends: a second signal
-/// before the first is handled would be merged with it.
+/// The exit code of a process that receives SIGTERM repeatedly until it ends. A single second
+/// signal could be merged with the first, if that is not handled yet.
 fn ended_by_signals(child: &mut Child) -> Option<i32> {
     let until = Instant::now() + Duration::from_secs(8); // less than its own patience
     loop {

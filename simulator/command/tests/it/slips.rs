@@ -1,4 +1,4 @@
-//! Mistakes in typing: the message names the correction, or applies it.
+//! Typing mistakes: the message names the correction, or the command applies it.
 
 #![allow(clippy::disallowed_methods, reason = "what is kept of a sweep is a matter of real time")]
 
@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 const PLAN: &str =
     "format = 1\nscenario = \"short.toml\"\nmeasures = [\"jain\"]\nseeds = \"1..=2\"\n\n[vary]\n";
 
-/// The message that refuses `args`.
 fn refused(contest: &Contest, args: &[&str]) -> String {
     let output = fairwire().args(args).current_dir(contest.folder()).output().expect("the binary starts");
     assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{args:?}: {}", stderr(&output));
@@ -88,7 +87,7 @@ fn set_can_remove_changes_and_delays_of_a_file() {
     };
     assert_ne!(csv(&changing, &[]), csv(&plain, &[]));
     assert_eq!(csv(&changing, &["link.changes=[]"]), csv(&plain, &[]));
-    // 2 × 10 ms of the link, and four times 3 ms of access links.
+    // A round trip takes 2 × 10 ms on the link, and four times 3 ms on access links.
     assert_eq!(csv(&plain, &["flow.tcp.rtt=32 ms"]), csv(&plain, &[]));
     let both = ["--set", "flow.tcp.rtt=32 ms", "--set", "flow.tcp.access.delay=3 ms"];
     let said = refused(&plain, &[&["run", "short.toml"], &both[..]].concat());
@@ -139,7 +138,7 @@ fn a_killed_sweep_keeps_runs_finished_a_second_before() {
         command.args(["sweep", "missing", "plan.toml", "--store", "st"]).current_dir(contest.folder());
         stdout(&command.output().expect("the binary starts")).lines().count().saturating_sub(1)
     };
-    // Wait for the first run; the next shard takes two CPU seconds.
+    // The first run has finished here; the next shard takes two CPU seconds.
     let all = 400;
     while missing() + 1 >= all && begun.elapsed() < Duration::from_secs(60) {}
     let (first, since) = (missing(), Instant::now());

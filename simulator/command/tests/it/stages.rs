@@ -3,7 +3,7 @@
 use crate::common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// Changes that let real senders run the other tests' contest: only `bulk` and `cbr`.
+/// Changes to the contest of other tests, whose `bulk` and `cbr` flows real senders can run.
 const CHANGES: [&str; 4] = ["--seeds", "1", "--discipline", "tail-drop,faba"];
 
 #[test]
@@ -72,12 +72,12 @@ fn the_laboratory_is_compared_with_the_simulator_for_each_group() {
         ["sim", "lab"].iter().all(|stage| picture.contains(&format!(">{stage}<"))),
         "a line for each stage"
     );
-    // A short contest may differ, which the exit code reports.
+    // In a short contest the stages may differ, and the exit code says so.
     let differs = judged.iter().any(|one| one["verdict"] == "does not hold");
     assert_eq!(code(&output), if differs { 3 } else { 0 }, "{}", stderr(&output));
 }
 
-/// A TCP flow and a constant rate that is on twice.
+/// A TCP flow, and a constant-rate flow that is on twice.
 const COMES_AND_GOES: &str = r#"format = 2
 name = "comes-and-goes"
 duration = "8 s"
@@ -126,7 +126,7 @@ fn flows_start_and_stop_alike_in_the_laboratory_and_the_simulator() {
         let reached = changes[2]["reached_s"].as_f64();
         assert!(reached.is_some_and(|s| s <= 1.0), "{presence}");
         for group in ["tcp", "udp"] {
-            // Each start and stop costs a flow a few round trips of its on-time.
+            // A flow loses a few round trips of its on-time at each start and stop.
             let share = run["fairness"]["group_share"][group].as_f64().expect("a share");
             assert!((share - 1.0).abs() < 0.1, "{group}: {share}, {run}");
         }

@@ -1,12 +1,12 @@
-//! `fairwire trace rates`: the rates of flows in a capture, and its response to invalid files.
+//! `fairwire trace rates`: the rates of flows in a capture, and the response to invalid files.
 
 use crate::common;
 
 use common::{Contest, SCENARIO, code, run, stderr, stdout};
 use serde_json::Value;
 
-/// A pcap file of UDP over IPv4: for each packet its time in milliseconds, its source port, and its
-/// bytes.
+/// A pcap file of UDP over IPv4, from the time in milliseconds, the source port, and the bytes of
+/// each packet.
 fn capture(packets: &[(u32, u16, u32)]) -> Vec<u8> {
     let mut file = Vec::new();
     file.extend(0xa1b2_c3d4_u32.to_le_bytes());
@@ -29,7 +29,7 @@ fn capture(packets: &[(u32, u16, u32)]) -> Vec<u8> {
     file
 }
 
-/// `bytes` as a file next to a scenario.
+/// The path of a file with `bytes`, next to a scenario.
 fn file(contest: &Contest, bytes: &[u8]) -> String {
     let path = contest.path("made.pcap").display().to_string();
     std::fs::write(&path, bytes).expect("a scratch file");
@@ -45,8 +45,8 @@ fn rates(file: &str, more: &[&str]) -> Value {
 #[test]
 fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
     let contest = Contest::of(SCENARIO);
-    // Flow 1 sends 6 kbit and 2 kbit in two seconds, flow 2 sends 8 kbit, flow 3 appears in the
-    // third second.
+    // Flow 1 sends 6 kbit in the first second and 2 kbit in the next. Flow 2 sends 8 kbit in the
+    // first second, and flow 3 sends 1 kbit in the third.
     let packets = [(0, 1, 500), (100, 2, 1000), (900, 1, 250), (1500, 1, 250), (2000, 3, 125)];
     let path = file(&contest, &capture(&packets));
     let found = rates(&path, &[]);
@@ -62,7 +62,7 @@ fn each_flow_has_a_rate_over_each_second_in_which_it_sends() {
         .map(|p| (p["rate_bps"].as_f64().unwrap(), p["fraction"].as_f64().unwrap()))
         .collect();
     assert_eq!(points, [(1000.0, 1.0), (2000.0, 0.75), (6000.0, 0.5), (8000.0, 0.25)]);
-    // The fastest tenth of four flows is 0.4 of the first: 3200 of 17 000.
+    // There are four rates, so the fastest tenth is 0.4 of the fastest rate: 3200 of 17 000 bit/s.
     let share = found["share_of_fastest_tenth"].as_f64().unwrap();
     assert!((share - 3200.0 / 17_000.0).abs() < 1e-12, "{share}");
     let halves = rates(&path, &["--interval", "500 ms"]);
@@ -76,7 +76,7 @@ fn the_table_and_the_csv_agree() {
     let path = file(&contest, &capture(&packets));
     let table = stdout(&run(&["trace", "rates", &path]));
     assert!(table.contains("20 packets of 20 flows in 0.000 s"), "{table}");
-    // The fastest two of 50, 100 ... 1000 bytes sum to 1950 of 10 500.
+    // The fastest two of the 20 flows, of 50, 100 ... 1000 bytes, sum to 1950 of 10 500 bytes.
     let row = table.lines().find(|line| line.contains("| 10 %")).unwrap_or_else(|| panic!("{table}"));
     assert!(row.contains("7.600") && row.contains("18.6"), "{row}");
     let csv = stdout(&run(&["trace", "rates", &path, "--format", "csv"]));
@@ -91,14 +91,16 @@ fn our_trace_has_the_flows_of_its_scenario() {
     let args = ["run", &file, "--discipline", "tail-drop", "--seeds", "1", "--trace", &trace];
     assert_eq!(code(&run(&args)), 0);
     let found = rates(&trace, &[]);
-    // Three TCP flows and one of datagrams; acknowledgements, if traced, are separate flows.
+    // There are three TCP flows and one of datagrams. Acknowledgements, if traced, are separate
+    // flows.
     let flows = found["flows"].as_u64().unwrap();
     assert!((4..=7).contains(&flows), "{flows}");
 }
 
 #[test]
 fn our_trace_has_the_sending_rates_of_its_flows() {
-    // 1 Mbit/s of packets over one link; each has a frame on arrival, departure and delivery.
+    // The flow sends 1 Mbit/s over one link. Each packet has a frame on arrival, departure and
+    // delivery.
     let start = SCENARIO.find("[[flow]]").expect("it has flows");
     let flow = r#"[[flow]]
 group = "cbr"
@@ -113,8 +115,8 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     let found = rates(&trace, &[]);
     let points = found["complementary"].as_array().expect("an array");
     let fastest = points.last().expect("a rate")["rate_bps"].as_f64().unwrap();
-    // The frames' Ethernet headers of 14 bytes add to the 1 Mbit/s; at most one more packet fits in
-    // a second.
+    // The rate is 1 Mbit/s plus the frames' Ethernet headers of 14 bytes, and at most one more
+    // packet per second.
     assert!((1e6..1.1e6).contains(&fastest), "{found}");
 }
 
@@ -161,7 +163,7 @@ fn a_file_that_is_no_capture_is_refused_with_a_reason() {
 fn it_survives_arbitrary_bytes() {
     let contest = Contest::of(SCENARIO);
     let whole = capture(&[(0, 1, 500), (5, 2, 500), (1200, 1, 900)]);
-    // Each length and time in the file, set to extreme values.
+    // Each length and time in the file is set to extreme values.
     for at in (0..whole.len() - 4).step_by(4) {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&[0xff; 4]);

@@ -115,8 +115,8 @@ fn a_page_has_the_bytes_of_its_transfers() {
 }
 
 /// An isolated transfer takes 22 ms of propagation. Its first segment of 1040 bytes takes 0.104 ms
-/// on each access link and 1.04 ms at the link; each of 9 more adds 1.04 ms. The handshake before
-/// it takes 0.048 ms and 22 ms each way for 40 bytes.
+/// on each access link and 1.04 ms on the shared link; each of 9 more segments adds 1.04 ms. The
+/// handshake before the transfer takes 0.048 ms and 22 ms each way for 40 bytes.
 #[test]
 fn a_lone_transfer_takes_its_opening_plus_its_ideal_time() {
     const ALONE_S: f64 = 0.032_608;
@@ -166,7 +166,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // The smallest value that this share of the values does not exceed, up to half a bin.
+            // The smallest value that the fraction `part` of the values does not exceed, up to half
+            // a bin.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);
@@ -192,7 +193,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
 
 #[test]
 fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected() {
-    // 10 segments of 1040 bytes in the first window: handshake and a one-way trip.
+    // 10 segments of 1040 bytes in the first window take a one-way trip; the handshake takes a
+    // round trip more.
     let expect = "\n[[expect]]\nmeasure = \"transfer_slowdown_p99.one.to_10kB\"\nmin = 1.5\nmax = 3.0\n\
                   because = \"the handshake is a round trip more\"\n\
                   [[expect]]\nmeasure = \"transfer_p99_s.one\"\nmin = 0.0\nbecause = \"it takes some time\"\n";
@@ -200,7 +202,7 @@ fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected
     let flows = contest.path("f.csv").display().to_string();
     let output = run(&["run", &contest.file(), "--flows", &flows, "--format", "json"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    // A summary contains size classes only if they are named.
+    // A summary contains a size class only if the scenario names it.
     let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
     let has = |name: &str| report["summary"][0]["measures"].get(name).is_some();
     assert!(has("transfer_slowdown_p99.one.to_10kB") && has("transfer_p99_s.one"));
@@ -211,8 +213,8 @@ fn a_transfer_alone_takes_its_base_round_trip_time_and_slowdowns_can_be_expected
         let at = lines[0].iter().position(|head| *head == name).expect("a column");
         lines[1][at].parse().expect("a number")
     };
-    // Data: two links of 80 Mbit/s and 1 ms, one of 8 Mbit/s and 20 ms. Acknowledgements of 40
-    // bytes cross them in reverse.
+    // Data crosses two links of 80 Mbit/s and 1 ms, and one of 8 Mbit/s and 20 ms. Acknowledgements
+    // of 40 bytes cross the same links in reverse.
     let there = 2.0 * (1040.0 * 8.0 / 80e6 + 1e-3) + 1040.0 * 8.0 / 8e6 + 20e-3;
     let back = 2.0 * (40.0 * 8.0 / 80e6 + 1e-3) + 40.0 * 8.0 / 8e6 + 20e-3;
     assert!((cell("base_rtt_s") - there - back).abs() < 10e-9, "{} {}", cell("base_rtt_s"), there + back);

@@ -52,12 +52,12 @@ fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Runs `args` in a folder on a disk of `size`. Returns its stderr and the files present
+/// Runs `args` in a folder on a disk of `size`. Returns the command's stderr, and the files present
 /// afterwards; `None` if no disk can be mounted.
 fn on_disk(size: &str, args: &[&str]) -> Option<(String, BTreeMap<String, Vec<u8>>)> {
     let kept = tempfile::tempdir().expect("a scratch folder");
     let disk = tempfile::tempdir().expect("a scratch folder");
-    // The disk vanishes with the namespace, so its files are copied out.
+    // The disk disappears together with the namespace, so its files are copied out first.
     let script = format!(
         "mount -t tmpfs -o size={size} none \"$0\" || exit 77; cd \"$0\"; \"$@\" >/dev/null; code=$?; cp -a . {}; exit $code",
         kept.path().display()
@@ -133,12 +133,12 @@ fn a_signal_at_any_time_leaves_nothing_half_done() {
             thread::sleep(Duration::from_millis((random >> 13) % 30));
         }
         let ended = child.wait().expect("it ends").code();
-        // It takes at most 0.3 s on an idle machine; tests share the machine.
+        // Stopping takes at most 0.3 s on an idle machine, but tests share the machine.
         assert!(sent.elapsed() < Duration::from_secs(5), "round {round}: {:?}", sent.elapsed());
         let names: Vec<String> = all(&folder).into_keys().collect();
         let is_hidden = |name: &String| name.split('/').any(|part| part.starts_with('.'));
         assert!(!names.iter().any(is_hidden), "round {round}: {names:?}");
-        // Before the handler is installed, a signal has its default effect.
+        // A signal before the handler is installed has its default effect.
         assert!(ended.is_none_or(|code| code == 130), "round {round}: {ended:?}");
     }
 }
@@ -195,7 +195,7 @@ fn a_signal_during_a_write_ends_the_process_and_leaves_no_results() {
     }
     let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
-    // A run that stops removes its folder; a process that exits at once leaves it empty.
+    // A run that stops removes its folder; a process that exits at once leaves the folder empty.
     assert!(!out.exists() || all(&out).is_empty());
 }
 

@@ -13,17 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Counts the packets on the link, for a contest.
 pub trait Meter {
-    /// Called several times a second from `start`, while flows send.
+    /// Called several times a second, from `start` to the end, while flows send.
     fn look(&mut self, start: Time, now: Time) -> Result<(), ContestError>;
 
-    /// When `look` must be called next, in a contest that began at `start`; `Time::MAX` if soon is
-    /// enough.
+    /// The time when `look` must be called next, in a contest that began at `start`. `Time::MAX` if
+    /// there is no exact time.
     fn due(&self, _start: Time) -> Time {
         Time::MAX
     }
 
-    /// The current view of the link, if one is due and the meter provides views. Called if the link
-    /// is watched.
+    /// The current view of the link, if one is due and the meter provides views. Called only if the
+    /// link is watched.
     fn view(&mut self, _start: Time, _now: Time) -> Option<View> {
         None
     }
@@ -31,7 +31,8 @@ pub trait Meter {
     /// Called when measuring starts.
     fn begin(&mut self, now: Time) -> Result<(), ContestError>;
 
-    /// Called when measuring ends, until it returns the counts since the start of measuring.
+    /// Called repeatedly when measuring ends, until it returns the counts since the start of
+    /// measuring.
     fn end(&mut self, now: Time) -> Result<Option<Counted>, ContestError>;
 }
 
@@ -50,17 +51,17 @@ pub struct Coordinator<'a> {
     watch: &'a mut dyn Watch,
     stop: &'a AtomicBool,
     bed: BedProcesses,
-    /// The hosts' report, which may arrive before the counts.
+    /// The hosts' report, which may arrive before the link's counts.
     seen: Option<HostCounts>,
     phase: Option<Phase>,
 }
 
 enum Phase {
-    /// Waiting for the TCP connections, at most until this time.
+    /// The hosts wait for the TCP connections, at most until this time.
     Connecting { until: Time },
     /// The contest starts, or started, at `start`.
     Running { start: Time, is_measured: bool },
-    /// It has ended, and the sink still has to report.
+    /// The contest has ended, and the sink has not reported yet.
     Reporting { until: Time, counted: Counted },
     /// Everything is known.
     Done(Counted, HostCounts),
@@ -72,11 +73,11 @@ enum Phase {
 const TICK: Duration = Duration::from_ms(20);
 /// The time limit for each step of the helpers, far above their needs.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time between the command to start and the start.
+/// The time between the start command and the start of the flows.
 const LEAD: Duration = Duration::from_ms(50);
 
 impl<'a> Coordinator<'a> {
-    /// Starts the helpers, which build the network, and the gateway in it.
+    /// Starts the helpers, which build the network with the gateway in it.
     pub fn new(
         plan: &'a ContestPlan,
         at_gateway: AtGateway,
@@ -194,7 +195,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// The time of the next poll: soon, or exactly at the end of the warm-up or of the contest.
+    /// The time of the next poll: after [`TICK`], or exactly at the end of the warm-up or of the
+    /// contest.
     fn next(&self, phase: &Phase, now: Time, meter: &dyn Meter) -> Next {
         let soon = now + TICK;
         let due = |time: Time| if time > now { time.min(soon) } else { soon };
@@ -217,9 +219,9 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// A request to a gateway that has just ended fails before its parent reports the end and its
-    /// cause. Likewise, a network port disappears with its host. This therefore waits for the
-    /// cause.
+    /// Waits for the cause of `error`. A request to a gateway that has just ended fails before the
+    /// gateway's parent reports the end and its cause. Likewise, a network port disappears before
+    /// the end of its host is reported.
     pub(crate) fn cause_of(&mut self, error: ContestError) -> ContestError {
         let until = clock::now() + Duration::from_ms(500);
         let may_have_another = matches!(error, ContestError::Gateway(_) | ContestError::Port(_));

@@ -1,5 +1,5 @@
-//! A contest between this kernel's own senders over one link, for any type of forwarding: its plan
-//! and its record.
+//! A contest over one link between senders of this kernel, for any type of forwarding: its plan and
+//! its record.
 
 mod coordinator;
 
@@ -34,17 +34,17 @@ use std::os::fd::OwnedFd;
 pub struct ContestPlan {
     /// The link's name in results.
     pub name: String,
-    /// Its rate, counting IP packets.
+    /// The link's rate, counting IP packets.
     pub rate: Rate,
-    /// The law of its changes, from the start.
+    /// The law by which the rate changes, from the start.
     pub law: RateLaw,
     /// The buffer.
     pub buffer: Amount,
     /// The longest IP packet.
     pub mtu: u32,
-    /// The wire behind it, if that has faults.
+    /// The wire behind the link, if the wire has faults.
     pub wire: Option<Lane>,
-    /// The seed of its random draws.
+    /// The seed of the contest's random draws.
     pub seed: u64,
     /// The senders.
     pub senders: Vec<Sender>,
@@ -54,14 +54,15 @@ pub struct ContestPlan {
     pub warm_up: Duration,
     /// The sampling interval of series; `None` for no series.
     pub every: Option<Duration>,
-    /// How long flows continue afterwards, for stages that receive the counts with a delay.
+    /// The time for which flows continue after the end, for stages that receive the counts with a
+    /// delay.
     pub tail: Duration,
 }
 
 impl ContestPlan {
-    /// The path between the gateway and the sink.
     fn path(&self) -> Path {
-        // If data packets take their wire's delay, acknowledgements take the rest.
+        // If a wire delays data packets, the path delays acknowledgements by the rest of the round
+        // trip.
         let there = self.wire.as_ref().map_or(Duration::ZERO, |lane| Duration::from_ns(lane.others_ns));
         let path = Path::round_trips(self.senders.iter().map(|sender| sender.rtt - there));
         let run = Run { from_ns: self.warm_up.ns(), until_ns: self.duration.ns() };
@@ -89,7 +90,7 @@ impl ContestPlan {
         let count = if self.has_stops() { (duration_ns - warm_up_ns).div_ceil(self.slot().ns()) } else { 1 };
         let each_ns = if count > 1 { self.slot().ns() } else { duration_ns - warm_up_ns };
         let slots = Slots { from_ns: warm_up_ns, each_ns, count: count as usize };
-        // The gateway counts the packets on the link.
+        // The hosts need not count packets, because the gateway does.
         Traffic {
             flows: self.senders.iter().map(flow).collect(),
             duration_ns: sent_ns,
@@ -107,8 +108,8 @@ impl ContestPlan {
         presence::slot(self.duration - self.warm_up, self.senders.len())
     }
 
-    /// The on-times of the flows and the data received, if any flow stops. `flows` are the records
-    /// of the senders, which include the overhead on the link.
+    /// The on-times of the flows, and the bytes that each received, if any flow stops. `flows` are
+    /// the records of the senders, whose rates include the overhead on the link.
     fn presence(&self, seen: &HostCounts, flows: &[FlowRecord]) -> Option<Presence> {
         if !self.has_stops() {
             return None;
@@ -172,7 +173,7 @@ impl ContestPlan {
         }
     }
 
-    /// As [`of`](Self::of), with samples for `watch`.
+    /// Like [`of`](Self::of), with samples for `watch`.
     ///
     /// # Errors
     /// If there would be too many samples.
@@ -191,11 +192,11 @@ impl ContestPlan {
         self.law.mean(self.rate, self.warm_up, self.duration)
     }
 
-    /// The result of a stage for a contest of `plan` that was `held`: its record, and its series
-    /// for `watch`; `None` if the caller stopped it.
+    /// The result of a stage that `held` a contest of `plan`: its record, and its series for
+    /// `watch`. `None` if the caller stopped the contest.
     ///
     /// # Errors
-    /// Why it could not run.
+    /// The reason why the contest could not run.
     pub fn outcome(
         &self,
         plan: &Plan<'_>,
@@ -231,11 +232,12 @@ impl ContestPlan {
         plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
-    /// Throughput is the traffic that left for the sink. All drops happen before that, so the sink
-    /// receives it; less than a thousandth of the bytes arrives twice. Goodput is the data that the
-    /// sink's programs received. In a short contest, the sink's own count does not measure a link's
-    /// share. Data from the warm-up waits there until its gaps are filled, and then arrives all at
-    /// once.
+    /// Throughput is what left for the sink. All drops happen before that, so the sink receives it;
+    /// less than a thousandth of the bytes arrives twice. Goodput is the data that the sink's
+    /// programs received.
+    ///
+    /// In a short contest, goodput does not measure the share of the link: data from the warm-up
+    /// waits at the sink until gaps are filled, and then arrives all at once.
     fn flow_records(&self, counted: &Counted, seen: &HostCounts) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;
         let goodput_bps =
@@ -245,7 +247,7 @@ impl ContestPlan {
     }
 }
 
-/// The senders of each flow; those with one name are adjacent.
+/// The indices of the senders of each flow. Senders with the same name are adjacent.
 pub(crate) fn by_flow(senders: &[Sender]) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
     senders.chunk_by(|a, b| a.name == b.name).map(move |same| {
@@ -255,7 +257,8 @@ pub(crate) fn by_flow(senders: &[Sender]) -> impl Iterator<Item = Range<usize>> 
     })
 }
 
-/// Merges the records of each flow's on-times; rates are over the time that the flow was on.
+/// Merges the records of each flow's on-times. The rates become means over the time that the flow
+/// was on.
 fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord> {
     let Some(presence) = presence else { return flows };
     let mut all: Vec<FlowRecord> = Vec::new();
@@ -281,8 +284,8 @@ fn joined(flows: Vec<FlowRecord>, presence: Option<&Presence>) -> Vec<FlowRecord
     all
 }
 
-/// The wire of `dumbbell` according to `law`, with the random streams of the simulated wire under
-/// `seed`: it draws the same for each packet.
+/// The wire of `dumbbell` according to `law`. It has the random streams of the simulated wire under
+/// `seed`, so both draw the same for each packet.
 fn wire(dumbbell: &Dumbbell, law: &WireLaw, seed: u64) -> Lane {
     let delay_ns = dumbbell.delay.ns();
     Lane {
@@ -299,7 +302,7 @@ pub struct Held {
     pub counted: Counted,
     /// The report of the hosts.
     pub seen: HostCounts,
-    /// The link at each interval.
+    /// The state of the link at each interval.
     pub snapshots: Vec<Snapshot>,
 }
 
@@ -309,11 +312,11 @@ pub struct Counted {
     pub window: Duration,
     /// Per sender.
     pub flows: Vec<FlowCount>,
-    /// The link, including losses other than the discipline's drops.
+    /// The record of the link, which includes losses in addition to the discipline's drops.
     pub link: LinkRecord,
 }
 
-/// Adds frames that were never counted, if any, to the drops of `link`.
+/// Adds frames that were lost before they were counted, if any, to the drops of `link`.
 pub fn add_unseen(link: &mut LinkRecord, health: PortHealth) {
     let unseen = [("receive-overflow", health.overflows), ("receive-truncated", health.truncated)];
     add_losses(link, unseen);
@@ -338,7 +341,8 @@ pub fn handed<const COUNT: usize>(sockets: Vec<OwnedFd>) -> Result<[OwnedFd; COU
 
 /// Checks that this kernel's senders can run a contest of `dumbbell`.
 ///
-/// The kernel loads congestion control modules on demand, so only an attempt can determine this.
+/// The kernel loads modules of congestion controls on demand, so the check tries to use each
+/// control.
 pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
     let mut tried: Vec<&str> = Vec::new();
     for sender in &dumbbell.senders {
@@ -383,7 +387,7 @@ pub enum ContestError {
     /// This contest cannot run.
     #[error(transparent)]
     CannotRun(#[from] CannotRun),
-    /// The sockets that watch the link missed packets, whose fate is unknown.
+    /// The sockets that watch the link missed packets, so the fate of these packets is unknown.
     #[error("{0} frames at the link were not seen in time: this machine is too busy for the link's rate")]
     Missed(u64),
     /// The caller requested the stop.
@@ -392,7 +396,7 @@ pub enum ContestError {
 }
 
 impl ContestError {
-    /// The result of a stage: `None` if the caller stopped it.
+    /// The error as a stage's result, which is `None` if the caller stopped the contest.
     pub fn stopped_or_failed<T>(self) -> Result<Option<T>, Failed> {
         match self {
             ContestError::Stopped => Ok(None),

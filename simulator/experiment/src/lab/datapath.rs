@@ -1,4 +1,4 @@
-//! Forwards between the hosts of a contest, in this process, and counts.
+//! Forwards packets between the hosts of a contest, in this process, and counts them.
 
 use super::metered::{Metered, SharedMeter};
 use super::samples::Samples;
@@ -26,7 +26,7 @@ use std::sync::atomic::AtomicBool;
 /// Runs the contest of `plan` under `discipline` with the name `label`. Returns the counts and the
 /// hosts' report.
 ///
-/// Takes as long as the contest and a few tenths of a second. `watch` follows it. When `stop`
+/// Takes a few tenths of a second longer than the contest. `watch` follows the contest. When `stop`
 /// becomes true, the contest ends with [`ContestError::Stopped`].
 pub(super) fn hold(
     plan: &ContestPlan,
@@ -60,14 +60,14 @@ pub(super) fn hold(
     Ok(Held { counted, seen, snapshots: samples.taken })
 }
 
-/// How late a busy machine may run this process without a loss of link rate.
+/// The maximum delay of this process on a busy machine without a loss of link rate.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// Flows besides the contest's: traffic of the kernels themselves.
+/// The number of flows in addition to the contest's, for traffic of the kernels themselves.
 const OTHER_FLOWS: usize = 64;
 
-/// The contest's link towards the sink, and only a wire in return.
+/// A gateway with the contest's link towards the sink, and a wire without a queue in return.
 fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Discipline>) -> DatapathPlan {
-    // With a VLAN tag.
+    // The 4 bytes are a VLAN tag.
     let pool = pool_size(plan.buffer, plan.rate, plan.mtu + ETHERNET_HEADER_BYTES as u32 + 4);
     let flows = plan.senders.len() + OTHER_FLOWS;
     let direction =

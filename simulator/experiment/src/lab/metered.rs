@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub(super) struct SharedMeter(Arc<Mutex<LinkMeter>>);
 
 impl SharedMeter {
-    /// A meter that measures from `start`.
     pub(super) fn new(start: Time) -> Self {
         SharedMeter(Arc::new(Mutex::new(LinkMeter::new(start))))
     }
@@ -22,11 +21,10 @@ impl SharedMeter {
     }
 }
 
-/// A discipline whose packets `meter` counts.
 pub(super) struct Metered {
     /// The measured discipline.
     pub discipline: Box<dyn Discipline>,
-    /// The rate of its link.
+    /// The rate of the link.
     pub rate: Rate,
     /// The meter.
     pub meter: SharedMeter,
@@ -45,7 +43,8 @@ impl Discipline for Metered {
         let packet = self.discipline.dequeue(now, &mut Counted { meter: &mut meter, signals });
         meter.waiting(self.discipline.backlog(), now);
         if let Some(packet) = &packet {
-            // A process that woke late sends it sooner, by less than a packet in an entire contest.
+            // If this process woke late, the packet is sent faster. In an entire contest, that is
+            // less than a packet.
             meter.started(packet, now, now + self.rate.time_to_send(packet.len.into()));
         }
         packet
@@ -79,7 +78,7 @@ impl Control for Metered {
     }
 }
 
-/// Counts by cause, and forwards the signals.
+/// Counts drops and marks by cause, and forwards the signals.
 struct Counted<'a> {
     meter: &'a mut LinkMeter,
     signals: &'a mut dyn Signals,

@@ -1,13 +1,15 @@
-//! This machine's own TCP and UDP, in network namespaces, through the same compiled discipline.
+//! This machine's own TCP and UDP, in network namespaces, through the same compiled discipline as
+//! in the simulator.
 //!
 //! The hosts are separate [processes](fairwire_testbed::processes). They hand the gateway's two
 //! packet sockets to this process, which forwards every frame through the discipline. A
-//! [path](fairwire_testbed::path) between it and the sink gives each flow its round-trip time. The
-//! program must pass its `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
+//! [path](fairwire_testbed::path) between this process and the sink gives each flow its round-trip
+//! time. The program must pass its `lab-agent` command to
+//! [`agent::main`](fairwire_testbed::agent::main).
 //!
-//! Differences from the simulator: TCP is the kernel's, with selective acknowledgements and its own
-//! timers, whatever profile the scenario names. Only the congestion control and the segment length
-//! come from the scenario. Access links add only their delay.
+//! Differences from the simulator: TCP is the kernel's, with selective acknowledgements and the
+//! kernel's timers, whatever profile the scenario names. Only the congestion control and the
+//! segment length come from the scenario. Access links add only their delay.
 
 mod datapath;
 mod metered;

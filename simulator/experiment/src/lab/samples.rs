@@ -4,12 +4,10 @@ use crate::series::{Count, Rhythm, Snapshot};
 use fairwire_core::{Duration, FlowHash, Time};
 use fairwire_datapath::direction::Direction;
 
-/// The snapshots of a run.
 pub(super) struct Samples {
     rhythm: Rhythm,
     /// The flows, in the order of results.
     flows: Vec<FlowHash>,
-    /// The snapshots so far.
     pub(super) taken: Vec<Snapshot>,
 }
 
@@ -18,12 +16,10 @@ impl Samples {
         Samples { rhythm: Rhythm::new(every, until), flows, taken: Vec::new() }
     }
 
-    /// The time of the next snapshot in a run that began at `start`.
     pub(super) fn due(&self, start: Time) -> Time {
         self.rhythm.due(start)
     }
 
-    /// Takes a snapshot if one is due `now`.
     pub(super) fn take(&mut self, start: Time, now: Time, link: &Direction) {
         let Some(at) = self.rhythm.take(start, now) else { return };
         let flows = self.counts(link);

@@ -8,10 +8,9 @@ use fairwire_core::Time;
 use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::direction::Direction;
 
-/// The state from earlier views that the next one needs.
+/// The state that remains from one view to the next.
 pub(super) struct Views<'a> {
     plan: &'a ContestPlan,
-    /// The name of the link.
     label: &'a str,
     next: Time,
     before: Time,

@@ -12,7 +12,7 @@ use std::fmt;
 pub(super) struct Left {
     /// Bytes that the command's TCP has to send, or that are not acknowledged yet.
     bytes: u64,
-    /// Packets on the link away from the command.
+    /// Packets on the link from the command to the outside.
     packets: u64,
     /// Connections with data that the relay has not passed on.
     relayed: usize,
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_ms(10_000);
 impl Left {
     pub(super) const NOTHING: Left = Left { bytes: 0, packets: 0, relayed: 0 };
 
-    /// The remaining data, with `packets` on the link.
+    /// The data that has not arrived yet, if `packets` are on the link.
     pub(super) fn of(network: &Network, beyond: &Beyond, packets: u64) -> Self {
         let relayed = match beyond {
             Beyond::Relay(relay) => relay.sending(),
@@ -49,13 +49,13 @@ impl fmt::Display for Left {
 #[derive(Default)]
 pub(super) struct Progress {
     before: Option<Left>,
-    /// The fewest bytes so far, and when that was first observed.
+    /// The fewest remaining bytes so far, and the time when that was first observed.
     least: Option<(u64, Time)>,
 }
 
 impl Progress {
-    /// Is there nothing to wait for? Two consecutive checks must find nothing, because a connection
-    /// may be between the kernel and the relay.
+    /// Is there nothing more to wait for? One check that finds nothing is not enough, because a
+    /// connection may be between the kernel and the relay.
     pub(super) fn is_over(&mut self, left: Left, now: Time) -> bool {
         let is_empty = left == Left::NOTHING && self.before == Some(left);
         self.before = Some(left);

@@ -13,18 +13,16 @@ use fairwire_scenario::Scenario;
 use fairwire_sim::{Hop, LinkPlan};
 use fairwire_testbed::enclosure::MTU;
 
-/// The line in front of a command.
+/// The line between a command and the outside.
 pub struct Line {
     pub(super) to_command: OneWay,
     pub(super) away: OneWay,
 }
 
-/// One direction of the line.
 pub(super) struct OneWay {
     pub(super) plan: DirectionPlan,
-    /// `None` if nothing queues.
+    /// The rate and its changes; `None` if nothing queues.
     pub(super) rate: Option<Varying>,
-    /// The delay of the wire.
     pub(super) delay: Duration,
     /// The wire, if it has faults.
     pub(super) wire: Option<Wire>,
@@ -36,14 +34,14 @@ pub(super) struct Varying {
     pub(super) law: RateLaw,
 }
 
-/// The number of flows counted individually.
+/// The maximum number of flows that are counted separately.
 const FLOWS: usize = 4096;
 /// The pool of a direction without a queue, for the segments of all super-packets that arrive at
 /// once.
 const PASSING: PoolSize = PoolSize { frames: 4096, frame_bytes: MTU };
 
 /// The line of `scenario` under its first discipline: `[link]` leads to the command, and `[return]`
-/// away from it.
+/// leads from the command.
 ///
 /// # Errors
 /// If there are more links, or the discipline cannot be built.

@@ -1,4 +1,4 @@
-//! Views of both directions, for watching processes.
+//! Views of both directions, for processes that watch a shell.
 
 use super::Watched;
 use super::links::Varying;
@@ -12,23 +12,21 @@ use fairwire_wire::headers::{TCP, UDP};
 use std::cmp::Reverse;
 use std::fmt::Display;
 
-/// Sends views to the watchers.
 pub(super) struct Meter {
     watched: Watched,
     rates: [Option<Varying>; 2],
     start: Time,
-    /// The time of the latest view, and the accounts of both directions then.
+    /// The time of the latest view, and the accounts of both directions at that time.
     before: Time,
     accounts: [Vec<Account>; 2],
 }
 
-/// One direction, and the packets that its wire lost.
+/// A direction, and the number of packets that its wire lost.
 pub(super) struct Metered<'a> {
     pub(super) link: &'a Direction,
     pub(super) lost: u64,
 }
 
-/// The maximum number of flows in a view.
 const MAX_FLOWS: usize = 16;
 
 impl Meter {
@@ -37,7 +35,6 @@ impl Meter {
         Meter { watched, rates, start, before: start, accounts: Default::default() }
     }
 
-    /// Takes a view if one is due.
     pub(super) fn look(&mut self, now: Time, [down, up]: [Metered<'_>; 2]) {
         if now >= self.before + VIEW_EVERY && self.watched.has_viewers() {
             let links = vec![self.view(0, "down", down, now), self.view(1, "up", up, now)];

@@ -1,9 +1,9 @@
-//! A user's command behind a scenario's link: all its traffic passes a queue, a transmitter and a
+//! A user's command behind a scenario's link. All its traffic passes a queue, a transmitter and a
 //! wire in each direction.
 //!
 //! A [datapath](fairwire_datapath) forwards between two devices, each with a
 //! [wire](fairwire_testbed::path::WiredPort) behind it. Events are handled with their exact due
-//! times, however late this process wakes, so a busy machine does not reduce the rate. The
+//! times, even if this process wakes late, so a busy machine does not reduce the rate. The
 //! [enclosure](fairwire_testbed::enclosure) contains the devices and the command.
 
 mod drain;
@@ -40,11 +40,11 @@ pub struct ShellCommand {
     pub command: Vec<OsString>,
     /// A short description of the link, for a shell's prompt.
     pub prompt: String,
-    /// The destination of the link.
+    /// The network on the far side of the link.
     pub way: Way,
 }
 
-/// Why a command could not run behind a link, or not to its end.
+/// The reason why a command could not run behind a link, or not to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
     /// The scenario has more than one link per direction.
@@ -72,14 +72,14 @@ impl From<Trouble> for ShellError {
     }
 }
 
-/// The interval between checks for the end of the command.
 const LOOK: Duration = Duration::from_ms(20);
 
-/// Runs the command of `order` behind `line`, and returns its exit code once everything that it
-/// sent has arrived. `say` receives notes for the user before the start and after the end.
+/// Runs the command of `order` behind `line`, and returns the command's exit code once all data
+/// that it sent has arrived. `say` receives notes for the user before the start and after the end.
 ///
 /// This process must have only one thread. Ctrl-C is left to the command; SIGTERM and SIGHUP end
-/// both. After the command has ended, any of these signals ends the rest immediately.
+/// the command and this process. After the command has ended, any of these signals stops the wait
+/// for remaining data.
 pub fn run(order: &ShellCommand, line: Line, say: &mut dyn FnMut(&str)) -> Result<u8, ShellError> {
     let signals = Signals::listen().map_err(|source| system("listening to signals", source))?;
     let enclosure = Enclosure::new(order.way)?;
@@ -106,8 +106,8 @@ pub fn run(order: &ShellCommand, line: Line, say: &mut dyn FnMut(&str)) -> Resul
     Ok(signal.map_or(code, |signal| 128 + signal))
 }
 
-/// Continues until nothing is in transit, there is no more progress, or a signal has come. Returns
-/// the lost data, if any.
+/// Forwards until no data is in transit, there is no more progress, or a signal has arrived.
+/// Returns the lost data, if any.
 fn drained(
     passing: &mut Passing,
     left: &dyn Fn(u64) -> Left,
@@ -122,22 +122,20 @@ fn drained(
     Ok(Some(last).filter(|left| *left != Left::NOTHING))
 }
 
-/// The devices at the ends of the line.
 struct Ends {
     inside: Tun,
     outside: Tun,
 }
 
-/// The forwarding of the line.
 struct Passing {
-    /// The forward direction is towards the command.
+    /// The datapath, whose forward direction is towards the command.
     datapath: Datapath,
     wire: Wire<WiredPort<Tun>>,
     meter: Meter,
 }
 
 impl Passing {
-    /// The line's times start now.
+    /// Starts to forward over the line; its time begins now.
     fn new(Line { to_command, away }: Line, Ends { inside, outside }: Ends, watched: Watched) -> Self {
         let plan = DatapathPlan { forward: to_command.plan, backward: away.plan };
         let (mut datapath, start) = (Datapath::new(plan), clock::now());
@@ -152,8 +150,8 @@ impl Passing {
         Passing { datapath, wire, meter: Meter::new(watched, rates, start) }
     }
 
-    /// Forwards until `is_over`, which is called regularly with the time and the number of packets
-    /// in transit from the command.
+    /// Forwards until `is_over` returns true. It is called regularly with the time and the number
+    /// of packets in transit from the command.
     fn until(&mut self, is_over: &mut dyn FnMut(Time, u64) -> bool) -> Result<(), PortError> {
         let Passing { datapath, wire, meter } = self;
         emulate(datapath, wire, &mut |now, datapath, wire| {
@@ -167,7 +165,7 @@ impl Passing {
 }
 
 /// Provides the outside network, and returns the command's name server; `None` to keep the
-/// machine's own.
+/// machine's.
 fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Option<Ipv4Addr>, ShellError> {
     let address = enclosure.place.outside();
     match &enclosure.beyond {
@@ -192,19 +190,18 @@ fn open_beyond(enclosure: &Enclosure, say: &mut dyn FnMut(&str)) -> Result<Optio
     }
 }
 
-/// A name server on a loopback address of this machine is unreachable from another host, so
-/// `address` replaces it.
+/// The replacement for a name server on a loopback address of this machine, which another host
+/// cannot reach.
 fn local_names(address: Ipv4Addr) -> Option<Ipv4Addr> {
     let is_local = name_server().is_some_and(|server| server.is_loopback());
     let served = || serve_names(listen_for_names(address).ok()?).ok();
     is_local.then(served).flatten().map(|()| address)
 }
 
-/// The environment variables of the command.
 fn environment(order: &ShellCommand, enclosure: &Enclosure) -> Vec<(String, String)> {
     let before = std::env::var(PROMPT).unwrap_or_default();
     let prompt = format!("{before}[{}] ", order.prompt);
-    // For bash: once, before the first prompt.
+    // Bash runs this once, before the first prompt.
     let once = format!("PS1=\"{prompt}$PS1\" PROMPT_COMMAND=");
     vec![
         (PROMPT.into(), prompt),
@@ -213,7 +210,7 @@ fn environment(order: &ShellCommand, enclosure: &Enclosure) -> Vec<(String, Stri
     ]
 }
 
-/// The text before the prompt of a nested shell.
+/// The variable with the text before the prompt of a nested shell.
 const PROMPT: &str = "FAIRWIRE_LAB";
 
 fn system(operation: &'static str, source: io::Error) -> ShellError {

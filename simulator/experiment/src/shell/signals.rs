@@ -5,10 +5,10 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The numbers of received signals.
+/// The signals received since they were last read.
 pub(super) struct Signals {
     ends: Arc<AtomicUsize>,
-    /// Ctrl-C and Ctrl-\, which belong to the command while it runs.
+    /// Ctrl-C or Ctrl-\, which belong to the command while it runs.
     interrupts: Arc<AtomicUsize>,
 }
 
@@ -25,12 +25,11 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The number of a signal that requests the end, if received since the last call.
+    /// The number of a signal that requests the end, if one was received since the last call.
     pub(super) fn end(&self) -> Option<u8> {
         u8::try_from(self.ends.swap(0, Ordering::Relaxed)).ok().filter(|signal| *signal > 0)
     }
 
-    /// Has Ctrl-C or Ctrl-\ come since the last call?
     pub(super) fn is_interrupted(&self) -> bool {
         self.interrupts.swap(0, Ordering::Relaxed) > 0
     }

@@ -8,13 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The watchers of this process: processes of the same user in the same network namespace.
+/// The processes that watch this one. They have the same user and the same network namespace.
 #[derive(Clone, Debug)]
 pub struct Watched(Arc<Mutex<Vec<UnixStream>>>);
 
-/// The maximum number of watchers.
 const MAX_VIEWERS: usize = 16;
-/// The name before the number of the watched process.
+/// The prefix of a socket's name, before the number of the watched process.
 const NAME: &str = "fairwire-lab-shell-";
 /// The list of sockets of this network namespace.
 const SOCKETS: &str = "/proc/self/net/unix";
@@ -35,12 +34,13 @@ impl Watched {
         Ok(watched)
     }
 
-    /// A socket without a file has no permissions, so the kernel identifies the peer.
+    /// Adds `viewer` if its process has the same user. A socket without a file has no permissions,
+    /// so the kernel identifies the process.
     fn add(&self, viewer: UnixStream) {
         let is_own = rustix::net::sockopt::socket_peercred(&viewer)
             .is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root());
         let mut viewers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // A viewer that does not read is dropped: packets never wait for it.
+        // A viewer that does not read is dropped, because packets must never wait for it.
         if is_own && viewers.len() < MAX_VIEWERS && viewer.set_nonblocking(true).is_ok() {
             viewers.push(viewer);
         }
@@ -51,7 +51,6 @@ impl Watched {
         !self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_empty()
     }
 
-    /// Sends `view` to the watchers.
     pub(super) fn show(&self, view: View) {
         let line = serde_json::to_string(&view).expect("a view is plain data") + "\n";
         let mut viewers = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -10,19 +10,18 @@ use crate::layout::{Bounds, Columns, Place, Plot};
 use crate::number::number;
 use crate::panel::{Kind, Line, Mark, Panel};
 
-/// The height of a row of a heat map.
 pub(super) const ROW: f64 = 13.0;
 const GRID: Stroke = Stroke { colour: [222, 222, 222], width: 0.4, dash: &[] };
 const EDGE: Stroke = Stroke { colour: BLACK, width: 0.6, dash: &[] };
 const REFERENCE: Stroke = Stroke { colour: [105, 105, 105], width: 0.7, dash: &[3.0, 2.0] };
-/// The darkest cell of a heat map.
+/// The colour of the darkest cell of a heat map.
 const DARK: Rgb = [0, 68, 110];
 /// The angle of slanted names, in degrees counterclockwise.
 const SLANT: f64 = 35.0;
 /// The number of marks from which only the line is drawn.
 const MANY: usize = 60;
 
-/// The width of everything left of the vertical axis.
+/// The width of the ticks and numbers left of the vertical axis.
 pub(super) fn ticks_width(ruler: &Ruler, panel: &Panel) -> f64 {
     upward(panel).iter().map(|name| ruler.width(name, SIZE)).fold(0.0, f64::max).min(80.0)
 }
@@ -164,7 +163,7 @@ fn lines(page: &mut Page, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// The line through its marks, broken at those that cannot be drawn.
+/// The path of a line through its marks, interrupted where a mark cannot be drawn.
 fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
     let mut path = Vec::new();
     let mut last: Option<Place> = None;
@@ -176,7 +175,7 @@ fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
         let here = Place { x: plot.x(mark.x), y: plot.y_beyond(mark.y).clamp(-1e4, 1e4) };
         match last {
             None => path.push(Step::To(here)),
-            // A shorter distance is invisible.
+            // A step this short would be invisible.
             Some(last) if (last.x - here.x).abs() + (last.y - here.y).abs() < 0.05 => continue,
             Some(last) if panel.kind == Kind::Steps => {
                 path.extend([Step::Line(Place { y: last.y, ..here }), Step::Line(here)]);
@@ -188,7 +187,7 @@ fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
     path
 }
 
-/// The range of the line under other settings.
+/// Draws the range of the line under other settings.
 fn band(page: &mut Page, panel: &Panel, line: &Line, plot: &Plot) {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<[Place; 2]> = drawn
@@ -201,7 +200,6 @@ fn band(page: &mut Page, panel: &Panel, line: &Line, plot: &Plot) {
     }
 }
 
-/// The intervals of `mark`, with a cap at each end inside the plot.
 fn whiskers(page: &mut Page, mark: &Mark, plot: &Plot, colour: Rgb) {
     let thin = Stroke { colour, width: 0.6, dash: &[] };
     interval(page, mark, plot, plot.x(mark.x), thin, 1.8);

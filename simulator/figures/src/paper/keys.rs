@@ -7,19 +7,17 @@ use super::sheet::{Anchor, BLACK, Stroke};
 use crate::layout::Place;
 use crate::panel::{Kind, Line, Panel};
 
-/// The length of the sample of a line.
+/// The length of the sample line in a key.
 const SAMPLE: f64 = 18.0;
-/// The gap between keys.
 const APART: f64 = 8.0;
 
-/// Do these two panels have the same keys?
 pub(super) fn are_alike(one: &Panel, other: &Panel) -> bool {
     let key = |line: &Line| (line.label.clone(), line.colour, line.is_dashed, line.is_limit);
     one.kind == other.kind && one.lines.iter().map(key).eq(other.lines.iter().map(key))
 }
 
-/// Does it need keys? A table has the names of lines in its rows, and a single unnamed line needs
-/// none.
+/// Does the panel need keys? A table has the names of lines in its rows, and a single unnamed line
+/// needs none.
 fn has_keys(panel: &Panel) -> bool {
     !panel.is_table() && panel.lines.iter().any(|line| !line.label.is_empty())
 }
@@ -75,7 +73,7 @@ fn sample(page: &mut Page, kind: Kind, line: &Line, at: Place) {
     }
 }
 
-/// A bar of `line`, tinted and hatched, so bars differ in grey.
+/// Draws a bar of `line`, tinted and hatched, so bars can be distinguished in grey.
 pub(super) fn bar(page: &mut Page, line: &Line, area: [f64; 4]) {
     let colour = shapes::colour(line);
     let part = [1.0, 0.25, 0.5, 0.12, 0.35][line.colour % 5];

@@ -1,9 +1,9 @@
 //! Figures for papers: in column width with 7-point letters, as SVG, as PDF with the font embedded,
 //! or as pgfplots.
 //!
-//! They show the same [`Panel`]s as those for screens, with their own layout: one width, letters
-//! readable at that size, keys above the data. Dashes, markers and hatching differ as well as
-//! colours, so a figure reads in grey.
+//! They show the same [`Panel`]s as figures for screens, but with another layout: one width,
+//! letters readable at that size, keys above the data. Lines differ in dashes, markers and hatching
+//! as well as in colour, so a figure can be read in grey.
 
 mod draw;
 mod font;
@@ -29,13 +29,13 @@ impl Figure<'_> {
         self.sheet(paper).svg()
     }
 
-    /// Renders the figure for paper as a PDF of one page of its size.
+    /// Renders the figure for paper as a PDF with one page, which is as large as the figure.
     pub fn paper_pdf(&self, paper: Paper) -> Vec<u8> {
         pdf::file(&self.sheet(paper))
     }
 
     /// Renders the figure as a `tikzpicture` for LaTeX. A comment at the top lists the packages
-    /// that it needs.
+    /// that the picture needs.
     pub fn tex(&self, paper: Paper) -> String {
         tex::picture(self.title, &self.drawn(Setting::Alone), paper)
     }
@@ -79,7 +79,7 @@ impl Figure<'_> {
     }
 }
 
-/// The positions of panels: all start at the same distance from their column's left edge.
+/// The positions of panels. All plots have the same distance from their column's left edge.
 struct Places {
     columns: usize,
     /// The width of a column of panels.
@@ -98,7 +98,8 @@ impl Places {
         Places { columns, outer: paper.width.points() / columns as f64, left, width: paper.width }
     }
 
-    /// The width of a plot. Half of the last number on its axis may extend beyond it.
+    /// The width of a plot. The last number on the axis may extend beyond the plot by half its
+    /// width.
     fn inner(&self) -> f64 {
         self.outer - self.left - 10.0
     }

@@ -34,19 +34,16 @@ pub struct Paper {
     pub is_bare: bool,
 }
 
-/// The font size, points.
 pub(super) const SIZE: f64 = 7.0;
 /// The line spacing.
 pub(super) const LINE: f64 = 9.0;
-/// The margin at the edges.
 pub(super) const MARGIN: f64 = 2.0;
 
-/// Does it have a title to draw? Several panels need theirs to be distinguishable.
+/// Is the title of the panel drawn? Several panels need titles to be distinguishable.
 pub(super) fn has_title(panel: &Panel, panels: usize, paper: Paper) -> bool {
     !panel.title.is_empty() && (panels > 1 || !paper.is_bare)
 }
 
-/// A sheet in progress.
 pub(super) struct Page {
     pub(super) ruler: Ruler,
     pub(super) sheet: Sheet,

@@ -26,7 +26,7 @@ const IDENTITY: SystemInfo<'static> =
 /// The name of the font in the page's resources.
 const F: Name<'static> = Name(b"F");
 
-/// `sheet` as a single-page file of its size.
+/// `sheet` as a PDF with one page, which is as large as the sheet.
 pub(super) fn file(sheet: &Sheet) -> Vec<u8> {
     let mut glyphs = Glyphs { face: font::face(), mapped: GlyphRemapper::new(), letters: BTreeMap::new() };
     let content = content(sheet, &mut glyphs);
@@ -46,12 +46,11 @@ pub(super) fn file(sheet: &Sheet) -> Vec<u8> {
     pdf.finish()
 }
 
-/// The glyphs in use.
 struct Glyphs {
     face: Face<'static>,
-    /// Their numbers in the embedded font.
+    /// The glyphs' numbers in the embedded font.
     mapped: GlyphRemapper,
-    /// The character and the width of each, by its embedded number.
+    /// The character and the width of each glyph, by its number in the embedded font.
     letters: BTreeMap<u16, (char, f64)>,
 }
 

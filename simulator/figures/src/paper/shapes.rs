@@ -6,7 +6,7 @@ use crate::marker::{rhombus, triangle};
 use crate::panel::Line;
 use crate::style::PALETTE;
 
-/// One per colour, so lines differ in grey.
+/// The dashes of lines, one pattern per colour, so lines can be distinguished in grey.
 const DASHES: [&[f64]; 9] = [
     &[],
     &[4.0, 1.6],
@@ -32,7 +32,7 @@ fn palette(number: usize) -> Rgb {
     [0, 2, 4].map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap_or(0))
 }
 
-/// `colour` mixed with white, in this proportion.
+/// `colour` mixed with white; `part` is the fraction of `colour`.
 pub(super) fn tint(colour: Rgb, part: f64) -> Rgb {
     [0, 1, 2].map(|at| {
         let (full, none) = (f64::from(colour[at]), f64::from(WHITE[at]));
@@ -48,7 +48,6 @@ pub(super) fn stroke(line: &Line) -> Stroke {
     Stroke { colour: colour(line), width: 1.0, dash: DASHES[place % DASHES.len()] }
 }
 
-/// The outline of `line`'s marker.
 pub(super) fn marker(line: &Line, at: Place, r: f64) -> Vec<Step> {
     let s = 0.9 * r;
     match line.colour % 5 {
@@ -60,20 +59,19 @@ pub(super) fn marker(line: &Line, at: Place, r: f64) -> Vec<Step> {
     }
 }
 
-/// An outline with these corners.
 pub(super) fn polygon(corners: &[Place]) -> Vec<Step> {
     let first = corners.first().map(|at| Step::To(*at));
     let others = corners.iter().skip(1).map(|at| Step::Line(*at));
     first.into_iter().chain(others).chain([Step::Close]).collect()
 }
 
-/// A rectangle: left, top, right, bottom.
+/// A rectangle with the edges left, top, right and bottom.
 pub(super) fn rectangle([left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
     let corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
     polygon(&corners.map(|[x, y]| Place { x, y }))
 }
 
-/// Four Bézier curves, off by at most 0.03 % of the radius.
+/// A circle as four Bézier curves, off by at most 0.03 % of the radius.
 fn circle(at: Place, r: f64) -> Vec<Step> {
     let Place { x, y } = at;
     let k = 0.5523 * r;
@@ -96,7 +94,7 @@ pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> V
     let slanted = |line: &mut dyn FnMut(Place, Place), is_rising: bool| {
         let count = ((width + height) / APART) as usize;
         for at in 1..=count {
-            // Each stroke leads from the left or upper edge to the right or lower one.
+            // Each stroke leads from the left or upper edge to the right or lower edge.
             let along = at as f64 * APART;
             let (x0, y0) = if along <= height { (0.0, along) } else { (along - height, height) };
             let (x1, y1) = if along <= width { (along, 0.0) } else { (width, along - width) };

@@ -19,12 +19,11 @@ pub(super) enum Step {
     Close,
 }
 
-/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Stroke {
     pub colour: Rgb,
     pub width: f64,
-    /// Lengths of dashes and gaps in turn; empty for a solid line.
+    /// The lengths of dashes and gaps, alternating; empty for a solid line.
     pub dash: &'static [f64],
 }
 

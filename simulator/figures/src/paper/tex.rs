@@ -11,12 +11,9 @@ use std::fmt::Write;
 
 /// The dashes of lines by colour, in TikZ's names.
 const DASHES: [&str; 5] = ["solid", "dashed", "densely dotted", "dash dot", "loosely dashed"];
-/// The markers by colour.
 const MARKERS: [&str; 5] = ["*", "square*", "triangle*", "diamond*", "pentagon*"];
-/// The hatching of bars by colour; the first has none.
 const PATTERNS: [&str; 5] = ["", "north east lines", "north west lines", "crosshatch", "horizontal lines"];
 
-/// The picture of these panels.
 pub(super) fn picture(title: &str, panels: &[Panel], paper: Paper) -> String {
     let columns = if paper.width == Width::TwoColumns && panels.len() > 1 { 2 } else { 1 };
     let width = paper.width.points() / columns as f64;
@@ -53,7 +50,7 @@ fn panel(out: &mut String, panel: &Panel, has_title: bool, has_keys: bool) {
         format!("ylabel={{{}}}", escaped(&panel.y.label)),
     ];
     if has_title {
-        // Above the keys, if any.
+        // The title must be above the keys.
         let lift = if has_keys && !panel.is_table() { "title style={yshift=10bp}, " } else { "" };
         options.push(format!("{lift}title={{{}}}", escaped(&panel.title)));
     }
@@ -129,7 +126,6 @@ fn rows(panel: &Panel) -> Vec<String> {
     options
 }
 
-/// The options of a line, and its points.
 fn plot(out: &mut String, panel: &Panel, line: &Line) {
     let colour =
         if line.is_limit { "gray".into() } else { format!("fairwire{}", line.colour % PALETTE.len()) };
@@ -197,7 +193,7 @@ fn grid(out: &mut String, panel: &Panel) {
     out.push_str("\n};\n");
 }
 
-/// Six digits: more than a picture shows.
+/// A number with six digits, which is more than a picture can show.
 fn short(value: f64) -> String {
     match value {
         0.0 => "0".into(),
@@ -210,7 +206,6 @@ fn braced(text: &str) -> String {
     format!("{{{}}}", escaped(text))
 }
 
-/// Text with TeX's special characters escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

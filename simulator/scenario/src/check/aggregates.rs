@@ -1,4 +1,4 @@
-//! Aggregates: their names, their contracts, and that they do not overlap.
+//! Checks the names and contracts of aggregates, and that aggregates do not overlap.
 
 use super::{Check, Checked, FASTEST, bps};
 use crate::aggregate;

@@ -1,4 +1,4 @@
-//! Checks how close stages must be.
+//! Checks the required agreement of stages.
 
 use super::{Check, Checked};
 use crate::agree::AgreeSpec;
@@ -6,7 +6,7 @@ use crate::fault::{missing, refused, unknown};
 use fairwire_metrics::agreement::is_called;
 
 impl Check<'_> {
-    /// Names of stages are checked by the code that knows them: see
+    /// Checks an entry. The code that knows the stages checks their names: see
     /// [`Scenario::unknown_stage`](crate::Scenario::unknown_stage).
     pub(super) fn agreement(&self, at: usize, agree: &AgreeSpec, measures: &[String]) -> Checked {
         let path = |key: &str| format!("agree.{at}.{key}");

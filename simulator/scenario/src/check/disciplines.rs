@@ -1,4 +1,4 @@
-//! The disciplines compared, those of single links, and their parameters.
+//! Checks the disciplines compared, the disciplines of single links, and their parameters.
 
 use super::{Check, Checked};
 use crate::build;
@@ -9,7 +9,7 @@ use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{BadParameter, BuildError, UnknownDiscipline};
 use fairwire_document::shortened;
 
-/// The droppers that a scheduler can serve.
+/// The allowed disciplines with a scheduler.
 const A_DROPPER: &str = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
 
 impl Check<'_> {
@@ -46,7 +46,8 @@ impl Check<'_> {
         self.base(topology)
     }
 
-    /// Checks the tables `[discipline.<name>]` that no discipline here takes unchanged.
+    /// Checks the `[discipline.<name>]` tables, including values that no discipline here takes
+    /// unchanged.
     fn base(&self, topology: &Topology) -> Checked {
         let of_queues = topology.queues.iter().filter_map(|queue| queue.own.as_ref());
         let uses = self.own.iter().chain(of_queues);
@@ -59,13 +60,13 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that the name exists.
     fn named(&self, path: &str, compared: &Compared) -> Checked {
         catalogue::find(compared.name()).map_err(|_| self.unknown_discipline(path, compared.name()))?;
         Ok(())
     }
 
-    /// Results are looked up by label, and an expectation is for one label.
+    /// Checks that each label is unique, because results and expectations refer to disciplines by
+    /// label.
     fn label(&self, at: usize, compared: &Compared) -> Checked {
         let label = compared.label();
         let key = if compared.label.is_some() { ".label" } else { "" };
@@ -94,8 +95,8 @@ impl Check<'_> {
         unknown(path, "discipline", name, labels.chain(catalogue::allowed(name)).map(Into::into).collect())
     }
 
-    /// Checks the discipline's parameters, so a run cannot fail on them. It is not built, to save
-    /// its memory.
+    /// Checks the discipline's parameters, so a run cannot fail because of them. The discipline is
+    /// not built, to save memory.
     fn parameters(&self, path: &str, compared: &Compared, topology: &Topology, at: usize) -> Checked {
         let has_own = compared.choice.parameters().is_some();
         if let Ok(Some(buffer)) =

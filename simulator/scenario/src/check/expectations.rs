@@ -46,7 +46,7 @@ impl Check<'_> {
         self.measure("lesson.measure", measure, measures)
     }
 
-    /// Checks that a measure is compared with a different one, and that it exists.
+    /// Checks that the other measure exists, and is not the same measure under the same discipline.
     fn other(&self, path: &str, expect: &ExpectSpec, other: &OtherSpec, measures: &[String]) -> Checked {
         let key = |key: &str| format!("{path}.{key}");
         self.known(&key("discipline"), &other.discipline)?;

@@ -15,7 +15,7 @@ use fairwire_parameters::OutOfRange;
 use fairwire_tcp::{Config, Processing, Recovery};
 use std::ops::RangeInclusive;
 
-/// Each flow takes about 2 kB in the simulator: a million of them are 2 GB.
+/// The maximum number of flows. Each takes about 2 kB in the simulator, so a million take 2 GB.
 const MAX_FLOWS: u64 = 1_000_000;
 /// The largest IP packet (RFC 791, section 3.1).
 const MAX_PACKET: u64 = 65_535;
@@ -131,8 +131,8 @@ impl Check<'_> {
         })
     }
 
-    /// Some controllers must know which segments arrived, such as BBR, which models the network
-    /// from them.
+    /// Checks that TCP has selective acknowledgements if its controller needs to know which
+    /// segments arrived. BBR does, to model the network.
     fn has_sack_where_needed(&self, path: &str, tcp: &TcpSpec, config: &Config) -> Checked {
         let needing = tcp.control.as_ref().filter(|control| control.about().needs_sack);
         let Some(control) = needing.filter(|_| !matches!(config.recovery, Recovery::Sack | Recovery::Rack))

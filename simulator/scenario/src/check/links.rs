@@ -1,4 +1,4 @@
-//! The links, and the nodes between them.
+//! Checks the links, and the nodes between them.
 
 use super::{Check, Checked, FASTEST, MAX_DELAY, bps};
 use crate::fault::{missing, refused};
@@ -6,7 +6,7 @@ use crate::links::{LinkSpec, Links, NetworkLinkSpec};
 use fairwire_core::{Duration, Rate};
 use fairwire_laws::spec::Quantity;
 
-/// Routes are searched among all nodes, for each group.
+/// The maximum number of nodes; each group searches for routes among all of them.
 const MAX_NODES: usize = 1000;
 
 impl Check<'_> {
@@ -45,7 +45,7 @@ impl Check<'_> {
         link.back.as_ref().map_or(Ok(()), |back| self.part(&format!("{path}.back"), back.rate, back.delay))
     }
 
-    /// Names of nodes become names of links.
+    /// Checks the names of nodes, which form the names of links.
     fn nodes(&self) -> Checked {
         let nodes = &self.spec.nodes;
         self.within("nodes", nodes.len(), 2..=MAX_NODES)?;
@@ -64,7 +64,7 @@ impl Check<'_> {
         self.within(&format!("{path}.delay"), delay, Duration::ZERO..=MAX_DELAY)
     }
 
-    /// A link with only some of its settings.
+    /// Checks a link that has only some settings.
     fn part(&self, path: &str, rate: Option<Quantity<Rate>>, delay: Option<Quantity<Duration>>) -> Checked {
         self.line(path, rate.map_or(bps(1), |rate| rate.0), delay.map_or(Duration::ZERO, |delay| delay.0))
     }

@@ -24,7 +24,7 @@ use fairwire_document::{is_printable, shortened};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Eleven days. More indicates a wrong unit.
+/// The longest run: eleven days. A longer one indicates a wrong unit.
 const MAX_RUN: Duration = Duration::from_secs(1_000_000);
 
 /// Checks the whole scenario, and reports the first mistake.
@@ -53,8 +53,8 @@ pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
     Ok(topology)
 }
 
-/// Checks the disciplines of `spec`, which replace those of the file, `own`, in this run. The rest
-/// was already checked, with `own`, and has this `topology`.
+/// Checks the disciplines of `spec`, which replace `own`, the disciplines of the file, in this run.
+/// The rest was already checked together with `own`, and has this `topology`.
 pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
     Check { spec, own }.compared(topology)
 }
@@ -94,7 +94,7 @@ impl Check<'_> {
         Err(refused(path, format!("`{}`", shortened(text)), why, allowed))
     }
 
-    /// Checks a bound: any number is allowed, but not-a-number and infinities are not.
+    /// Checks that a bound is a finite number.
     fn finite(&self, path: &str, value: Option<f64>) -> Checked {
         let why = match value {
             Some(value) if value.is_nan() => "that is not a number",

@@ -8,7 +8,7 @@ use fairwire_core::Duration;
 use fairwire_sim::Source;
 use fairwire_sim::app::{Replay, Traffic};
 
-/// Each on-time of a flow needs the memory of a flow.
+/// The maximum number of on-times, because each needs as much memory as a flow.
 const MAX_ON_TIMES: u64 = 1000;
 
 impl Check<'_> {
@@ -58,7 +58,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that a capture that does not repeat is not on after its end.
+    /// Checks that a flow is off after the end of its capture, unless the capture repeats.
     pub(super) fn lasts(&self, path: &str, flow: &FlowSpec, sends: &Sends) -> Checked {
         let Source::Datagrams { traffic: Traffic::Replay(Replay { packets, speed, repeats: false }), .. } =
             &sends.source

@@ -1,4 +1,5 @@
-//! Checks the outputs in addition to the report. The code that writes a file checks whether it can.
+//! Checks the outputs in addition to the report. The code that writes a file checks whether it can
+//! be written.
 
 use super::{Check, Checked};
 use crate::fault::refused;

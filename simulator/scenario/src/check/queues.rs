@@ -8,14 +8,15 @@ use crate::topology::{QueuePlan, Topology};
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, RateLaw};
 
-/// Four million slots of about 150 bytes, allocated at the start of each concurrent run.
+/// The maximum number of slots of a buffer. Each takes about 150 bytes, allocated at the start of
+/// each concurrent run.
 const MAX_SLOTS: u32 = 1 << 22;
-/// A run longer than this, in packets of the bottleneck, indicates a wrong unit: at ten million a
-/// second, it takes a day.
+/// The longest run, in packets of all queues; a longer one indicates a wrong unit. At ten million
+/// packets a second, it takes a day.
 const MAX_PACKETS: f64 = 1e12;
 
 impl Check<'_> {
-    /// Checks that the mean of a trace, and each rate of a pattern, is in the range of `rate`.
+    /// Checks that the mean of a trace, and each rate of a pattern, is in the allowed range.
     pub(super) fn rates(&self, topology: &Topology) -> Checked {
         for queue in &topology.queues {
             let rate = match &queue.law {
@@ -36,8 +37,8 @@ impl Check<'_> {
         self.length(topology)
     }
 
-    /// All slots of a buffer are allocated when a run starts: one per packet, or one per 28 B of a
-    /// limit in bytes.
+    /// Checks the memory of a buffer. All its slots are allocated when a run starts: one per
+    /// packet, or one per 28 B of a limit in bytes.
     pub(super) fn memory(&self, path: &str, buffer: Amount, queue: &QueuePlan) -> Checked {
         if buffer.limit(queue.rate).max_packets() <= MAX_SLOTS {
             return Ok(());
@@ -48,7 +49,8 @@ impl Check<'_> {
         Err(refused(path, buffer, why, format!("at most {MAX_SLOTS} packets, or {megabytes} MB")))
     }
 
-    /// A buffer that some packet can never enter starves its flow under any discipline.
+    /// Checks that each packet fits into the buffer. Otherwise its flow would starve under any
+    /// discipline.
     fn room(&self, topology: &Topology, at: usize) -> Checked {
         let QueuePlan { rate, buffer, path, .. } = &topology.queues[at];
         let room = buffer.limit(*rate).max_bytes();
@@ -62,8 +64,8 @@ impl Check<'_> {
         Err(refused(format!("{path}.buffer"), buffer, why, allowed))
     }
 
-    /// Checks that a run can process the packets of all queues together, each at its mean rate
-    /// throughout.
+    /// Checks that a run can process the packets of all queues together, if each queue is busy
+    /// throughout at its mean rate.
     fn length(&self, topology: &Topology) -> Checked {
         let per_second = |(at, queue): (usize, &QueuePlan)| {
             let bytes = topology.passing[at].packet_bytes;

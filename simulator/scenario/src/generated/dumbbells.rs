@@ -1,5 +1,5 @@
 //! A dumbbell of dumbbells: two hubs with a link between them, and equally many branches at each
-//! hub, each with its own link and hosts.
+//! hub. Each branch has its own link and hosts.
 
 use super::{About, Ends, Layout, Line, NetworkSpec, check_nodes};
 use crate::impair::ImpairSpec;
@@ -24,8 +24,8 @@ pub struct DumbbellsSpec {
     pub branches: Option<u32>,
     /// The hosts at each switch.
     ///
-    /// The first half of all hosts is on the left. Each has a counterpart on the right, half the
-    /// number of hosts further.
+    /// The first half of all hosts is on the left. Each has a counterpart on the right, whose
+    /// number is higher by half the number of hosts.
     #[parameter(required, min = 1, max = 10000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.
@@ -46,7 +46,7 @@ pub struct DumbbellsSpec {
     /// The capacity of the queue at each link, in each direction.
     #[parameter(required)]
     pub buffer: Option<Quantity<Room>>,
-    /// What the wire behind each link does to packets, in each direction.
+    /// The faults of the wire behind each link, in each direction.
     #[parameter(unset = "nothing", unit = "table")]
     pub impair: Option<ImpairSpec>,
 }
@@ -67,7 +67,6 @@ impl NetworkSpec for DumbbellsSpec {
     }
 }
 
-/// A valid dumbbell of dumbbells.
 #[derive(Clone, Copy, Debug)]
 struct Dumbbells {
     /// The switches at each hub.
@@ -82,7 +81,7 @@ struct Dumbbells {
 const HUBS: [&str; 2] = ["left", "right"];
 
 impl Dumbbells {
-    /// Switches of both sides; those on the left come first.
+    /// The switches of both sides; those on the left come first.
     fn branches(&self) -> u32 {
         2 * self.branches
     }
@@ -91,8 +90,8 @@ impl Dumbbells {
         switch / self.branches
     }
 
-    /// The types of links follow one another: the outer one, from switches, to switches, from
-    /// hosts, to hosts.
+    /// The number of the first link of a type. The types follow one another: the outer link, from
+    /// switches, to switches, from hosts, to hosts.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 => 0,
@@ -136,7 +135,7 @@ impl Layout for Dumbbells {
         self.buffer
     }
 
-    /// There is only one path.
+    /// Two hosts have only one path.
     fn add_route(&self, Ends { from, to, .. }: Ends, route: &mut Vec<u32>) {
         let [switch, far] = [from, to].map(|host| host / self.per_switch);
         route.push(self.first(3) + from);

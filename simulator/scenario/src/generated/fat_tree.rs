@@ -43,10 +43,10 @@ pub struct FatTreeSpec {
     /// The propagation delay of each link, one way.
     #[parameter(required, max = "1 h")]
     pub delay: Option<Quantity<Duration>>,
-    /// How much may wait at each link, in each direction.
+    /// The capacity of the queue at each link, in each direction.
     #[parameter(required)]
     pub buffer: Option<Quantity<Room>>,
-    /// What the wire behind each link does to packets, in each direction.
+    /// The faults of the wire behind each link, in each direction.
     #[parameter(unset = "nothing", unit = "table")]
     pub impair: Option<ImpairSpec>,
 }
@@ -54,14 +54,14 @@ pub struct FatTreeSpec {
 /// How the upward path is chosen.
 #[word]
 pub enum RouteBy {
-    /// By a hash of the flow at each switch, as in real switches (ECMP, RFC 2992); its
+    /// By a hash of the flow at each switch, as in real switches (ECMP, RFC 2992). A flow's
     /// acknowledgements have another hash. The hash does not depend on the seed.
     #[default]
     Flow,
     /// Only by the destination: at the edge by its port, and at the aggregation by its edge switch.
-    /// All packets to one host take the same downward path. If each host sends to the one a fixed
-    /// number of positions further, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson
-    /// and Lang 2010).
+    /// All packets to one host take the same downward path. No two flows share a link if each host
+    /// sends to the one a fixed number of positions further (D-mod-K; Zahavi, Johnson, Kerbyson and
+    /// Lang 2010).
     Destination,
 }
 
@@ -89,10 +89,10 @@ impl NetworkSpec for FatTreeSpec {
 /// A valid fat-tree.
 #[derive(Clone, Copy, Debug)]
 struct FatTree {
-    /// Half of a switch's ports: the upward ones.
+    /// Half the number of a switch's ports: the ports that lead upwards.
     half: u32,
     per_edge: u32,
-    /// Rates of hosts' links, and of those between switches.
+    /// The rates of hosts' links, and of links between switches.
     rates: [Rate; 2],
     route_by: RouteBy,
     delay: Duration,
@@ -101,7 +101,7 @@ struct FatTree {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
-    /// Its edge switch, numbered among all.
+    /// The edge switch of the port, numbered among all edge switches.
     edge: u32,
     /// Its port there.
     port: u32,
@@ -112,12 +112,13 @@ impl FatTree {
         2 * self.half
     }
 
-    /// Edge switches; there are as many aggregation switches.
+    /// The number of edge switches, which is also that of aggregation switches.
     fn edges(&self) -> u32 {
         self.pods() * self.half
     }
 
-    /// Cables between edge and aggregation; there are as many between aggregation and core.
+    /// The number of cables between edge and aggregation, which is also that between aggregation
+    /// and core.
     fn cables(&self) -> u32 {
         self.edges() * self.half
     }
@@ -126,8 +127,8 @@ impl FatTree {
         Port { edge: host / self.per_edge, port: host % self.per_edge }
     }
 
-    /// The six types of links follow one another: from hosts, to hosts, up to aggregation, down
-    /// from it, up to the core, down from it.
+    /// The number of the first link of a type. The six types follow one another: from hosts, to
+    /// hosts, up to aggregation, down to the edge, up to the core, down to aggregation.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 | 1 => kind * self.hosts(),
@@ -223,8 +224,8 @@ mod tests {
 
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
-        // Section 3: k = 48 supports 27 648 hosts. There are five k²/4 switches, and a cable for
-        // each port of a layer, in both directions.
+        // Section 3: with k = 48, there are 27 648 hosts. There are five k²/4 switches, and a cable
+        // for each port of a layer, in both directions.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
         assert_eq!(tree48.links(), 2 * 3 * 27_648);
@@ -262,7 +263,7 @@ mod tests {
         };
         let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
         assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
-        // 1000 ± 4 sd of a binomial with p = 1/4.
+        // The expected number is 1000 ± 4 standard deviations of a binomial with p = 1/4.
         assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 

@@ -1,8 +1,8 @@
-//! Generated networks: a few numbers describe them completely, and flows between their hosts follow
-//! a pattern.
+//! Generated networks, which a few numbers describe completely, and whose flows follow a pattern of
+//! hosts.
 //!
-//! Only what flows need is computed: a path is arithmetic on the numbers of its ends, and unused
-//! links are not created.
+//! Only the links that flows need are computed: a path is arithmetic on the numbers of its ends,
+//! and unused links are not created.
 
 mod dumbbells;
 mod fat_tree;
@@ -21,21 +21,22 @@ use fairwire_parameters::{
 };
 use schemars::{Schema, SchemaGenerator};
 
-/// More nodes indicate a mistake: the links of a fat-tree of this size take a gigabyte.
+/// The maximum number of nodes; more indicate a mistake. The links of a fat-tree of this size take
+/// a gigabyte.
 pub(crate) const MAX_NODES: u64 = 100_000;
 
 /// The structure of a generated network.
 pub trait Layout: Debug {
-    /// Hosts, numbered from 0. Their names begin with `h1`.
+    /// The number of hosts, which are numbered from 0. Their names begin with `h1`.
     fn hosts(&self) -> u32;
 
     /// Switches.
     fn switches(&self) -> u32;
 
-    /// Links, each in one direction, numbered from 0.
+    /// The number of links, each in one direction, numbered from 0.
     fn links(&self) -> u32;
 
-    /// The link of this number.
+    /// Link `number` of the network.
     fn link(&self, number: u32) -> Line;
 
     /// The capacity of the queue at each link.
@@ -51,31 +52,31 @@ pub trait Layout: Debug {
     }
 }
 
-/// The ends of a path, and its flow.
+/// The ends of a path, and the flow on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// The host where it begins.
+    /// The host where the path begins.
     pub from: u32,
-    /// The host where it ends.
+    /// The host where the path ends.
     pub to: u32,
-    /// A hash of the flow; acknowledgements have another.
+    /// A hash of the flow. A flow's acknowledgements have another hash.
     pub flow: u64,
 }
 
 /// A link of a generated network, in one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its name: those of its ends, with `-` between them.
+    /// The name of the link: the names of its ends, with `-` between them.
     pub name: String,
     /// Its rate.
     pub rate: Rate,
-    /// Its propagation delay, one way.
+    /// The link's propagation delay, one way.
     pub delay: Duration,
 }
 
 /// The parameters of a network, from which it is built.
 pub trait NetworkSpec: Given {
-    /// What the wire behind each link does to packets, if given.
+    /// The faults of the wire behind each link, if given.
     fn impair(&self) -> Option<&ImpairSpec> {
         None
     }
@@ -83,16 +84,16 @@ pub trait NetworkSpec: Given {
     /// The network, if all parameters are within their bounds.
     fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange>;
 
-    /// The number of hosts and of switches; `None` if its parameters make no sense.
+    /// The numbers of hosts and of switches; `None` if the parameters make no sense.
     fn nodes(&self) -> Option<(u32, u32)> {
         self.layout().ok().map(|layout| (layout.hosts(), layout.switches()))
     }
 }
 
-/// The description of a type of network in its file.
+/// The description of a type of network.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// Its description in one line.
+    /// The description in one line.
     pub summary: &'static str,
     /// The paper.
     pub source: &'static str,
@@ -100,7 +101,7 @@ pub struct About {
     pub example: &'static str,
 }
 
-/// The kind of parts that are networks.
+/// The kind of component that is a network.
 pub struct Networks;
 
 /// A network as entered: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100
@@ -124,7 +125,7 @@ impl Kind for Networks {
         about.source
     }
 
-    /// Each has a required parameter.
+    /// The schema of the table form only, because each network has a required parameter.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = tables_schema_of::<Networks>(generator);
         let what = "A network that is generated: a table of the name of its kind with its parameters.";
@@ -143,8 +144,8 @@ pub fn all() -> &'static [Entry<Networks>] {
     Networks::registry().all()
 }
 
-/// Adds an external network. Call it before anything else, since the list is fixed once it was
-/// read.
+/// Adds an external network. Must be called before anything else, because the list is fixed once it
+/// was read.
 ///
 /// # Errors
 ///

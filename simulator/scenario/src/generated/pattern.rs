@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess};
 use std::borrow::Cow;
 
-/// Each host sends to the one a fixed number of positions further, wrapping around at the last.
+/// Each host sends to the host a fixed number of positions further, with the first after the last.
 #[parameters(name = "stride", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrideSpec {
-    /// The number of positions.
+    /// The number of positions between sender and receiver.
     #[parameter(
         unset = "half of the hosts",
         min = 1,
@@ -21,22 +21,22 @@ pub struct StrideSpec {
     pub by: Option<u32>,
 }
 
-/// Each host sends to every other one: first all to the next one, then all to the next but one, and
-/// so on.
+/// Each host sends to every other host. First all send to the next host, then all to the one after
+/// it, and so on.
 #[parameters(name = "all-to-all")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllToAllSpec {}
 
-/// Each host sends to one other and receives from one other, drawn at random.
+/// Each host sends to one other host and receives from one other, drawn at random.
 #[parameters(name = "permutation", checked = CheckedPermutation)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PermutationSpec {
-    /// The number of the permutation, which is the same in each run, whatever its seed.
+    /// The number of the permutation. A number gives the same permutation under every seed.
     #[parameter(default = 1, unit = "number")]
     pub number: Option<u32>,
 }
 
-/// Many to one: consecutive hosts send to one other, which is skipped.
+/// Many to one: consecutive hosts send to one host, which is skipped as a sender.
 #[parameters(name = "incast", checked = CheckedIncast)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct IncastSpec {
@@ -45,8 +45,8 @@ pub struct IncastSpec {
     pub to: Option<u32>,
     /// The number of the first sending host.
     ///
-    /// There are as many senders as flows, at most all other hosts: those that follow, and after
-    /// the last host those from `h1` on.
+    /// There are as many senders as flows, but at most all other hosts. The other senders are the
+    /// hosts that follow and, after the last host, the hosts from `h1` on.
     #[parameter(unset = "the one after `to`", min = 1, unit = "host")]
     pub from: Option<u32>,
 }
@@ -66,7 +66,6 @@ pub enum PatternChoice {
 
 const NAMES: &[&str] = &["stride", "all-to-all", "permutation", "incast"];
 
-/// The patterns, with the schemas of their parameters.
 fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameters::SchemaOf)> {
     let schemas: [(&str, fairwire_parameters::SchemaOf); 4] = [
         (
@@ -81,7 +80,7 @@ fn all() -> impl Iterator<Item = (&'static str, &'static str, fairwire_parameter
 }
 
 impl PatternChoice {
-    /// Its name, as entered in scenarios.
+    /// The pattern's name, as entered in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
             PatternChoice::Stride(_) => NAMES[0],
@@ -99,7 +98,8 @@ impl PatternChoice {
         }
     }
 
-    /// The first `most` of its pairs among `hosts` hosts, if its parameters are valid there.
+    /// The first `most` of the pattern's pairs among `hosts` hosts, if its parameters are valid
+    /// there.
     pub(crate) fn pairs(&self, hosts: u32, most: u32) -> Result<Vec<(u32, u32)>, OutOfRange> {
         let most = u64::from(most).min(self.count(hosts)) as u32;
         let on = |from: u32, by: u32| (from, ((u64::from(from) + u64::from(by)) % u64::from(hosts)) as u32);
@@ -141,8 +141,9 @@ impl PatternChoice {
     }
 }
 
-/// The receiver of each host: a permutation of one cycle, so none sends to itself (S. Sattolo, "An
-/// algorithm to generate a random cyclic permutation", Information Processing Letters 22(6), 1986).
+/// The receiver of each host. The permutation has a single cycle, so no host sends to itself (S.
+/// Sattolo, "An algorithm to generate a random cyclic permutation", Information Processing Letters
+/// 22(6), 1986).
 fn permutation(hosts: u32, number: u32) -> Vec<u32> {
     let mut rng = Seed(number.into()).stream("permutation of hosts");
     let mut to: Vec<u32> = (0..hosts).collect();

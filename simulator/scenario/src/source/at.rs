@@ -1,4 +1,4 @@
-//! The properties of a source, its offer, and its location.
+//! The properties of a source, what it offers, and its location.
 
 use crate::fault::{Fault, missing, refused};
 use crate::law::{LawSpec, Random};
@@ -13,31 +13,32 @@ use fairwire_sim::app::{Law, Load, Offered, Traffic};
 use fairwire_sim::endpoint::Endpoints;
 use std::sync::Arc;
 
-/// The default packet of a datagram source.
+/// The default packet of a datagram source, bytes.
 pub(crate) const PACKET: u32 = 512;
-/// IPv4 and UDP headers (RFC 791, RFC 768).
+/// The size of IPv4 and UDP headers, bytes (RFC 791, RFC 768).
 const HEADER: u32 = 28;
-/// A shorter time between packets (a million a second) indicates a wrong unit.
+/// The shortest time between packets. A shorter one, at over a million packets a second, indicates
+/// a wrong unit.
 pub(super) const MIN_GAP: Duration = Duration::from_us(1);
-/// With a longer time between packets, none would come in a run.
+/// The longest time between packets. With a longer one, a run would have no packets.
 const MAX_GAP: Duration = Duration::from_secs(1_000_000);
-/// A browser has six connections, and each needs the memory of a flow.
+/// The maximum number of connections. A browser has six, and each needs as much memory as a flow.
 const MAX_CONNECTIONS: u16 = 1024;
 
 /// The properties of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
-    /// Its description in one line.
+    /// The description in one line.
     pub what: &'static str,
-    /// Does it send over TCP?
+    /// Does the source send over TCP?
     pub is_tcp: bool,
-    /// Does its other end send packets too, so that it needs a return path?
+    /// Does the other end send packets too, so that a return path is needed?
     pub is_answered: bool,
-    /// Header bytes of its datagrams by default.
+    /// The default header bytes of datagrams.
     pub header_bytes: u32,
-    /// The types of events that it times, as in measures.
+    /// The types of events that the source times, as in measures.
     pub timed: &'static [Kind],
-    /// Parameters of an example as entered, if some are required; empty otherwise.
+    /// The parameters of an example as entered, if some are required; empty otherwise.
     pub example: &'static str,
 }
 
@@ -58,12 +59,12 @@ impl About {
     }
 }
 
-/// The offer of a source.
+/// What a source offers to the network.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// Datagrams.
     Datagrams {
-        /// How they are generated.
+        /// How the datagrams are generated.
         traffic: Traffic,
         /// A typical packet on the wire, bytes.
         packet_bytes: u32,
@@ -72,7 +73,7 @@ pub enum Offer {
     Constant {
         /// On the wire.
         rate: Rate,
-        /// Each packet on the wire, bytes.
+        /// The size of each packet on the wire, bytes.
         packet_bytes: u32,
         /// Each gap is scaled by a factor uniform in [1 - dither, 1 + dither].
         dither: f64,
@@ -81,7 +82,7 @@ pub enum Offer {
     Endless,
     /// Data for TCP as from users.
     Tcp(Load),
-    /// A protocol with its own two ends.
+    /// A protocol with two ends.
     Endpoints {
         /// Creates both ends of each flow.
         endpoints: Endpoints,
@@ -95,13 +96,14 @@ pub trait SourceSpec: Given {
     /// What the source offers in a group of flows; an error if a parameter is not allowed there.
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer>;
 
-    /// The ECN codepoint of its datagrams, except those that have their own.
+    /// The ECN codepoint of datagrams, except those that have their own.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
 }
 
-/// Why a source offers nothing: a parameter is out of bounds, or makes no sense there.
+/// The reason why a source offers nothing: a parameter is out of bounds, or makes no sense in the
+/// group.
 #[derive(Debug)]
 pub struct NoOffer(Why);
 
@@ -118,7 +120,6 @@ impl From<OutOfRange> for NoOffer {
 }
 
 impl NoOffer {
-    /// Adds the location `at` of the source.
     pub(super) fn placed(self, at: At<'_>) -> Fault {
         match self.0 {
             Why::OutOfRange(OutOfRange { name, given, allowed }) => {
@@ -129,21 +130,21 @@ impl NoOffer {
     }
 }
 
-/// The location of a source, and the properties of its group of flows that it needs.
+/// The location of a source, and the properties of the group that the source needs.
 #[derive(Clone, Copy)]
 pub struct At<'a> {
     pub(super) path: &'a str,
     /// Its name.
     pub(super) key: &'static str,
     pub(super) header: u32,
-    /// The rate of each flow's own link.
+    /// The rate of each flow's access link.
     pub(super) access: Quantity<Rate>,
-    /// The packets of the capture of this name.
+    /// Returns the packets of the capture called by this name.
     pub(super) capture: &'a dyn Fn(&str) -> Arc<[Offered]>,
 }
 
 impl At<'_> {
-    /// The error that one of two parameters is missing.
+    /// The error for a missing parameter of two that require each other.
     pub(super) fn missing(self, key: &str, note: &str) -> NoOffer {
         NoOffer(Why::Refused(missing(self.key_path(""), key, note)))
     }
@@ -158,7 +159,8 @@ impl At<'_> {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
-    /// The error that `key`, or the source if it is empty, is wrong other than by a single value.
+    /// The error for `key`, or for the source if `key` is empty, if the mistake is more than a
+    /// single value.
     pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };
@@ -190,7 +192,7 @@ impl At<'_> {
         if (MIN_GAP..=MAX_GAP).contains(&gap) { Ok(gap) } else { Err(self.refuse(key, gap, why, allowed)) }
     }
 
-    /// The bytes of the parameter `packet`, which must exceed its headers.
+    /// The bytes of the parameter `packet`, which must exceed the header bytes.
     pub(super) fn packet(self, packet: Size) -> Result<u32, NoOffer> {
         if bytes(packet) > self.header {
             return Ok(bytes(packet));
@@ -212,7 +214,7 @@ impl At<'_> {
         Err(self.refuse("connections", connections, why, format!("1 to {MAX_CONNECTIONS}")))
     }
 
-    /// Refuses a source that is faster than the flow's own link: its packets would pile up there
+    /// Refuses a source that is faster than the flow's access link, where its packets would pile up
     /// without limit.
     pub(super) fn carried(self, key: &str, bps: f64) -> Result<(), NoOffer> {
         let most = self.access;
@@ -225,18 +227,17 @@ impl At<'_> {
     }
 }
 
-/// Rounds to the size of an IP packet.
+/// Rounds down to an integer, within the sizes of an IP packet.
 pub(super) fn whole_bytes(bytes: f64) -> u32 {
     bytes.clamp(1.0, 65_535.0) as u32
 }
 
-/// A size in bytes. A size too large for the field is also too large for a packet, so it may be
-/// clamped here.
+/// A size in bytes. A size too large for the field is clamped, because it is also too large for a
+/// packet.
 pub(crate) fn bytes(size: Size) -> u32 {
     u32::try_from(size.0).unwrap_or(u32::MAX)
 }
 
-/// The size in bytes, or the default.
 pub(crate) fn bytes_or(size: Option<Quantity<Size>>, default: u32) -> u32 {
     size.map_or(default, |size| bytes(size.0))
 }

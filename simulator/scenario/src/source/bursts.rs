@@ -21,7 +21,7 @@ pub struct BurstsSpec {
         source = "B. Suter et al., INFOCOM 1998, section 4."
     )]
     pub burst: Option<LawSpec<Packets>>,
-    /// Time from a burst's delivery to the next burst.
+    /// Time from a burst's delivery to the start of the next burst.
     #[parameter(
         unset = "exponential, 1 s",
         unit = "law of times",

@@ -12,7 +12,7 @@ pub(super) const ABOUT: About = About {
     ..About::endpoints("A call with pictures, whose rate follows the path (NADA).")
 };
 
-/// IPv4, UDP and RTP headers (RFC 791, RFC 768, RFC 3550).
+/// The size of IPv4, UDP and RTP headers, bytes (RFC 791, RFC 768, RFC 3550).
 const HEADER_OF_RTP: u32 = 40;
 
 /// One direction of a video call, whose rate follows the path (NADA).
@@ -50,14 +50,15 @@ pub struct CallSpec {
     /// direction.
     #[parameter(default = 0.1, min = 0.0, max = 0.9, unit = "1")]
     pub variation: Option<f64>,
-    /// Size of a key frame relative to others. The first frame is a key frame, and also the next
-    /// one after a loss.
+    /// The size of a key frame relative to other frames. The first frame is a key frame, and so is
+    /// the next frame after a loss.
     #[parameter(default = 3.0, min = 1.0, max = 100.0, unit = "1")]
     pub key_size: Option<f64>,
-    /// Time between key frames, in addition to requested ones.
+    /// The time between periodic key frames, in addition to requested ones.
     #[parameter(unset = "none")]
     pub key_every: Option<Quantity<Duration>>,
-    /// The maximum time of a frame from its capture to its last packet, above which it is late.
+    /// The maximum time from a frame's capture to its last packet. A frame that takes longer is
+    /// late.
     #[parameter(
         default = "400 ms",
         min = "1 ms",

@@ -16,7 +16,7 @@ pub struct CbrSpec {
     /// Bits per second on the wire.
     #[parameter(required)]
     pub rate: Option<Quantity<Rate>>,
-    /// Bytes on the wire per packet, more than those of its headers.
+    /// Bytes on the wire per packet; must exceed the headers.
     #[parameter(default = "512 B", max = "65535 B")]
     pub packet: Option<Quantity<Size>>,
     /// Each gap between packets is scaled by a factor uniform in [1 - dither, 1 + dither].

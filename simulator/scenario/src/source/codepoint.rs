@@ -7,9 +7,9 @@ use fairwire_parameters::{parameters, word};
 #[parameters(group)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Marking {
-    /// The ECN codepoint of its packets.
+    /// The ECN codepoint of the packets.
     ///
-    /// The source does not slow down for marks: a flood that claims to be capable is the adversary
+    /// The source does not slow down for marks. A flood that claims to be capable is the adversary
     /// of disciplines that mark.
     #[parameter(default = Codepoint::None, source = "RFC 3168, section 5; RFC 9331 for `ect1`.")]
     pub ecn: Option<Codepoint>,
@@ -25,7 +25,7 @@ pub enum Codepoint {
     Ect0,
     /// ECT(1): capable, for L4S.
     Ect1,
-    /// Congestion experienced: marked before it arrived here.
+    /// Congestion experienced: packets were marked before they arrived.
     Ce,
 }
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 
-/// The table of a group of flows. It refuses parameters of a source that are next to `source`
-/// instead of in it, with an error that shows their place.
+/// The table of a group of flows. It refuses a source's parameters that are next to `source`
+/// instead of in the source's table. The error shows where they belong.
 pub(crate) struct GroupTable<A>(pub(crate) A);
 
 impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
@@ -18,7 +18,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
         match self.0.next_key_seed(GroupKey(seed))? {
             None => Ok(None),
             Some(Ok(key)) => Ok(Some(key)),
-            // Refused only here: an error while the value is read has the value's location.
+            // The key is refused only here, because an error while the value is read has the
+            // value's location.
             Some(Err(misplaced)) => self.0.next_value_seed(misplaced),
         }
     }
@@ -52,16 +53,16 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for GroupKey<K> {
     }
 }
 
-/// A key next to `source` that belongs in it. Its value is read to get its location, and then
-/// refused.
+/// A key next to `source` that belongs in the source's table. Its value is read for its location,
+/// and then refused.
 struct Misplaced<K> {
-    /// The error: the meaning of the key, and the allowed ones.
+    /// The error, with the meaning of the key and the allowed keys.
     message: String,
     key: PhantomData<K>,
 }
 
-/// The refusal of `key`, if it is the name of a source, or a parameter of `cbr` that is often
-/// written in the group itself.
+/// The refusal of `key` if it is the name of a source, or a parameter of `cbr` that is often
+/// written in the group.
 fn misplaced<K>(key: &str) -> Option<Misplaced<K>> {
     let is_source = listed::all().iter().any(|source| source.name == key);
     let message = match key {

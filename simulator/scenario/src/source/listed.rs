@@ -7,7 +7,7 @@ use fairwire_parameters::{
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-/// The kind of parts that are sources.
+/// The kind of component that is a source.
 pub struct Sources;
 
 /// A registered source.
@@ -21,8 +21,8 @@ pub fn all() -> &'static [Entry] {
     Sources::registry().all()
 }
 
-/// Adds an external source, which then has its name in scenarios, its table of parameters, its page
-/// and its schema. Call it before anything else, since the list is fixed once it was read.
+/// Adds an external source. It then has a name in scenarios, a table of parameters, a page and a
+/// schema. Must be called before anything else, because the list is fixed once it was read.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ impl Kind for Sources {
         about.what
     }
 
-    /// A source with a required parameter cannot be given only by its name.
+    /// The schema. A source with a required parameter cannot be given only by its name.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let by_name = |source: &Entry| json!({ "type": "string", "const": source.name, "description": source.about.what });
         let complete = all().iter().filter(|source| source.needed().is_none());

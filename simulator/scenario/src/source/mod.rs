@@ -1,4 +1,4 @@
-//! The packets of each group of flows: from its source as entered to the simulator's source.
+//! Converts the source of each group of flows, as entered, to the simulator's source.
 
 pub(crate) mod at;
 mod bulk;
@@ -46,16 +46,16 @@ use fairwire_sim::Source;
 use fairwire_sim::app::{Load, Traffic};
 use fairwire_tcp::Config;
 
-/// The packets of a group.
+/// The source of a group, and the size of its packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Sends {
     pub(crate) source: Source,
-    /// A typical packet of its data on the wire.
+    /// A typical packet of the group's data on the wire, bytes.
     pub(crate) packet_bytes: u32,
 }
 
 impl Sends {
-    /// An acknowledgement on the wire; 0 without any.
+    /// The size of an acknowledgement on the wire, bytes; 0 if there are none.
     pub(crate) fn ack_bytes(&self) -> u32 {
         match &self.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => tcp.header_bytes,
@@ -63,7 +63,7 @@ impl Sends {
         }
     }
 
-    /// Flows per member in the simulator.
+    /// The number of flows in the simulator for each member of the group.
     pub(crate) fn connections(&self) -> u64 {
         match &self.source {
             Source::Tcp { load, .. } => load.connections().into(),
@@ -76,7 +76,7 @@ pub(crate) fn tcp_config(flow: &FlowSpec) -> Config {
     flow.tcp.as_ref().unwrap_or(&TcpSpec::default()).config()
 }
 
-/// Refuses keys that belong to other sources than that of `flow`, which is at `path`.
+/// Refuses keys of `flow`, which is at `path`, if they do not apply to its source.
 pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     let is_tcp = flow.source.about().is_tcp;
     let foreign = match is_tcp {
@@ -95,7 +95,7 @@ pub(crate) fn header_bytes(flow: &FlowSpec) -> u32 {
     bytes_or(flow.header, flow.source.about().header_bytes)
 }
 
-/// The packets of `flow`, which is at `path`. Constants of TCP have been checked.
+/// The packets of `flow`, which is at `path`. The constants of its TCP have been checked.
 pub(crate) fn sends(path: &str, flow: &FlowSpec, files: &Files) -> Result<Sends, Fault> {
     let header = header_bytes(flow);
     let capture = |name: &str| files.capture(name);
@@ -123,7 +123,7 @@ impl At<'_> {
         }
     }
 
-    /// The simulator reports remaining problems.
+    /// Datagrams of `traffic`, whose remaining problems the simulator reports.
     fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, NoOffer> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {
@@ -132,7 +132,7 @@ impl At<'_> {
         Ok(Sends { source: Source::Datagrams { traffic, header_bytes }, packet_bytes })
     }
 
-    /// The page with the ranges of the parameters.
+    /// The command that shows the ranges of the parameters.
     fn page(self) -> String {
         format!("the ranges that `fairwire describe {}` shows", self.key)
     }

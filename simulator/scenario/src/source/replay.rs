@@ -14,10 +14,10 @@ pub struct ReplaySpec {
     /// A pcap or pcapng file, as a path from the scenario's folder.
     #[parameter(required, unit = "path")]
     pub file: Option<String>,
-    /// How many times faster than captured.
+    /// The factor by which packets are sent faster than they were captured.
     #[parameter(default = 1.0, unit = "1")]
     pub speed: Option<f64>,
-    /// Whether it restarts at the end.
+    /// Whether the capture restarts at its end.
     #[parameter(default = false)]
     pub repeats: Option<bool>,
 }

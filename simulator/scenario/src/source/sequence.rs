@@ -12,7 +12,8 @@ pub(super) const ABOUT: About =
 #[parameters(name = "sequence", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SequenceSpec {
-    /// How long each connection sends before the next one replaces it, from 1 us to 1000000 s.
+    /// The time for which each connection sends before the next one replaces it, from 1 us to
+    /// 1000000 s.
     #[parameter(default = "5 s", source = "A. Kamra et al., 2003.")]
     pub lasts: Option<Quantity<Duration>>,
 }

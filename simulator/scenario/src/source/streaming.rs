@@ -22,7 +22,7 @@ pub struct StreamingSpec {
         source = "Huang and others 2014, section 2."
     )]
     pub chunk: Option<Quantity<Duration>>,
-    /// The bitrates of the video, of payload, lowest first.
+    /// The bitrates of the video's payload, lowest first.
     #[parameter(
         unset = "0.3, 0.75, 1.2, 1.85, 2.85 and 4.3 Mbit/s",
         unit = "list of rates",
@@ -35,13 +35,13 @@ pub struct StreamingSpec {
     /// Buffered time needed before the video plays, at first and after a stall.
     #[parameter(default = "4 s", min = "1 ms", max = "1 h")]
     pub start: Option<Quantity<Duration>>,
-    /// Up to this buffered time the bitrate is the lowest.
+    /// The buffered time up to which the bitrate is the lowest.
     #[parameter(
         unset = "three eighths of `buffer`",
         source = "Huang and others 2014, section 4: 90 of 240 s."
     )]
     pub reservoir: Option<Quantity<Duration>>,
-    /// Over this additional buffered time the bitrate rises to the highest.
+    /// The additional buffered time over which the bitrate rises to the highest.
     #[parameter(
         unset = "up to nine tenths of `buffer`",
         source = "Huang and others 2014, section 4: up to 216 of 240 s."

@@ -26,11 +26,12 @@ pub struct TransfersSpec {
     /// `mean_gap`.
     #[parameter(unset = "none, with `mean_gap`", unit = "law of times")]
     pub think: Option<LawSpec<Duration>>,
-    /// Transfers begin at random times, by a Poisson process with this mean gap, whatever happens
-    /// to earlier ones.
+    /// The mean gap between the starts of transfers. They form a Poisson process, independent of
+    /// earlier transfers.
     #[parameter(unset = "none, with `think`")]
     pub mean_gap: Option<Quantity<Duration>>,
-    /// Maximum number of simultaneous transfers; further ones wait. Only with `mean_gap`.
+    /// The maximum number of simultaneous transfers, beyond which transfers wait. Only with
+    /// `mean_gap`.
     #[parameter(unset = "32", unit = "connections")]
     pub connections: Option<u16>,
 }

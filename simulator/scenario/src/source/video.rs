@@ -10,7 +10,7 @@ use fairwire_sim::app::{Traffic, Video};
 
 pub(super) const ABOUT: About = About::datagrams("A stream of video frames.");
 
-/// The approximate mean bytes of a video's frames by default.
+/// The approximate mean bytes of an I-frame and of other frames, by default.
 const I_FRAME: f64 = 45_455.0;
 const P_FRAME: f64 = 11_364.0;
 
@@ -33,8 +33,8 @@ pub struct VideoSpec {
     /// Bytes on the wire of a full packet.
     #[parameter(default = "1200 B")]
     pub packet: Option<Quantity<Size>>,
-    /// Whether the packets of a frame are spread evenly until the next, instead of sent back to
-    /// back.
+    /// Whether the packets of a frame are spread evenly until the next frame. If not, they are sent
+    /// back to back.
     #[parameter(default = false)]
     pub paced: Option<bool>,
     /// The ECN codepoint.

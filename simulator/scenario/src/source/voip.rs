@@ -11,7 +11,7 @@ use fairwire_sim::app::{Talk, Traffic, Voip};
 pub(super) const ABOUT: About =
     About { header_bytes: HEADER_OF_RTP, ..About::datagrams("One direction of a telephone call.") };
 
-/// IPv4, UDP and RTP headers (RFC 791, RFC 768, RFC 3550).
+/// The size of IPv4, UDP and RTP headers, bytes (RFC 791, RFC 768, RFC 3550).
 const HEADER_OF_RTP: u32 = 40;
 
 /// One direction of a telephone call.
@@ -24,13 +24,13 @@ pub struct VoipSpec {
     /// Bytes of speech per packet. Headers are added: 40 B, unless the group has a `header`.
     #[parameter(default = "160 B", source = "G.711: RFC 3551, section 4.5.14.")]
     pub payload: Option<Quantity<Size>>,
-    /// Whether packets come continuously; `spurt` and `silence` are then refused.
+    /// Whether packets are sent without silences; if so, `spurt` and `silence` are refused.
     #[parameter(default = false)]
     pub continuous: Option<bool>,
-    /// How long a talk spurt lasts.
+    /// The duration of a talk spurt.
     #[parameter(unset = "exponential, 1.004 s", unit = "law of times", source = "ITU-T P.59, 1993.")]
     pub spurt: Option<LawSpec<Duration>>,
-    /// How long a silence lasts.
+    /// The duration of a silence.
     #[parameter(unset = "exponential, 1.587 s", unit = "law of times", source = "ITU-T P.59, 1993.")]
     pub silence: Option<LawSpec<Duration>>,
     /// The ECN codepoint.

@@ -28,7 +28,7 @@ pub struct WebSpec {
         source = "3GPP2 C.R1002; NGMN Alliance, 2008."
     )]
     pub parsing: Option<LawSpec<Duration>>,
-    /// The number of objects embedded in the first.
+    /// The number of objects embedded in the first object.
     #[parameter(
         unset = "Pareto, mean 22, shape 1.1, cut at 55, less 2",
         unit = "law of objects",
@@ -42,7 +42,7 @@ pub struct WebSpec {
         source = "3GPP2 C.R1002; NGMN Alliance, 2008."
     )]
     pub object: Option<LawSpec<Size>>,
-    /// Time from a page's end to the next page.
+    /// Time from the end of a page to the start of the next page.
     #[parameter(
         unset = "exponential, 30 s",
         unit = "law of times",
@@ -52,7 +52,8 @@ pub struct WebSpec {
     /// Parallel connections, from 1 to 1024.
     #[parameter(default = 6, unit = "connections", source = "What browsers open to one server.")]
     pub connections: Option<u16>,
-    /// Whether a connection carries objects in succession (HTTP/1.1), or only one (HTTP/1.0).
+    /// Whether a connection carries several objects, one after the other (HTTP/1.1), or only one
+    /// (HTTP/1.0).
     #[parameter(default = true)]
     pub persistent: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! Resolves links and flows as entered into queues, and the route of each group. Computed once,
+//! Resolves links and flows as entered into queues, and the route of each group. This happens once,
 //! when a scenario is read.
 
 mod network;
@@ -21,16 +21,15 @@ use fairwire_parameters::OutOfRange;
 use fairwire_sim::Hop;
 use plan::{Laid, UNCONTENDED, only_with, tail_drop, wire};
 
-/// The queues of a scenario, and the routes over them.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
-    /// Queued links, each in one direction; those marked as the bottleneck come first.
+    /// Queued links, each in one direction. Those marked as the bottleneck come first.
     pub(crate) queues: Vec<QueuePlan>,
-    /// The packets that pass each of them.
+    /// The packets that pass each queue.
     pub(crate) passing: Vec<Passing>,
-    /// Per group of flows, in file order: its paths, at least one, whose flows follow each other.
+    /// The paths of each group of flows, in file order, at least one per group. A group's flows are
+    /// numbered path by path.
     pub(crate) routes: Vec<Vec<Route>>,
-    /// The packets of each group, in file order.
     pub(crate) sends: Vec<Sends>,
 }
 
@@ -55,7 +54,7 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
 }
 
 /// Adds the faulty wires of access links out of the network. A group's wire is behind a separate
-/// link without a queue, after the last link on its paths.
+/// link without a queue, after the last link on the group's paths.
 fn add_access_wires(
     spec: &Spec,
     queues: &mut Vec<QueuePlan>,
@@ -96,7 +95,7 @@ fn add_access_wires(
 }
 
 impl Topology {
-    /// Are two queues equivalent as the site of a discipline, except for its draws?
+    /// Are two queues equivalent as sites of a discipline, except for random draws?
     fn are_alike(&self, one: usize, other: usize) -> bool {
         let site = |at: usize| {
             let QueuePlan { rate, buffer, .. } = &self.queues[at];
@@ -105,7 +104,7 @@ impl Topology {
         site(one) == site(other)
     }
 
-    /// The sites of the compared disciplines, without those equivalent to an earlier one.
+    /// The sites of the compared disciplines, omitting those equivalent to an earlier site.
     pub(crate) fn compared_places(&self) -> Vec<usize> {
         let mut places: Vec<usize> = Vec::new();
         for (at, _) in self.compared() {
@@ -116,7 +115,6 @@ impl Topology {
         places
     }
 
-    /// The queues at which the compared disciplines work.
     pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &QueuePlan)> {
         self.queues.iter().enumerate().filter(|(_, queue)| queue.own.is_none())
     }

@@ -1,4 +1,4 @@
-//! The created parts of a network: its queues, and the paths over them.
+//! The components of a network as created: its queues, and the paths over them.
 
 use crate::compared::Compared;
 use crate::fault::{Fault, refused};
@@ -21,13 +21,12 @@ pub(crate) struct QueuePlan {
     pub(crate) law: RateLaw,
     pub(crate) delay: Duration,
     pub(crate) wire: WireLaw,
-    /// The buffer, as entered.
     pub(crate) room: Room,
     /// The buffer, as an amount.
     pub(crate) buffer: Amount,
-    /// Its own discipline, whichever are compared; `None` at a site of the compared ones.
+    /// The discipline set for this queue; `None` if the compared disciplines work here.
     pub(crate) own: Option<Compared>,
-    /// Packets that its device holds; 0 without a device.
+    /// The packets that the device holds; 0 without a device.
     pub(crate) device: u32,
     pub(crate) path: String,
 }
@@ -40,10 +39,9 @@ pub(crate) struct Route {
     pub(crate) flows: u32,
 }
 
-/// A buffer before its size is known: routes determine a bandwidth-delay product.
+/// The buffer before its size is known. Sizes in bandwidth-delay products require the routes.
 pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
 
-/// The queues, and the routes of each group.
 pub(crate) type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
 
 impl QueuePlan {
@@ -51,8 +49,8 @@ impl QueuePlan {
         self.rate != UNCONTENDED
     }
 
-    /// The time of packets on its wire beyond its delay: the mean of jitter, and the maximum of
-    /// changing delays.
+    /// The time that packets take on the wire beyond its delay: the mean of jitter, and the maximum
+    /// of changing delays.
     pub(crate) fn longer_by(&self) -> Duration {
         const DRAWS: u64 = 16;
         let mut rng = Seed(1).stream("a mean of jitter");
@@ -63,14 +61,13 @@ impl QueuePlan {
         longest.max(self.delay) - self.delay + Duration::from_ns(jitter)
     }
 
-    /// Its rate from `from` to `to`, bit/s: the mean, if it changes.
+    /// The rate from `from` to `to`, bit/s; the mean, if the rate changes.
     pub(crate) fn mean_bps(&self, from: Duration, to: Duration) -> f64 {
         self.law.mean_bps(self.rate, from, to)
     }
 }
 
-/// The rate of a link without a queue: above any allowed rate, and above the sum of all flows that
-/// meet there.
+/// The rate of a link without a queue, above any allowed rate and above the sum of all flows.
 pub(super) const UNCONTENDED: Rate = Rate::from_bps(10_000_000_000_000).expect("not zero");
 
 impl Route {
@@ -86,7 +83,6 @@ impl Route {
         self.forward.iter().filter_map(rate).min()
     }
 
-    /// The queues on the route of acknowledgements.
     pub(crate) fn queues_back(&self) -> impl Iterator<Item = usize> {
         queues(&self.back)
     }
@@ -104,7 +100,6 @@ pub(super) fn wire(path: &str, given: Option<&ImpairSpec>, law: WireLaw) -> Resu
     given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
 }
 
-/// The capacity of the device of the link in the table at `path`.
 pub(super) fn device(path: &str, given: Option<Quantity<Amount>>) -> Result<u32, Fault> {
     match given {
         None => Ok(0),
@@ -118,7 +113,7 @@ pub(super) fn device(path: &str, given: Option<Quantity<Amount>>) -> Result<u32,
     }
 }
 
-/// The return direction's own settings.
+/// The settings of a return direction.
 pub(super) struct Own<'a> {
     pub(super) impair: Option<&'a ImpairSpec>,
     pub(super) varying: Varying<'a>,
@@ -126,9 +121,9 @@ pub(super) struct Own<'a> {
     pub(super) has_delay: bool,
 }
 
-/// The changes of the return direction of the link `there`, and the behaviour of its wire. Settings
-/// that it lacks are copied from the forward direction. With its own rate it does not copy changes
-/// of the rate; with its own delay or changes, it does not copy the file of delays.
+/// The changes of the return direction of the link `there`, and the behaviour of its wire. Missing
+/// settings are copied from the forward direction. If it has a rate, changes of the rate are not
+/// copied; if it has a delay or changes, the file of delays is not copied.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,
@@ -166,7 +161,7 @@ pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {
     }
 }
 
-/// A `tail-drop` without the parameters of `[discipline.tail-drop]`, which apply only if it is
+/// A `tail-drop` with default parameters. Those of `[discipline.tail-drop]` apply only if it is
 /// named.
 pub(super) fn tail_drop() -> Compared {
     Compared { choice: Choice::with_defaults("tail-drop"), label: None }

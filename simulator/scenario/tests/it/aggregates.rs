@@ -36,8 +36,8 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // Edges alternate between requests at a certain rate of marks, which leaves targets up to a
-        // quarter from the fair ones. The paper prints gains of 0.82 to 1.36.
+        // Edges alternate between requests at certain ratios of marks, so targets may differ from
+        // the fair ones by a quarter. The paper prints gains of 0.82 to 1.36.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);
@@ -48,7 +48,6 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
     assert!((small.gain - 1.0).abs() < (unfair.gain - 1.0).abs() / 2.0, "{} and {}", small.gain, unfair.gain);
 }
 
-/// Records the target of the first aggregate.
 #[derive(Default)]
 struct Targets(Vec<f64>);
 
@@ -102,13 +101,13 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
     let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
-    // The cadences differ only with marks, which appear if the in-profile traffic exceeds the link.
+    // The cadences differ only if there are marks, so the in-profile traffic exceeds the link here.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));
     assert!(slides.in_profile_marked > 0 && slides != tumbles, "{slides:?} {tumbles:?}");
-    // Both targets rise continuously: 25 s on average by 0.5 % a second, of the contract or of the
-    // target.
+    // Both targets rise for 25 s on average, by 0.5 % a second: one by a fraction of the contract,
+    // the other by a fraction of the target.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
 }

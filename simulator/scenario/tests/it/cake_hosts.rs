@@ -1,5 +1,5 @@
-//! Hosts share equally under `cake-like`, however many connections each opens; TCP hosts nearly do,
-//! and the tests show the reasons for the difference.
+//! Under `cake-like`, hosts share equally, however many connections each opens. TCP hosts nearly
+//! do, and the tests show the reasons for the difference.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, parse, run_all};
@@ -21,11 +21,10 @@ delay = "10 ms"
 buffer = "400 packets"
 "#;
 
-/// The type of traffic of a flow.
 #[derive(Clone, Copy)]
 enum Sends {
     Tcp,
-    /// At a constant rate, in Mbit/s.
+    /// A constant rate, in Mbit/s.
     Constant(u32),
 }
 
@@ -40,19 +39,20 @@ fn group(name: &str, class: u32, count: u32, sends: Sends) -> String {
     )
 }
 
-/// The share of a host with one flow compared with a host with nine.
+/// The share of a host with one flow, against a host with nine.
 fn part_of_one(one: Sends, nine: Sends) -> f64 {
     part_of_one_under("", one, nine)
 }
 
-/// As [`part_of_one`], with `parameters` of the discipline.
+/// Like [`part_of_one`], with `parameters` of the discipline.
 fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let flows = [group("one", 1, 1, one), group("nine", 2, 9, nine)].concat();
     let text = format!("{HEAD}\n[discipline.cake-like]\n{parameters}\n{flows}");
     let scenario = parse("cake-hosts.toml", &text, &Overrides::default()).unwrap();
     let outcome = run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let summary = summarize(&outcome.runs);
-    // Relative to the fair shares by flow, one tenth and nine tenths; by host each is half.
+    // Measured shares are relative to the fair shares by flow, one tenth and nine tenths. The fair
+    // share of each host is a half.
     let part = |measure: &str, of: f64| summary[0].measures[measure].mean * of / 10.0;
     let (one, nine) = (part("share.one", 1.0), part("share.nine", 9.0));
     one / (one + nine)
@@ -60,42 +60,42 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
 
 #[test]
 fn hosts_with_unresponsive_senders_get_half_each() {
-    // 8 Mbit/s and 18 on a link of 10: no queue runs empty. In 40 s one quantum is 3e-5 of the
-    // link.
+    // The hosts send 8 and 18 Mbit/s into a link of 10, so no queue is ever empty. In 40 s, one
+    // quantum is 3e-5 of the link.
     let part = part_of_one(Sends::Constant(8), Sends::Constant(2));
     assert!((0.499..0.501).contains(&part), "{part}");
 }
 
 #[test]
 fn a_host_with_one_tcp_flow_gets_nearly_as_much_as_one_with_nine() {
-    // The host with one flow gets 0.44. Half of the gap is due to CoDel, which leaves its queue
-    // empty for some time. The other half goes to those of the nine flows that become new again
-    // after their queue was empty: see the next two tests. If its flow were signalled as early as
-    // theirs, it would get about 0.3.
+    // The host with one flow gets 0.44. Half of the gap to 0.5 is due to CoDel, which leaves this
+    // flow's queue empty for some time. The other half goes to those of the nine flows that become
+    // new again after their queue was empty: see the next two tests. If the single flow were
+    // signalled as early as the nine, it would get about 0.3.
     let part = part_of_one(Sends::Tcp, Sends::Tcp);
     assert!((0.4..0.5).contains(&part), "{part}");
 }
 
 #[test]
 fn under_cakes_own_allowance_a_host_with_one_tcp_flow_gets_less() {
-    // 0.30: the single flow is signalled after the wait of a few packets, however many queues have
-    // their turn before its own.
+    // The share is 0.30. The single flow is signalled after the wait of a few packets, however many
+    // queues have their turn before its queue.
     let part = part_of_one_under("allowance = \"packets\"", Sends::Tcp, Sends::Tcp);
     assert!((0.27..0.33).contains(&part), "{part}");
 }
 
 #[test]
 fn a_tcp_flow_against_nine_unresponsive_loses_only_its_idle_time() {
-    // 0.483. Without other flows, the single flow leaves 7 % of a link of 5 Mbit/s idle.
+    // The share is 0.483. Even alone, the single flow leaves 7 % of a link of 5 Mbit/s idle.
     let part = part_of_one(Sends::Tcp, Sends::Constant(2));
     assert!((0.46..0.495).contains(&part), "{part}");
 }
 
 #[test]
 fn an_unresponsive_flow_loses_the_share_of_new_tcp_flows() {
-    // 0.458, with a standard error of 0.007. The single flow's queue is never empty. But the
-    // quantum of the other host is divided only among those of its nine queues that are bulky, as
-    // in CAKE.
+    // The share is 0.458, with a standard error of 0.007. The single flow's queue is never empty.
+    // But the quantum of the other host is divided only among those of its nine queues that are
+    // bulky, as in CAKE.
     let part = part_of_one(Sends::Constant(8), Sends::Tcp);
     assert!((0.43..0.485).contains(&part), "{part}");
 }

@@ -5,7 +5,7 @@ use fairwire_metrics::{Kind, summary};
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
 
-/// A run of a link at this rate with 1000 packets of buffer and a round trip of 30 ms.
+/// A run over a link with these keys, a buffer of 1000 packets and a round trip of 30 ms.
 fn run(seconds: u32, link: &str, flows: &str) -> RunRecord {
     let text = format!(
         "format = 2\nname = \"one\"\nduration = \"{seconds} s\"\nwarm_up = \"40 s\"\nseeds = 1\n\
@@ -36,13 +36,13 @@ fn measure(run: &RunRecord, name: &str) -> f64 {
 #[test]
 fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
     for (rate, queue_s) in [(50, 0.020), (25, 0.040)] {
-        // At these rates a packet takes at most 0.4 ms, so the delay is the queue.
+        // At these rates a packet takes at most 0.4 ms to send, so nearly all delay is queueing.
         let flow = call("call", "least = \"5 Mbit/s\", most = \"100 Mbit/s\"");
         let run = run(120, &format!("rate = \"{rate} Mbit/s\""), &flow);
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
-        // RFC 8698, equation (5): 10 ms x 100 Mbit/s over the rate. NADA takes the minimum of 15
-        // packets, which is the time of some packets less than their mean.
+        // RFC 8698, equation (5): the queue is 10 ms x 100 Mbit/s over the rate. NADA uses the
+        // minimum of 15 packets, which is below their mean by the time of some packets.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
     }
@@ -65,16 +65,16 @@ fn calls_share_in_proportion_to_priority_times_maximum() {
 fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     let parameters = "rates = [\"1 Mbit/s\", \"3 Mbit/s\"], buffer = \"24 s\", chunk = \"1 s\"";
     let run = run(3000, "rate = \"2 Mbit/s\"", &video(parameters));
-    // 1448 of 1500 bytes are payload: 1.93 Mbit/s. Between two chunks, 0.5 or 1.6 s, the link is
-    // idle for a round trip of 30 ms and a delayed acknowledgement.
+    // 1448 of 1500 bytes are payload, so the link carries 1.93 Mbit/s. Between two chunks, which
+    // take 0.5 or 1.6 s, it is idle for a round trip of 30 ms and a delayed acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
-    // The change of its buffer by the end is at most 24 s of 3 Mbit/s, 1.3 % of the total.
+    // Until the end, the buffer changes by at most 24 s of 3 Mbit/s, which is 1.3 % of the total.
     let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
     assert!((measure(&run, "play_part.video") - 1.0).abs() < 1e-9);
-    // The buffer rises from 9 to 21.6 s at 1 Mbit/s, and falls back at 3.
+    // In a cycle, the buffer rises from 9 to 21.6 s at 1 Mbit/s, and falls back at 3 Mbit/s.
     let cycle_s = 12.6 / (good / 1e6 - 1.0) + 12.6 / (1.0 - good / 3e6);
     let switches = measure(&run, "switches.video");
     assert!((switches / (2.0 * 2960.0 / cycle_s) - 1.0).abs() < 0.15, "{switches}"); // a chunk of 12.6 s at either end
@@ -85,14 +85,14 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let video = video("rates = [\"1 Mbit/s\"], buffer = \"20 s\", chunk = \"2 s\"");
     let link =
         |down: &str| format!("rate = \"8 Mbit/s\"\nchanges = [{{ at = \"100 s\", down = \"{down}\" }}]");
-    // The buffer holds 18 to 20 s, as the next chunk is requested when there is room for it.
+    // The buffer holds 18 to 20 s, because the next chunk is requested when it has room for one.
     let short = run(300, &link("15 s"), &video);
     assert_eq!(measure(&short, "stalls.video"), 0.0);
     let long = run(300, &link("60 s"), &video);
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
-    // The stall lasts from 118 or 120 s to the link's return at 160 s, then to the next
-    // retransmission, and for a chunk of 0.3 s. Timeouts double, so the retransmission comes before
+    // The stall begins at 118 to 120 s. It ends after the link's return at 160 s, the next
+    // retransmission, and 0.3 s for a chunk. Timeouts double, so the retransmission comes before
     // the time since the loss has doubled.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
@@ -101,12 +101,13 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
 
 #[test]
 fn a_video_above_its_link_stalls_after_each_chunk_for_the_excess() {
-    // 4 Mbit/s of payload over 2 Mbit/s of link: a chunk of 4 s takes 8 s and the headers, 8.29 s.
+    // The payload of 4 Mbit/s exceeds the link of 2 Mbit/s: a chunk of 4 s takes 8 s, or 8.29 s
+    // with headers.
     let run = run(440, "rate = \"2 Mbit/s\"", &video("rates = [\"4 Mbit/s\"]"));
     let takes_s = 16e6 / (2e6 * 1448.0 / 1500.0);
     let stalls = measure(&run, "stalls.video");
     assert!((stalls - 400.0 / takes_s).abs() <= 1.0, "{stalls}");
-    // Plus a round trip, after which the sender knows that the chunk has arrived.
+    // A round trip is added, after which the sender knows that the chunk has arrived.
     let mean_s = measure(&run, "stall_mean_s.video");
     assert!((mean_s - (takes_s - 4.0)).abs() < 0.1, "{mean_s}");
     // A chunk partly played at the end counts integer bytes.

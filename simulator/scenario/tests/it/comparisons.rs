@@ -1,5 +1,4 @@
-//! Expectations of one discipline relative to another are judged on their differences under the
-//! same seeds.
+//! Expectations relative to another discipline are judged by the differences under the same seeds.
 
 use fairwire_metrics::record::{Estimate, Report};
 use fairwire_metrics::summary::{Under, difference_of};
@@ -62,7 +61,7 @@ fn a_measure_exceeds_another_if_the_entire_difference_interval_does() {
     assert!((mean - by_hand).abs() < 1e-12);
     assert!((half - 3.182_45 * (squares / 3.0 / 4.0).sqrt()).abs() < 1e-5);
     assert!(judgement.is_met() && mean > 0.2, "DRR shields TCP from the CBR flow: {judgement}");
-    // Two margins, one just inside and one just outside the nearer end of the interval.
+    // One margin is just inside the nearer end of the interval, and the other just outside.
     let met = |margin| judged(&expect(margin), "1..=4", &[]).0[0].is_met();
     assert!(met(mean - half - 1e-6) && !met(mean - half + 1e-6), "{judgement}");
 }

@@ -1,4 +1,5 @@
-//! Excessive records due to a wrong unit are refused before a run, with the number and the remedy.
+//! A wrong unit that would cause excessive records is refused before a run, with the number of
+//! records and the remedy.
 
 use fairwire_core::Duration;
 use fairwire_scenario::estimate::{Keys, Recorded, check};
@@ -123,7 +124,7 @@ fn excessive_memory_is_refused_with_remedies() {
     assert_eq!(said(&far, at_once(1)), "fine", "10 Mbit/s of it pass");
 }
 
-/// Is a run stopped if its watcher breaks at this call?
+/// Is a run stopped if its watcher breaks at call number `at`?
 fn stopped(scenario: &Scenario, at: usize) -> Result<bool, RunError> {
     let mut calls = 0;
     let mut watch = |_| {
@@ -144,7 +145,7 @@ fn a_run_is_stopped_while_it_is_set_up() {
     }
 }
 
-/// If a record per flow inspected every link, this would take a minute; it takes 2 s.
+/// This takes 2 s; it would take a minute if the record of each flow inspected every link.
 #[test]
 fn a_fat_tree_of_65_536_hosts_is_run_with_a_flow_each() {
     let scenario = parse("fat.toml", FAT_TREE, &Overrides::default()).expect("a scenario");

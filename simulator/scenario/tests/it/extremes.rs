@@ -1,5 +1,5 @@
-//! Every scenario that passes the check can be run: at the bounds of rates, delays, sizes and
-//! buffers, records stay plausible.
+//! Every scenario that passes the check can be run. At the bounds of rates, delays, sizes and
+//! buffers, records are plausible.
 
 use fairwire_core::units::Amount;
 use fairwire_metrics::record::RunRecord;
@@ -7,7 +7,7 @@ use fairwire_scenario::{Overrides, Scenario, parse, run_all};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
-/// The varied values, each by its power of ten or directly.
+/// The varied values, some as powers of ten.
 #[derive(Clone, Debug)]
 struct Extremes {
     rate_power: u32,
@@ -42,7 +42,7 @@ fn extremes() -> impl Strategy<Value = Extremes> {
             cbr_power,
             delay_ns,
             buffer: match buffer {
-                // Less than the largest packet is refused.
+                // A buffer smaller than the largest packet would be refused.
                 Amount::Bytes(bytes) => {
                     Amount::Bytes(bytes.max((segment_bytes + 40).max(packet_bytes).into()))
                 }
@@ -58,7 +58,7 @@ fn extremes() -> impl Strategy<Value = Extremes> {
 }
 
 impl Extremes {
-    /// The time to send 2000 packets at the fastest of the rates, at most the longest run.
+    /// The time to send 2000 packets at the faster of the rates, but at most the longest run.
     fn duration_ns(&self) -> u64 {
         let fastest = 10f64.powi(self.rate_power.max(self.cbr_power).cast_signed());
         let smallest = f64::from(self.packet_bytes.min(self.segment_bytes + 40));
@@ -154,8 +154,7 @@ fn progress_reaches_the_end_and_never_passes_it() {
         .unwrap();
     let reported = reported.into_inner().unwrap();
     assert!(reported.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // Each run reports its end, and both ends together are the total, up to the binary rounding of
-    // seconds.
+    // Each run reports its end. Both ends together are the total, up to rounding of seconds.
     assert!(reported.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{reported:?}");
 }
 

@@ -1,5 +1,5 @@
-//! Figures of links and disciplines that people know from other tools. Each has its file: `fairwire
-//! run FILE` shows the same.
+//! Figures of links and disciplines that people know from other tools. Each has a scenario file,
+//! for which `fairwire run FILE` shows the same figures.
 
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};
@@ -9,7 +9,6 @@ fn parsed(text: &str) -> Result<Scenario, String> {
     parse("case.toml", text, &Overrides::default()).map_err(|error| error.to_string())
 }
 
-/// The runs of `text`, by discipline.
 fn runs(text: &str) -> Vec<RunRecord> {
     let scenario = parsed(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs
@@ -27,12 +26,10 @@ fn flows<'a>(run: &'a RunRecord, group: &str) -> impl Iterator<Item = &'a FlowRe
     run.flows.iter().filter(move |flow| &*flow.group == group)
 }
 
-/// Total goodput of the flows of `group`, Mbit/s.
 fn goodput(run: &RunRecord, group: &str) -> f64 {
     flows(run, group).map(|flow| flow.goodput_bps).sum::<f64>() / 1e6
 }
 
-/// One shared link with a flood of UDP.
 fn flood(discipline: &str, link: &str, source: &str) -> String {
     format!(
         "format = 2\nname = \"flood\"\nduration = \"1 s\"\nseeds = [1]\n{discipline}\n\
@@ -79,8 +76,8 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// A flood of twice the link under this law, with this codepoint. Returns the share dropped, the
-/// share of the remaining packets that was marked, and the median wait in ms.
+/// The effects of a flood of twice the link's rate, under this law and with this codepoint: the
+/// fraction dropped, the fraction of the other packets that was marked, and the median wait in ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
         "disciplines = [\"{law}\"]\n[discipline.codel]\necn = \"mark\"\n[discipline.pie]\necn = \"mark\""
@@ -200,7 +197,7 @@ fn a_device_queue_behind_a_discipline_adds_delay_beyond_its_control() {
     };
     let wait = |device: &str| waits(&runs(&text(device))[0], "bottleneck").p50_s * 1e3;
     let (without, with) = (wait(""), wait("device = \"100 packets\""));
-    // 100 packets of 1500 B are 120 ms, which fq-codel neither observes nor drops.
+    // 100 packets of 1500 B in the device take 120 ms, which fq-codel can neither observe nor drop.
     assert!(without < 15.0 && (with - 120.0).abs() < 5.0, "{without} {with}");
     for (device, given) in
         [("'64 KiB'", "64 KiB"), ("'65537 packets'", "65537 packets"), ("'0 packets'", "0 packets")]

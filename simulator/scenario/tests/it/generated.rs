@@ -23,7 +23,7 @@ fn whole() -> String {
     FAT_TREE.replace("count = 8 #", "#")
 }
 
-/// The fat-tree with datagrams only; each host sends as much as its link carries.
+/// The fat-tree with only datagrams, where each host sends as much as its link carries.
 fn datagrams() -> String {
     let cbr = "source = { cbr = { rate = \"10 Mbit/s\", packet = \"1000 B\" } }";
     whole().replace("tcp = { profile = \"modern\" }\n", "").replace("source = \"bulk\"", cbr)
@@ -52,14 +52,14 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
         for run in run(&scenario).runs {
             let dropped: u64 = run.flows.iter().map(|flow| flow.packets_dropped).sum();
             assert_eq!((run.flows.len(), dropped), (16, 0));
-            // The tolerance is one of 1125 packets at either end of 0.9 s.
+            // The tolerance is one packet at either end of the 1125 packets in 0.9 s.
             assert!(run.flows.iter().all(|flow| (flow.throughput_bps / 10e6 - 1.0).abs() < 0.002), "{by}");
         }
     }
 }
 
 /// Each edge switch has three hosts and two upward paths, so two of three destinations share a
-/// path. With a stride of 12, of every three flows one has 10 Mbit/s and two have 5.
+/// path. With a stride of 12, one flow of three has 10 Mbit/s, and the other two have 5.
 #[test]
 fn more_hosts_than_uplinks_share_the_uplinks() {
     let sets = [
@@ -118,8 +118,8 @@ fn flows_are_distributed_to_pairs_and_numbered_consecutively() {
     assert_eq!(read(&whole(), &[all]).spec().flow[0].count(), 240, "a flow for each pair");
 }
 
-/// 40 flows over 16 pairs: the first eight pairs have three flows each, and the others two. The
-/// last flow starts at the last host.
+/// There are 40 flows over 16 pairs: three flows for each of the first eight pairs, and two for
+/// each of the rest. The last flow starts at the last host.
 #[test]
 fn a_late_flow_keeps_its_number() {
     let scenario = read(
@@ -145,8 +145,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // The hosts are in one pod, so the path has an aggregation switch. The forward path takes the
-    // switch at the second port, and the return path the one at the first.
+    // The hosts are in one pod, so the path has an aggregation switch: the switch at the second
+    // port on the forward path, and the switch at the first port on the return path.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 
@@ -162,8 +162,7 @@ fn a_pattern_needs_a_generated_network() {
     );
 }
 
-/// Every packet crosses six links: each host sends to the one that is half the number of hosts
-/// further on.
+/// Each host sends to the host half their number further, so every packet crosses six links.
 #[test]
 fn each_wire_of_a_generated_network_loses_its_share() {
     let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];
@@ -172,13 +171,14 @@ fn each_wire_of_a_generated_network_loses_its_share() {
         let lost: u64 = run.flows.iter().filter_map(|flow| flow.packets_lost).sum();
         let on_links: u64 = run.links.iter().filter_map(|link| link.wire).map(|wire| wire.lost).sum();
         assert_eq!(lost, on_links);
-        // 1 - 0.9^6 of 18 000: sd 0.4 %, 4 of them, and packets in flight at either end.
+        // The wires lose 1 - 0.9^6 of 18 000 packets. The bound covers 4 standard deviations of 0.4
+        // %, and packets in flight at either end.
         let part = lost as f64 / run.flows.iter().map(|flow| flow.packets_sent).sum::<u64>() as f64;
         assert!((part - 0.469).abs() < 0.02, "{part}");
     }
 }
 
-/// Twelve hosts of other pods send 64 kB each to one, simultaneously.
+/// Twelve hosts of other pods simultaneously send 64 kB each to one host.
 const INCAST: &str = "format = 2\nname = \"incast\"\nduration = \"20 ms\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [network.fat-tree]\nk = 4\nrate = \"1 Gbit/s\"\ndelay = \"5 us\"\nbuffer = \"100 packets\"\n\
     [[flow]]\ngroup = \"senders\"\ncount = 12\npattern = { incast = { from = 5 } }\n\
@@ -196,8 +196,7 @@ fn an_incast_queues_at_its_receiver_whose_link_comes_first_in_results() {
         // 12 x 64 kB and headers take 6.31 ms of 20 ms.
         assert!(link.utilization > 0.3 && link.backlog.mean_packets > 1.0, "{link:?}");
     }
-    // With paths chosen by the destination, all traffic to one host meets earlier, at one core
-    // link.
+    // If the destination decides the path, all traffic to one host already meets at one core link.
     let old = run(&read(INCAST, &["network.fat-tree.route=destination"])).runs;
     let name = |run: &fairwire_metrics::record::RunRecord| {
         run.links.iter().max_by_key(|link| link.backlog.max_packets).map(|link| link.name.clone())

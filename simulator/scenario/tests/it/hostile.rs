@@ -21,7 +21,7 @@ fn holds(result: Result<impl Sized, ScenarioError>, texts: &[&str]) -> Result<()
     Ok(())
 }
 
-/// The demo scenario with the characters from `from`, as many as `length`, replaced by `with`.
+/// The demo scenario, with `length` characters at `from` replaced by `with`.
 fn mutated(from: usize, length: usize, with: &str) -> String {
     let chars: Vec<char> = GOOD.chars().collect();
     let from = from % chars.len();

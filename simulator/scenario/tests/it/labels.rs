@@ -1,4 +1,4 @@
-//! One discipline is compared with itself: entries with their own labels and parameters.
+//! Comparisons of a discipline with itself, by entries with their own labels and parameters.
 
 use fairwire_scenario::{Compared, Overrides, Scenario, ScenarioError, judge, parse, report, run_all};
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,6 @@ fn refusal(set: &str) -> String {
     read(&[set], &[]).expect_err(set).to_string()
 }
 
-/// Drops under each entry, by label.
 fn drops(scenario: &Scenario) -> Vec<(String, f64)> {
     let outcome = run_all(scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     let report = report(scenario, outcome);
@@ -39,7 +38,7 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
     let all = drops(&read(&[], &[]).unwrap());
     let names: Vec<&str> = all.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(names, ["red", "red-high", "red-abrupt", "faba"]);
-    // The plain entry uses `[discipline.red]`, and each labelled one its own table.
+    // The plain entry uses `[discipline.red]`, and each labelled entry its own table.
     let alone = |set: &[&str]| drops(&read(set, &["red"]).unwrap())[0].1;
     assert_eq!(all[0].1, alone(&[]));
     assert_eq!(all[1].1, alone(&["discipline.red.max_probability=0.5"]));
@@ -132,7 +131,6 @@ fn expectations_refer_to_labels() {
     assert!(unknown.ends_with("did you mean `red-high`?"), "{unknown}");
 }
 
-/// The runs of a scenario, and its hash.
 fn outcome(scenario: &Scenario) -> (Vec<fairwire_metrics::record::RunRecord>, String) {
     let outcome = run_all(scenario, 0, &|_| {}, &AtomicBool::new(false)).unwrap();
     (outcome.runs, scenario.sha256().into())
@@ -178,7 +176,8 @@ fn every_scenario_of_the_repository_is_unchanged_by_rewriting() {
         let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
         assert_ne!(first.toml(), text);
         assert_eq!((first.sha256(), first.notes()), (second.sha256(), second.notes()), "{}", first.toml());
-        // No file contains the mean of a trace, and hosts of a paper's simulator take no time.
+        // These two notes are expected: no file contains the mean of a trace, and hosts of a
+        // paper's simulator take no time.
         let is_meant =
             |note: &&String| note.contains("follows a trace") || note.contains("hosts take no time");
         let slips: Vec<_> = first.notes().iter().filter(|note| !is_meant(note)).collect();

@@ -1,4 +1,5 @@
-//! Limits of a sender other than the network: its host's link, its receiver's window, its own rate.
+//! Limits of a sender in addition to the network: its host's link, its receiver's window, its own
+//! rate.
 
 use fairwire_core::Duration;
 use fairwire_scenario::{Overrides, Scenario, parse, run_single};
@@ -48,10 +49,10 @@ fn widest(tcp: &str) -> (Widest, f64) {
 fn a_sender_of_today_queues_some_milliseconds_at_the_link_of_its_host_and_fills_it() {
     for control in ["cubic", "reno", "bbr", "dctcp"] {
         let (widest, used) = widest(&format!("control = \"{control}\""));
-        // A round trip of 14.2 ms without queueing, plus 2 ms and a delayed acknowledgement. It
-        // used to be 5 s.
+        // The round trip takes 14.2 ms without queueing, plus 2 ms and a delayed acknowledgement.
+        // Formerly it took 5 s.
         assert!(widest.srtt < Duration::from_ms(20), "{control}: {}", widest.srtt);
-        // 100 Mbit/s over such a round trip are 170 segments.
+        // At 100 Mbit/s, such a round trip holds 170 segments.
         assert!(widest.window < 600.0, "{control}: {}", widest.window);
         assert!(used > 0.98, "{control}: {used}");
     }
@@ -81,7 +82,7 @@ fn the_limit_of_flows_that_cannot_fill_a_link_is_noted() {
         parts.iter().for_each(|part| assert!(note.contains(part), "no `{part}` in: {note}"));
     };
     let window = notes("1 Gbit/s", "source = \"bulk\"\ntcp = { window = 75 }\n");
-    // 75 x 1488 B in a round trip of 14 ms.
+    // The limit is 75 x 1488 B in a round trip of 14 ms.
     has(
         &window,
         &[

@@ -8,7 +8,7 @@ use fairwire_scenario::{Overrides, Scenario, judge, load, network, parse, report
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Two flows on a link of 10 Mbit/s, 20 ms one way, and one datagram flow.
+/// Two flows and one datagram flow on a link of 10 Mbit/s and 20 ms one way.
 const TEXT: &str = "format = 2\nname = \"links\"\nduration = \"10 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [link]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"2 bdp\"\n\
     [[flow]]\ngroup = \"tcp\"\ncount = 2\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\nrtt = [\"60 ms\", \"100 ms\"]\naccess = { rate = \"1 Gbit/s\" }\n\
@@ -26,7 +26,6 @@ fn run(scenario: &Scenario) -> RunRecord {
     outcome.runs.into_iter().next().expect("one run")
 }
 
-/// The delays of the access links of a group.
 fn access(scenario: &Scenario, group: &str, seed: u64) -> Vec<Duration> {
     let plan = network(scenario, 0, seed).expect("it can be built");
     let groups = plan.groups.into_iter().filter(|plan| plan.name == group);
@@ -62,7 +61,8 @@ fn a_round_trip_shorter_than_the_route_is_refused_with_both() {
 
 #[test]
 fn a_bandwidth_delay_product_uses_the_mean_round_trip() {
-    // 60 ms, 100 ms, and 40 ms of the link and 40 ms of access: 80 ms on average.
+    // The round trips are 60 ms, 100 ms, and 40 ms of the link plus 40 ms of access links: 80 ms on
+    // average.
     let scenario = read(TEXT, &[]);
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
     let both = read(TEXT, &["link.buffer=0.5 bdp", "return={}"]);
@@ -131,8 +131,8 @@ fn an_outage_stops_the_link_and_a_handover_changes_the_delay() {
 #[test]
 fn a_lossy_outage_does_not_affect_the_queue_and_bad_ones_are_refused() {
     let lossy = "link.changes=[{ at = '4 s', down = { for = '2 s', packets = 'lost' } }]";
-    // UDP of 4 Mbit/s in 1000 B over 10 Mbit/s, without other traffic: 500 a second, 1000 in the
-    // outage.
+    // UDP sends 4 Mbit/s in packets of 1000 B, alone on 10 Mbit/s: 500 packets a second, and 1000
+    // in the outage.
     let udp = ["flow.tcp.start=9 s", "flow.udp.start=0 s"];
     let (plain, out) = (run(&read(TEXT, &udp)), run(&read(TEXT, &[&udp[..], &[lossy]].concat())));
     let lost = out.links[0].wire.expect("a wire that loses").lost;

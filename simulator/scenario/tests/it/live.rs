@@ -47,7 +47,6 @@ struct Seen {
     dropped: u64,
     left_bytes: u64,
     delivered: Vec<u64>,
-    /// Gauges of the discipline, by name.
     gauges: Vec<(String, f64)>,
 }
 
@@ -91,7 +90,7 @@ impl Observer for Watcher {
     }
 }
 
-/// Every sample of a live run, with the changes of each step.
+/// All samples of a live run. `changes` has steps, and the changes to make at each.
 fn run(scenario: &Scenario, changes: &[(usize, &[&str])]) -> Vec<Seen> {
     let watcher = Watcher::default();
     let mut live = Live::new(scenario, 0, 7, Box::new(watcher.clone())).expect("it can be built");
@@ -160,7 +159,7 @@ fn a_discipline_with_another_parameter_keeps_its_state_and_follows_the_parameter
 fn packets_above_a_smaller_buffer_stay_until_they_leave() {
     for discipline in ["tail-drop", "red"] {
         let seen = run(&flooded(discipline), &[(20, &["link.buffer=10 packets"])]);
-        // A tenth of a second takes 23 packets of 552 B.
+        // In a tenth of a second, the link sends 23 packets of 552 B.
         let gone = seen[19].waiting - seen[20].waiting;
         assert!(seen[19].waiting > 40 && (20..=25).contains(&gone), "{discipline}: {gone}");
         assert!(seen[30..].iter().all(|seen| seen.waiting <= 10), "{discipline}");
@@ -187,7 +186,7 @@ fn a_discipline_that_is_replaced_hands_its_packets_over() {
     assert!(gone < 20, "{gone} of {} packets", seen[19].waiting);
     let sizes = |step: usize| seen[step].left_bytes;
     assert!(sizes(20) > sizes(19) * 9 / 10, "the link goes on: {} after {} bytes", sizes(20), sizes(19));
-    // DRR reduces the flood. TCP was in its timeouts, so it is slow to take its four fifths.
+    // DRR reduces the flood. TCP was in timeouts, so it needs time to take its four fifths.
     let (udp, all) = (|seen: &Seen| seen.delivered[4], |seen: &Seen| seen.delivered.iter().sum::<u64>());
     let share = |range: std::ops::Range<usize>| {
         let of = |part: &dyn Fn(&Seen) -> u64| seen[range.clone()].iter().map(part).sum::<u64>() as f64;
@@ -258,7 +257,7 @@ fn replacing_a_discipline_drops_its_expectations() {
         "{TEXT}\n[[expect]]\ndiscipline = \"drop-front\"\nmeasure = \"jain\"\nmin = 0.1\n\
          [[expect]]\ndiscipline = \"mild\"\nmeasure = \"jain\"\nmin = 0.1\n"
     );
-    // A label is meaningless without its discipline, unlike a name of the catalogue.
+    // Unlike a name of the catalogue, a label has no meaning without its discipline.
     let judged = judged.replace("\"DISCIPLINE\"", "{ red = { gentle = true }, label = \"mild\" }");
     let scenario = parse("live.toml", &judged, &Overrides::default());
     let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! Integration tests of scenario files, in one binary, since each binary would link everything
-//! again.
+//! Integration tests of scenario files. They are one binary, because several would all be linked
+//! with everything.
 
 mod aggregates;
 #[path = "../../../../foundation/catalogue/tests/it/bounds.rs"]

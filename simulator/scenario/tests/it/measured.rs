@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// One flow of small packets, 100 of them a second, over a link with these keys, for 60 s.
+/// A scenario of 60 s with one flow of small packets, 100 a second, over a link with these keys.
 fn text(link: &str, more: &str) -> String {
     format!(
         "format = 2\nname = \"one\"\nduration = \"60 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
@@ -18,7 +18,6 @@ fn text(link: &str, more: &str) -> String {
     )
 }
 
-/// The scenario together with these files.
 fn read(files: &[(&str, &str)], text: &str) -> Result<Scenario, String> {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, text) in files.iter().chain(&[("one.toml", text)]) {
@@ -66,7 +65,7 @@ fn a_pattern_repeats_for_600_s_with_its_mean() {
         pattern = [{ rate = \"50 Mbit/s\", for = \"1800 ms\" }, { down = \"200 ms\" }]";
     let (record, takes) = run(&[], &text(wifi, ""));
     assert_eq!(record.links[0].rate_bps, 45e6);
-    // A period has 200 packets. The 20 sent during the pause wait, the first of them for 200 ms.
+    // A period has 200 packets. The 20 packets sent during the pause wait, the first for 200 ms.
     let waits = takes.iter().map(|ms| ms - 1.0).filter(|ms| *ms > 0.03).count();
     assert!((570..=620).contains(&waits), "{waits}");
     assert!(takes.iter().all(|ms| *ms < 201.1), "no pause is longer");
@@ -96,14 +95,15 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
             text
         })
     };
-    // 40 ms, and 80 ms from 10 s on; an outage of a second at 20 s; then everything again at 30 s.
+    // The round trip is 40 ms, and 80 ms from 10 s on. An outage of a second follows at 20 s, and
+    // everything repeats from 30 s on.
     let dish = rows(&|row| {
         if (2_000..2_100).contains(&row) { "-1".into() } else { (40 + row / 1000 % 2 * 40).to_string() }
     });
     let keys = "rate = \"100 Mbit/s\"\ndelays = \"dish.csv\"";
     let (record, takes) = run(&[("dish.csv", &dish)], &text(keys, ""));
     assert_eq!(record.links[0].wire.expect("it loses").lost, 200);
-    // 3800 of 5800 take 20 ms and 2000 take 40 ms; the link takes 0.01 ms to send one.
+    // 3800 of 5800 packets take 20 ms and 2000 take 40 ms. The link takes 0.01 ms to send one.
     assert!((mean(&takes) - 26.906).abs() < 0.05, "{}", mean(&takes));
     assert!(takes.iter().all(|ms| (ms - 20.0).abs() < 0.5 || (ms - 40.0).abs() < 0.5));
     let delays: Vec<u64> = read(&[("dish.csv", &dish)], &text(keys, "[return]"))
@@ -113,7 +113,8 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
         .collect();
     assert_eq!(delays, [26; 2], "the mean of the file, without its outages");
 
-    // A window of one segment follows the round trip; each direction has half of it.
+    // With a window of one segment, the rate depends on the round trip; each direction takes half
+    // of it.
     let sends = |trip: u32| {
         let file = rows(&|_| trip.to_string());
         let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\", window = 1 }\n\
@@ -135,17 +136,18 @@ fn normal_jitter_is_as_configured_and_keeps_the_order_by_default() {
         let text = text(&keys, "").replace("100 kbit/s", &rate);
         run(&[], &text.replace("\"60 s\"", &format!("\"{} s\"", 100 * every_ms + 1))).1
     };
-    // 100 000 packets, so far apart that none meets another, in sending order.
+    // The 100 000 packets, in sending order, are so far apart that none meets another.
     let takes = jitter(false, 200);
     let (n, mean) = (takes.len() as f64, mean(&takes));
     let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
     let lag_1 = takes.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum::<f64>() / n / variance;
     assert!(takes.len() >= 100_000 && takes.iter().all(|ms| *ms > 0.0));
-    // sd of the mean 0.06 ms, of the deviation 0.04 ms, of the correlation 0.003.
+    // The standard deviation is 0.06 ms for the mean, 0.04 ms for the deviation, and 0.003 for the
+    // correlation.
     assert!((mean - 300.0).abs() < 0.5, "{mean}");
     assert!((variance.sqrt() - 15.0).abs() < 0.3, "{}", variance.sqrt());
     assert!((lag_1 - 0.25).abs() < 0.03, "{lag_1}");
-    // With one packet every 10 ms, those that may not overtake wait for earlier ones.
+    // With one packet every 10 ms, a packet that may not overtake waits for earlier ones.
     let [free, in_order] = [true, false].map(|overtakes| self::mean(&jitter(overtakes, 10)));
     assert!((free - 300.0).abs() < 0.5 && in_order > free + 2.0, "{free} {in_order}");
 }

@@ -25,7 +25,6 @@ fn read(text: &str) -> Scenario {
     parse("on.toml", text, &Overrides::default()).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Bytes delivered to each group in each second.
 #[derive(Default)]
 struct Seconds(BTreeMap<String, Vec<u64>>);
 
@@ -51,7 +50,7 @@ fn run(scenario: &Scenario) -> (RunRecord, BTreeMap<String, Vec<u64>>) {
     (record.expect("the watcher goes on"), seconds.0)
 }
 
-/// Four flows of 60 s that start 10 s apart.
+/// Four flows that start 10 s apart, each on for 60 s.
 fn four(discipline: &str) -> String {
     let one = |(at, name): (u64, &str)| {
         flow(name, "\"bulk\"", &format!("start = \"{} s\"\nstop = \"{} s\"", 10 * at, 60 + 10 * at))
@@ -83,7 +82,7 @@ fn four_changing_flows_have_their_fair_share_at_each_time() {
     let changes = &presence.changes;
     assert_eq!(changes.iter().map(|one| one.at_s as u64 / 10).collect::<Vec<_>>(), [0, 1, 2, 3, 6, 7, 8]);
     assert_eq!((&*changes[1].starts, &*changes[4].stops), (&["b".to_owned()][..], &["a".to_owned()][..]));
-    // A window that grows by a packet in 40 ms fills its new share within 2 s here.
+    // A window that grows by a packet in 40 ms reaches the new share within 2 s here.
     for change in changes {
         assert!(change.reached_s.is_some_and(|s| (0.1..=2.0).contains(&s)), "{change:?}");
     }
@@ -102,7 +101,7 @@ fn without_stops_nothing_is_reported_and_results_are_unchanged() {
     let alone = flow("a", "\"bulk\"", "");
     let (plain, _) = run(&read(&text(10, "drr", &alone)));
     assert!(plain.presence.is_none());
-    // A stop after the end changes nothing but the report.
+    // A stop after the end changes only the report.
     let (stopped, _) = run(&read(&text(10, "drr", &flow("a", "\"bulk\"", "stop = \"20 s\""))));
     assert_eq!((&plain.flows, &plain.links, plain.events), (&stopped.flows, &stopped.links, stopped.events));
 }
@@ -176,7 +175,7 @@ fn a_late_flow_has_its_share_of_its_active_time() {
         assert!((share - 1.0).abs() < 0.03, "{:?}", late.fairness);
     }
     assert!(late.fairness.jain > 0.999, "{}", late.fairness.jain);
-    // The packets equal those of a run whose shares cover the entire run.
+    // The packets are the same as in a run whose shares cover the entire run.
     let stops = flows.replace("start = \"45 s\"", "start = \"45 s\"\nstop = \"60 s\"");
     let (stopped, _) = run(&read(&text(60, "drr", &stops)));
     assert_eq!((&late.flows, &late.links, late.events), (&stopped.flows, &stopped.links, stopped.events));

@@ -1,5 +1,5 @@
-//! The limits of one queue: FABA shares by drops. So a flow gets less than its share if its window
-//! has another limit, or if it has too few tokens for a window. The figures are in
+//! The limits of a single queue. FABA shares by drops, so a flow gets less than its share if
+//! something else limits its window, or if it has too few tokens for a window. The figures are in
 //! docs/gateway/measured.md.
 
 use fairwire_metrics::record::Summary;
@@ -13,7 +13,8 @@ fn run(text: &str) -> Vec<Summary> {
     summarize(&run_all(&scenario, 0, &|_| {}, &AtomicBool::new(false)).expect("it runs").runs)
 }
 
-/// The share of 100 Mbit/s of a host with one download against a host with three, by discipline.
+/// The share of 100 Mbit/s that a host with one download gets against a host with three, by
+/// discipline.
 fn part_of_one(buffer: &str, tcp: &str) -> [f64; 2] {
     let host = |class: u32| {
         format!(
@@ -43,7 +44,7 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
     let [faba, drr] = part_of_one("50 ms", "control = \"reno\", window = 10");
     assert!((faba - 0.25).abs() < 0.01 && (drr - 0.5).abs() < 0.01, "{faba} {drr}");
     // If windows grow until a loss, the single download gets half, less what is lost when one of
-    // four windows is reduced. Measured: 0.47.
+    // four windows is reduced. The measured share is 0.47.
     for control in ["reno", "cubic"] {
         let [faba, drr] = part_of_one("50 ms", &format!("control = \"{control}\""));
         assert!((0.45..0.5).contains(&faba) && (drr - 0.5).abs() < 0.01, "{control}: {faba} {drr}");
@@ -52,7 +53,8 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
 
 #[test]
 fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
-    // Measured over 60 s: 0.27 and 0.49. The windows of four BBR flows hold about 7 ms of the link.
+    // The shares measured over 60 s are 0.27 and 0.49. The windows of four BBR flows hold about 7
+    // ms of the link.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
     assert!(long < 0.35 && short > 0.45 && (drr - 0.5).abs() < 0.02, "{long} {short} {drr}");
@@ -60,7 +62,7 @@ fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
 
 /// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood, on a
 /// link of 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other
-/// classes. It is the contest `hfaba/tree-both` of the field.
+/// classes. This is the contest `hfaba/tree-both` of the field.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(
@@ -89,14 +91,14 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
     );
     let summaries = run(&text);
     let mbps = |group: &str| summaries[0].measures[&format!("throughput_bps.{group}")].mean / 1e6;
-    // The flood has twice the weight, and shares its class with acknowledgements of a few percent.
+    // The flood has twice the weight. Acknowledgements take a few percent of its class.
     let flood = mbps("school-up") * 1.045;
     mbps("office-up") / ((mbps("office-up") + flood) / 3.0)
 }
 
 #[test]
 fn tcp_gets_its_part_against_a_flood_if_tokens_last_a_round_trip() {
-    // Measured over 60 s: 0.89 with 60 ms and 0.99 with 240 ms.
+    // The fractions measured over 60 s are 0.89 with 60 ms and 0.99 with 240 ms.
     let (few, many) = (uploads_beside_a_flood("60 ms"), uploads_beside_a_flood("240 ms"));
     assert!((0.8..0.95).contains(&few) && (many - 1.0).abs() < 0.04, "{few} {many}");
 }

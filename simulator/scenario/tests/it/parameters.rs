@@ -1,4 +1,4 @@
-//! Each parameter of each part that a scenario may name, at its bounds and beyond them.
+//! Each parameter of each component that a scenario may name, at its bounds and beyond them.
 
 use super::bounds::{allowed, bounds};
 use fairwire_parameters::Field;
@@ -6,12 +6,12 @@ use fairwire_scenario::parts::{self, Part};
 use fairwire_scenario::{Overrides, generated, parse, source};
 use std::collections::BTreeMap;
 
-/// The text around the table of a part of one type.
+/// The text around the table of a component, by type.
 struct Around {
     discipline: String,
     network: &'static str,
     flow: &'static str,
-    /// The table of the part, at the very end.
+    /// The table of the component, at the very end.
     table: String,
     /// Required parameters.
     example: &'static str,
@@ -53,7 +53,7 @@ fn around(part: &Part) -> Around {
     around
 }
 
-/// A scenario with one parameter of `part`, and the line of that parameter.
+/// A scenario with one parameter of `part`, and the line where that parameter is.
 fn scenario(part: &Part, field: &Field, value: &str) -> (String, usize) {
     let Around { discipline, network, flow, table, example } = around(part);
     let example: toml::Table = toml::from_str(&format!("all = {{ {example} }}")).expect("well-formed");
@@ -82,7 +82,7 @@ fn every_out_of_bounds_parameter_is_refused_at_its_location() {
             let (within, beyond) = bounds(field);
             for value in &within {
                 let (message, _, text) = read(value);
-                // At its bound a parameter may contradict another one, or the scenario.
+                // At its bound, a parameter may contradict another parameter, or the scenario.
                 let is_in_range = message.as_ref().is_none_or(|message| !message.contains(&allowed));
                 assert!(is_in_range, "{}: {message:?}\n{text}", part.name);
             }

@@ -1,5 +1,5 @@
-//! Bad scenarios are refused with the given value, the allowed ones, the location, and the nearest
-//! correct spelling.
+//! Bad scenarios are refused with the given value, the allowed values, the location, and the
+//! nearest correct spelling.
 
 use fairwire_document::Problem;
 use fairwire_laws::dropper::{faba, red};
@@ -84,7 +84,7 @@ fn unused_tables_of_parameters_are_checked_too() {
         &message(&inner, &[]),
         &["`discipline.shaper.discipline.red.weight` is 2", "allowed: a number above 0"],
     );
-    // The only discipline of that name has another key for the error.
+    // The only discipline of that name overrides the key with the error.
     let own = "disciplines = [{ red = { max_probability = 0.5 } }]";
     let hidden = GOOD.replace("gentle = true", "max_probability = 7.0");
     let hidden = hidden.replace("disciplines = [\"tail-drop\", \"red\"]", own);
@@ -130,7 +130,7 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
         &compared("{ queue = { dropper = { queue = {} } } }"),
         &["--set:1:36", "which has a scheduler of its own"],
     );
-    // No discipline contains itself: an inner one has only its own parameters.
+    // A discipline cannot contain itself: an inner discipline has only its own parameters.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -168,8 +168,8 @@ fn unreasonable_sizes_are_refused_before_allocation() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
-    // The discipline's own buffer has the same bound, and also the buffer that it derives from the
-    // link by time.
+    // The discipline's own buffer has the same bound. So does the buffer that it derives from the
+    // link and a time.
     for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
         let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
         let message = message(GOOD, &[&set[0], &set[1]]);
@@ -241,7 +241,8 @@ fn a_wrong_set_is_refused_at_its_text_under_any_other_choice() {
     let (message, _, change) = refusal(&["flow.tcp.count=4"], &["faba", "{ red = { gentel = true } }"]);
     says(&message, &["--discipline:1:", "did you mean `gentle`?"]);
     assert_eq!(change, Some(1));
-    // A parameter that only the chosen discipline has, at its location in the changes of the file.
+    // Only the chosen discipline has the parameter. The error has its location in the changes of
+    // the file.
     let (message, typed, _) = refusal(&["discipline.blue.buffer=99999999 packets"], &["blue"]);
     says(&message, &["--set:1:24", "`discipline.blue.buffer`"]);
     assert_eq!(typed, "discipline.blue.buffer=99999999 packets");
@@ -276,13 +277,13 @@ fn files_that_are_no_scenarios_are_refused_without_reading_all() {
     says(&refused(folder.path()).to_string(), &["is a directory"]);
     std::fs::write(path("latin.toml"), b"name = \"caf\xe9\"").unwrap();
     says(&refused(&path("latin.toml")).to_string(), &["is not UTF-8", "byte 11 is 0xe9"]);
-    // A gigabyte that the file system does not store.
+    // The file has a gigabyte, which the file system does not store.
     std::fs::File::create(path("huge.toml")).unwrap().set_len(1 << 30).unwrap();
     assert!(matches!(
         refused(&path("huge.toml")).problem,
         Problem::TooLarge { bytes: Some(0x4000_0000), .. }
     ));
-    // An endless device, and a pipe without a writer.
+    // One is an endless device, and the other a pipe without a writer.
     assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::NotAFile { .. }));
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! Every source that a scenario can name is parsed, built and run; invalid ones are refused.
+//! Every source that a scenario can name is parsed, built and run. Invalid sources are refused.
 
 use fairwire_metrics::record::RunRecord;
 use fairwire_scenario::{
@@ -27,7 +27,6 @@ fn run(scenario: &Scenario) -> RunRecord {
     outcome.runs.into_iter().next().expect("one run")
 }
 
-/// The rate in bit/s that the source offered on the wire.
 fn offered(flow: &str) -> f64 {
     let run = run(&scenario(flow));
     assert!(run.flows[0].throughput_bps > 0.0, "{flow}");
@@ -59,29 +58,30 @@ fn is_about(flow: &str, expected_bps: f64, part: f64) {
 
 #[test]
 fn datagrams_arrive_at_the_rate_of_their_laws() {
-    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and 60 ms of pause follow: 400 kbit/s, within
-    // one burst of 600.
+    // 5 packets of 1000 bytes take 40 ms at 1 Mbit/s, and a pause of 60 ms follows: 400 kbit/s. The
+    // tolerance is one of 600 bursts.
     is_about(
         "source = { on-off = { rate = \"1 Mbit/s\", packet = \"1000 B\", burst = { fixed = \"5 packets\" }, \
          idle = { fixed = \"60 ms\" } } }",
         400_000.0,
         0.002,
     );
-    // 6000 packets: the standard error is 1.3 %, for exponential sizes 1.8 %; 3.3 of them.
+    // Of 6000 packets, the standard error is 1.3 %, and 1.8 % with exponential sizes. The
+    // tolerances are 3.3 of these.
     is_about("source = { poisson = { mean_gap = \"10 ms\" } }", 512.0 * 8.0 * 100.0, 0.043);
     let exponential = "source = { poisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } } }";
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
-    // 3 Mbit/s of video, and 28 bytes for each 1172. 1800 frames of deviation 0.3, 60 of them
-    // larger: 1 %; 3.3 of them.
+    // The video has 3 Mbit/s, and 28 bytes of headers for each 1172. The standard error is 1 %: of
+    // 1800 frames with a deviation of 0.3, 60 are larger. The tolerance is 3.3 of these.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 
 #[test]
 fn a_call_with_silences_talks_for_39_percent_of_the_time() {
-    // 1.004 / 2.591 of 80 kbit/s. In a minute there are 23 cycles of about their mean each: the
-    // error is 0.7 / sqrt(23) = 15 %.
+    // The source is on for 1.004 / 2.591 of the time, at 80 kbit/s. In a minute there are 23
+    // cycles, so the standard error is 0.7 / sqrt(23) = 15 %.
     is_about("source = \"voip\"", 31_000.0, 0.48);
 }
 
@@ -104,7 +104,8 @@ fn users_that_wait_for_their_data_are_served_and_timed() {
     };
     let think = "source = { transfers = { size = { fixed = \"1 kB\" }, think = { fixed = \"1 s\" } } }";
     let [(kind, completed)] = &timed(think)[..] else { panic!("one kind") };
-    // Each takes about three round trips of 14 ms, and a second of thinking.
+    // Each transfer takes about three round trips of 14 ms, and is followed by a second of
+    // thinking.
     assert!(kind == "transfer" && (54..=59).contains(completed), "{kind}: {completed}");
     let bursts = timed("source = { bursts = { idle = { fixed = \"1 s\" }, renews = true } }");
     assert!((40..=59).contains(&bursts[0].1), "{bursts:?}");
@@ -187,7 +188,7 @@ fn values_out_of_range_are_refused() {
     says(&message("count = 400000\nsource = \"web\""), &["2400000 flows and connections"]);
 }
 
-/// A scenario together with the files that it names.
+/// A folder with a scenario and the files that it names.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -207,7 +208,7 @@ impl Folder {
     }
 }
 
-/// A classic pcap of raw IP packets, 1000 bytes each, one per 10 ms.
+/// A classic pcap of raw IP packets of 1000 bytes, one per 10 ms.
 fn capture(packets: u32) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
@@ -230,7 +231,7 @@ fn a_capture_is_played_again() {
     let folder = Folder::new().file("a.pcap", &capture(100));
     let played = run(&folder.load(&text(REPLAY)).expect("a good one"));
     let offered = played.flows[0].offered_bps.expect("open loop");
-    // 1000 bytes per 10 ms, within one packet of 6000.
+    // The capture has 1000 bytes per 10 ms. The tolerance is one of 6000 packets.
     assert!((offered / 800_000.0 - 1.0).abs() < 0.001, "{offered}");
     let fast = folder.load(&text(&REPLAY.replace("repeats", "speed = 2.0, repeats"))).expect("a good one");
     let offered = run(&fast).flows[0].offered_bps.expect("open loop");
@@ -297,7 +298,8 @@ fn a_capture_is_active_only_until_its_end() {
     {
         let played = run(&folder.load(&text(&format!("{replay}\n{more}"))).expect("a good one"));
         let offered = played.flows[0].offered_bps.expect("open loop");
-        // 1000 bytes per 10 ms while it is on, plus one packet at the end of each on-time.
+        // The capture gives 1000 bytes per 10 ms while the flow is on, and one packet more at the
+        // end of each on-time.
         assert!((offered / 800_000.0 - 1.0).abs() < 0.011, "{offered}");
         assert!((played.fairness.jain - 1.0).abs() < 1e-12);
     }
@@ -353,7 +355,7 @@ fn on_link(keys: &str) -> String {
 
 #[test]
 fn shares_are_relative_to_the_changing_rate_of_a_link() {
-    // 10 Mbit/s for 20 s, 1 for 20 and 4 for 20: 5 on average.
+    // The rate is 10, 1 and 4 Mbit/s for 20 s each: 5 Mbit/s on average.
     let changes =
         "changes = [{ at = \"20 s\", rate = \"1 Mbit/s\" }, { at = \"40 s\", rate = \"4 Mbit/s\" }]";
     let text = on_link(changes);
@@ -361,8 +363,8 @@ fn shares_are_relative_to_the_changing_rate_of_a_link() {
     let rate = run.links[0].rate_bps;
     assert!((rate - 5e6).abs() < 1.0, "{rate}");
     let share = run.fairness.group_share["g"];
-    // The queue never runs empty except in slow start, for less than a second, and in timeouts when
-    // the rate falls.
+    // The queue is empty only in slow start, for less than a second, and in timeouts when the rate
+    // falls.
     assert!((0.9..=1.0).contains(&share), "{share}");
 }
 
@@ -395,8 +397,8 @@ fn links_change_in_both_directions_unless_the_reverse_has_its_own_rate() {
     assert_eq!(network(own), [30, 20]);
 }
 
-/// A small demand is compared with itself, and greedy flows with the rest, instead of all with an
-/// equal share.
+/// A small demand is compared with itself, and greedy flows with what remains; no flow is compared
+/// with an equal share.
 #[test]
 fn a_share_is_relative_to_the_demand_of_a_user() {
     let text = "format = 2\nname = \"two\"\nduration = \"60 s\"\nwarm_up = \"10 s\"\nseeds = 1\ndisciplines = [\"drr\"]\n\

@@ -1,4 +1,4 @@
-//! Every constant of a TCP can be entered, and invalid ones are refused.
+//! Every constant of a TCP can be entered, and invalid constants are refused.
 
 use fairwire_scenario::{Overrides, parse, run_all};
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,6 @@ tcp = { TCP }
 access = { rate = "100 Mbit/s", delay = "1 ms" }
 "#;
 
-/// The type in the record.
 fn kind(tcp: &str) -> String {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -119,7 +118,7 @@ fn rack_needs_exact_flight_counts_and_processing_is_bounded() {
         &message("profile = \"ns2-2002\", recovery = \"rack\""),
         &["`flow.tcp.tcp.recovery` is `rack`", "the profile \"ns2-2002\" counts", "sack_counts_acks = false"],
     );
-    // The round trip is 24 ms.
+    // The processing time must be less than the round trip of 24 ms.
     says(
         &message("profile = \"modern\", processing = \"24 ms\""),
         &["`flow.tcp.tcp.processing` is 24 ms", "a round trip takes 24 ms", "\"packet\""],
@@ -169,7 +168,7 @@ fn bbr_without_selective_acknowledgements_is_refused() {
 }
 
 /// The mean queueing delay in ms of one Vegas flow with Linux's arithmetic. A packet takes 1.2 ms
-/// on the link, and 40 ms for a round trip including that.
+/// on the link; a round trip takes 40 ms, including that.
 fn wait_ms_of_vegas(delayed_ack: &str) -> f64 {
     let text = format!(
         r#"
@@ -195,16 +194,17 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
     outcome.runs[0].links[0].sojourn.as_ref().expect("it is measured").mean_s * 1e3
 }
 
-/// On average a segment waits half of the time for the one with which it is acknowledged. So a
+/// On average a segment waits half of the time for the segment with which it is acknowledged. So a
 /// window of w keeps (w - 1/2) 1.2 ms of queue, minus 40.042 ms for the round trip, of which the
-/// acknowledgement takes 0.042. From slow start w falls by one in each round until fewer than 5
-/// segments seem to wait. If the first segment is acknowledged at once, its own time is the minimum
-/// round-trip time, and w is 37. In pairs it has waited 1.2 ms for the second, and w is 39.
+/// acknowledgement takes 0.042 ms. After slow start, w falls by one in each round until fewer than
+/// 5 segments seem to wait. If the first segment is acknowledged at once, its time is the minimum
+/// round-trip time, and w is 37. In pairs, the first segment waits 1.2 ms for the second, and w is
+/// 39.
 #[test]
 fn vegas_queues_less_if_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {
         let (wait_ms, expected) = (wait_ms_of_vegas(delayed_ack), (window - 0.5) * 1.2 - 40.0416);
-        // The access links add 0.0003.
+        // The access links add 0.0003 ms.
         assert!((wait_ms - expected).abs() < 0.001, "{delayed_ack}: {wait_ms}");
     }
 }

@@ -1,5 +1,5 @@
-//! The influence of the order of simultaneous events: each scenario under `tie_rule = "random"` and
-//! under `"fifo"`.
+//! The influence of the order of simultaneous events. Each scenario runs under `tie_rule =
+//! "random"` and under `"fifo"`.
 //!
 //! `make sensitivity` prints the table of every scenario in the repository.
 
@@ -20,8 +20,8 @@ const SCENARIOS: [(&str, &str); 7] = [
     ("two-way", include_str!("../../../../scenarios/two-way.toml")),
 ];
 
-/// Five flows at exactly the same instants, into a queue that can carry four: only the tie rule
-/// decides which packets are refused.
+/// Five flows send at exactly the same instants, into a queue that can carry four. So only the tie
+/// rule decides which packets are refused.
 const LATTICE: &str = r#"
 format = 2
 name = "lattice"
@@ -44,7 +44,7 @@ source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// One measure under either rule.
+/// A measure under both rules.
 #[derive(Debug)]
 struct Row {
     discipline: String,
@@ -56,7 +56,7 @@ struct Row {
 }
 
 impl Row {
-    /// Does the interval of the difference lie to one side of zero?
+    /// Is zero outside the interval of the difference?
     fn differs(&self) -> bool {
         self.difference.mean.abs() > half_width(&self.difference)
     }
@@ -66,7 +66,6 @@ impl Row {
         self.difference.mean.abs() <= half_width(&self.random) + half_width(&self.fifo)
     }
 
-    /// Prints the measure, which is a share or a count of packets.
     fn print(&self, scenario: &str) {
         let places = if self.measure.starts_with("share.") { 4 } else { 0 };
         let printed =
@@ -82,7 +81,7 @@ fn half_width(estimate: &Estimate) -> f64 {
     estimate.half_width_95.expect("there are several seeds")
 }
 
-/// The runs of `text` under `rule`, named by it, one list per discipline.
+/// The runs of `text` under `rule`, one list per discipline.
 fn runs(text: &str, rule: &str, seeds: &str, set: &[&str]) -> Vec<(String, Vec<RunRecord>)> {
     let mut set: Vec<String> = set.iter().map(|text| text.to_string()).collect();
     set.push(format!("tie_rule={rule}"));
@@ -101,7 +100,7 @@ fn runs(text: &str, rule: &str, seeds: &str, set: &[&str]) -> Vec<(String, Vec<R
     by_discipline
 }
 
-/// Each group's share, and the drops, of each discipline under both rules.
+/// Each group's share, and the drops, under each discipline and both rules.
 fn compared(text: &str, seeds: &str, set: &[&str]) -> Vec<Row> {
     let mut rows = Vec::new();
     let both = runs(text, "random", seeds, set).into_iter().zip(runs(text, "fifo", seeds, set));
@@ -138,8 +137,9 @@ fn random_ties_treat_flows_in_lockstep_alike_and_fifo_ties_by_order() {
     let of = |measure: &str| rows.iter().find(|row| row.measure == measure).expect("it is measured");
     let first = of("share.first");
     first.print("lattice");
-    // Of 4394 packets in a run each flow loses a fifth at random: sd 26.5 of the 3515 that pass.
-    // With five seeds that is 3.3 x 26.5 / 3515 / sqrt(5) = 1.1 %.
+    // Each flow randomly loses a fifth of its 4394 packets in a run: the standard deviation is 26.5
+    // of the 3515 that pass. With five seeds, 3.3 deviations are 3.3 x 26.5 / 3515 / sqrt(5) = 1.1
+    // %.
     assert!((first.random.mean - 1.0).abs() < 0.011, "{first:?}");
     assert!((first.fifo.mean - 1.0).abs() > 0.2, "the first of five is always, or never, refused: {first:?}");
     assert!(first.differs() && !first.agrees());

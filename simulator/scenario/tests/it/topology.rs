@@ -1,4 +1,4 @@
-//! Networks of links: their sharing, the search for paths, and refusals.
+//! Networks of links: how flows share them, how paths are found, and what is refused.
 
 use fairwire_metrics::summary::summarize;
 use fairwire_scenario::{Overrides, Scenario, judge, parse, report, run_all};
@@ -76,7 +76,7 @@ fn a_parking_lot_under_fair_queueing_is_shared_max_min_fairly() {
     is_max_min(&text, &[("long", 3.0), ("one", 7.0), ("two", 3.0), ("three", 7.0)]);
 }
 
-/// Paths of one and two links that overlap, so three links fill up at three levels.
+/// Paths of one and two links overlap, so that the three links are full at three different shares.
 #[test]
 fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
     let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\"]")
@@ -87,7 +87,8 @@ fn overlapping_routes_under_fair_queueing_are_shared_max_min_fairly() {
         + &flow("y", "a", "c", "")
         + &flow("z", "b", "d", "count = 2")
         + &flow("w", "c", "d", "");
-    // a-b: 2 each; b-c: 7 left for two, 3.5 each, but c-d of 8 for three gives 8/3 each.
+    // On a-b, each flow gets 2 Mbit/s. On b-c, the remaining 7 would give two flows 3.5 each, but
+    // c-d shares 8 among three, which gives 8/3 each.
     is_max_min(&text, &[("x", 2.0), ("y", 2.0), ("z", 16.0 / 3.0), ("w", 8.0 / 3.0)]);
 }
 
@@ -125,7 +126,7 @@ fn results_have_the_marked_link_first_and_each_direction_by_its_name() {
     assert!(links[3].packets_out > 0, "acknowledgements come back over c-b");
 }
 
-/// A constant rate takes the path of `via`, although another is shorter.
+/// A constant-rate flow takes the path of `via`, although another path is shorter.
 #[test]
 fn a_flow_takes_the_shortest_or_the_given_route() {
     let busy = |via: &str| {

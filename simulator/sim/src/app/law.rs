@@ -7,9 +7,9 @@ use std::f64::consts::TAU;
 /// draw is negative.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// Always this; at least 0.
+    /// Always this value; at least 0.
     Fixed(f64),
-    /// Uniform from 0 to this, which is above 0.
+    /// Uniform from 0 to this value, which is above 0.
     Uniform(f64),
     /// Exponential.
     Exponential {
@@ -20,17 +20,18 @@ pub enum Law {
     Pareto {
         /// Above 0.
         mean: f64,
-        /// Above 1, or there is no mean. Up to 2 the variance is infinite.
+        /// The shape, above 1; otherwise there is no mean. Up to 2 the variance is infinite.
         shape: f64,
     },
-    /// Its natural logarithm is normal.
+    /// Lognormal: the logarithm is normal.
     LogNormal {
         /// Mean of the logarithm.
         mu: f64,
         /// Standard deviation of the logarithm; at least 0.
         sigma: f64,
     },
-    /// Redrawn while outside the bounds; after a hundred draws the nearer bound is taken.
+    /// A law's draws between two bounds. Draws outside are repeated; after a hundred, the nearer
+    /// bound is taken.
     Between {
         /// The law.
         law: Box<Law>,
@@ -39,7 +40,7 @@ pub enum Law {
         /// Largest; at least the smallest.
         max: f64,
     },
-    /// At most a bound: larger draws are cut to it.
+    /// A law's draws, cut to an upper bound.
     AtMost {
         /// The law.
         law: Box<Law>,
@@ -55,12 +56,11 @@ pub enum Law {
     },
 }
 
-/// With this number of consecutive draws outside its bounds, a law has nearly no weight inside
-/// them.
+/// Consecutive draws outside the bounds after which a law has nearly no weight inside them.
 const MAX_DRAWS: u32 = 100;
 
 impl Law {
-    /// Lognormal with this mean and standard deviation, both of the quantity itself.
+    /// The lognormal law of a quantity with this mean and standard deviation.
     pub fn log_normal(moments: Moments) -> Law {
         let Moments { mean, deviation } = moments;
         let spread = deviation / mean;
@@ -68,7 +68,7 @@ impl Law {
         Law::LogNormal { mu: libm::log(mean) - variance / 2.0, sigma: libm::sqrt(variance) }
     }
 
-    /// Its problem, if any.
+    /// The law's problem, if any.
     pub fn problem(&self) -> Option<&'static str> {
         let is = |good: bool, problem| if good { None } else { Some(problem) };
         match *self {
@@ -205,8 +205,8 @@ mod tests {
         (0..DRAWS).map(|_| sampler.draw(&mut rng)).collect()
     }
 
-    /// Mean and variance are within 3.3 standard errors: for the mean, deviation / sqrt(n); for the
-    /// variance, variance * sqrt((kurtosis - 1) / n).
+    /// Checks that mean and variance are within 3.3 standard errors: for the mean, deviation /
+    /// sqrt(n); for the variance, variance * sqrt((kurtosis - 1) / n).
     fn has_moments(law: &Law, mean: f64, variance: f64, kurtosis: f64) {
         let (draws, n) = (draws(law), DRAWS as f64);
         let measured = draws.iter().sum::<f64>() / n;
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn a_pareto_law_with_a_light_tail_has_its_mean_and_variance() {
-        // Shape a = 7, least m = 6/7: variance m^2 a / ((a-1)^2 (a-2)), kurtosis 3 (a-2)(3a^2+a+2)
-        // / (a (a-3)(a-4)).
+        // With shape a = 7 and least m = 6/7, the variance is m^2 a / ((a-1)^2 (a-2)), and the
+        // kurtosis 3 (a-2)(3a^2+a+2) / (a (a-3)(a-4)).
         let (a, m) = (7.0_f64, 6.0 / 7.0);
         let variance = m * m * a / ((a - 1.0) * (a - 1.0) * (a - 2.0));
         let kurtosis = 3.0 * (a - 2.0) * (3.0 * a * a + a + 2.0) / (a * (a - 3.0) * (a - 4.0));
@@ -250,8 +250,8 @@ mod tests {
 
     #[test]
     fn a_lognormal_law_has_the_given_moments() {
-        // s^2 = ln(1 + 0.25): kurtosis e^(4 s^2) + 2 e^(3 s^2) + 3 e^(2 s^2) - 3, with e^(s^2) =
-        // 1.25.
+        // With s^2 = ln(1 + 0.25), so e^(s^2) = 1.25, the kurtosis is e^(4 s^2) + 2 e^(3 s^2) + 3
+        // e^(2 s^2) - 3.
         let w = 1.25_f64;
         let kurtosis = w.powi(4) + 2.0 * w.powi(3) + 3.0 * w * w - 3.0;
         has_moments(&Law::log_normal(Moments { mean: 8.0, deviation: 4.0 }), 8.0, 16.0, kurtosis);
@@ -262,12 +262,12 @@ mod tests {
         let law = || Box::new(Law::Exponential { mean: 1.0 });
         let within = draws(&Law::Between { law: law(), min: 0.5, max: 1.5 });
         assert!(within.iter().all(|x| (0.5..=1.5).contains(x)));
-        // The mean of an exponential draw between a and b: ((a+1) e^-a - (b+1) e^-b) / (e^-a -
+        // An exponential draw between a and b has the mean ((a+1) e^-a - (b+1) e^-b) / (e^-a -
         // e^-b).
         let (ea, eb) = ((-0.5_f64).exp(), (-1.5_f64).exp());
         let mean = (1.5 * ea - 2.5 * eb) / (ea - eb);
         let measured = within.iter().sum::<f64>() / DRAWS as f64;
-        // Its deviation is below that of a uniform draw, 1/sqrt(12).
+        // The deviation is below that of a uniform draw, 1/sqrt(12).
         assert!((measured - mean).abs() < 3.3 * (1.0 / 12.0 / DRAWS as f64).sqrt(), "{measured}, not {mean}");
         let cut = draws(&Law::AtMost { law: law(), max: 1.0 });
         let share = cut.iter().filter(|&&x| x == 1.0).count() as f64 / DRAWS as f64;

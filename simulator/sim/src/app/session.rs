@@ -14,7 +14,7 @@ pub(crate) struct Timed {
 }
 
 impl Timed {
-    /// Records a lasting event; the measured time began at `from`.
+    /// Records a lasting event if it ended in the measured time, which began at `from`.
     pub(crate) fn lasted(&mut self, lasted: Lasted, from: Time) {
         if lasted.until >= from {
             self.lasting.entry(lasted.kind).or_default().lasted(lasted, from);
@@ -22,11 +22,11 @@ impl Timed {
     }
 }
 
-/// One user. Its connections are flows with consecutive numbers.
+/// One user of TCP. Its connections are flows with consecutive numbers.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) group: u32,
-    /// The flow of its first connection.
+    /// The flow of the first connection.
     first: u32,
     machine: Machine,
     rng: Rng,
@@ -47,11 +47,10 @@ struct Connection {
     timed_from: Option<Time>,
     /// Its segments.
     timed: u64,
-    /// Is there data of whose arrival the sender does not know yet?
+    /// Is there data whose arrival the sender does not know yet?
     is_busy: bool,
 }
 
-/// A request to a connection: a new one, or more segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) flow: u32,
@@ -77,12 +76,12 @@ impl Session {
         }
     }
 
-    /// Schedules its wake at `at`, and at no other time.
+    /// Schedules the session's wake at `at`; an earlier schedule becomes invalid.
     pub(crate) fn wake_at(&mut self, at: Time) {
         self.wakes_at = at;
     }
 
-    /// Is this the valid wake? If so, it is consumed.
+    /// Is the wake at `now` the valid one? If so, it is consumed.
     pub(crate) fn is_due(&mut self, now: Time) -> bool {
         let is_due = self.wakes_at == now;
         if is_due {
@@ -91,7 +90,6 @@ impl Session {
         is_due
     }
 
-    /// Appends to `steps` the actions due at `now`.
     pub(crate) fn react(&mut self, cause: Cause, now: Time, steps: &mut Vec<Step>) {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
@@ -101,7 +99,7 @@ impl Session {
         if self.is_over { Vec::new() } else { self.machine.under_way(end) }
     }
 
-    /// Stops it at `now`. Returns the events that end with it.
+    /// Stops the session at `now`. Returns the events that end with it.
     pub(crate) fn stop(&mut self, now: Time) -> Vec<Lasted> {
         let lasted = self.under_way(now);
         (self.is_over, self.wakes_at) = (true, Time::MAX);
@@ -119,7 +117,7 @@ impl Session {
         self.owed = (self.first..).zip(&self.connections).map(owed).sum();
     }
 
-    /// Segments that it tried to send since the warm-up, including those still waiting for a
+    /// Segments that the user tried to send since the warm-up, including those waiting for a
     /// connection.
     pub(crate) fn offered(&self) -> u64 {
         self.given + self.machine.waiting() - self.waited
@@ -130,7 +128,7 @@ impl Session {
         self.owed + self.given
     }
 
-    /// Records the segments that `step` gives to a connection; `None` if it gives none.
+    /// Records the segments that `step` gives to a connection; `None` if it gives no segments.
     pub(crate) fn request(&mut self, step: Step) -> Option<Request> {
         let (place, segments, timed_from, is_new) = match step {
             Step::Open { place, segments, timed_from } => (place, segments, timed_from, true),
@@ -152,13 +150,13 @@ impl Session {
         self.first
     }
 
-    /// A page is complete: returns its segments.
+    /// Ends a page, and returns its number of segments.
     pub(crate) fn end_page(&mut self) -> u64 {
         std::mem::take(&mut self.page)
     }
 
     /// The receiver of `flow` now has `segments`. If they complete a timed transfer, returns the
-    /// time of its request and its number of segments.
+    /// time of its request, and its segments.
     pub(crate) fn arrived(&mut self, flow: u32, segments: u64) -> Option<(Time, u64)> {
         let connection = &mut self.connections[(flow - self.first) as usize];
         if segments < connection.given {
@@ -168,7 +166,7 @@ impl Session {
     }
 
     /// The sender of `flow` knows that everything has arrived. Returns a cause for the load if this
-    /// is new.
+    /// is news.
     pub(crate) fn finished(&mut self, flow: u32) -> Option<Cause> {
         let place = (flow - self.first) as u16;
         let was_busy = std::mem::take(&mut self.connections[usize::from(place)].is_busy);

@@ -1,23 +1,22 @@
 //! The edges of a DiffServ domain. Packets of an aggregate enter it at one edge, which colours
 //! them, and leave it at another, which reports marks.
 //!
-//! This is separate from flows and links: without aggregates, it costs a run only one test per
-//! packet.
+//! Without aggregates, the edges cost a run only one test per packet.
 //!
 //! Requests of the edges travel with the packets. The edge where an aggregate leaves writes its
-//! request into every packet. A receiver copies it into the resulting acknowledgement, and a sender
-//! copies it from the latest acknowledgement into its packets. The edge where the packets enter
-//! reads the request, clears it and passes it to the marker.
+//! request into every packet. A receiver copies the request into the resulting acknowledgement, and
+//! a sender copies it from the latest acknowledgement into its packets. The edge where the packets
+//! enter reads the request, clears it and passes it to the marker.
 //!
 //! Source: E. Park and C. Choi 2003, section III-B. The paper uses the two ECN bits of the IP
-//! header for requests, although ECN itself needs them. Here requests have separate bits, [`Tag`].
+//! header for requests, although ECN needs them. Here requests have separate bits, [`Tag`].
 
 use crate::plan::{AggregateCount, AggregatePlan};
 use fairwire_core::{Ecn, Marker, Packet, RateRequest, Time};
 use fairwire_metrics::marks::Estimator;
 
-/// The edges' bits on a packet: its colour in the low two, and one edge's request to the other in
-/// the next two.
+/// The edges' bits on a packet: its colour in the low two bits, and a request between edges in the
+/// next two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tag(u8);
 
@@ -43,7 +42,7 @@ impl Tag {
         Tag(color & COLOR)
     }
 
-    /// A request, without a colour.
+    /// The tag of a request, without a colour.
     fn of_request(request: RateRequest) -> Self {
         Tag(match request {
             RateRequest::Keep => 0,
@@ -56,9 +55,8 @@ impl Tag {
 /// The edges of all aggregates, and the tags that the ends of their flows carry between them.
 pub(crate) struct Edges {
     aggregates: Vec<Aggregate>,
-    /// By group: its aggregate, or `NONE`.
     of_group: Vec<u32>,
-    /// By flow: the latest tags that its ends received.
+    /// By flow: the latest tags that its two ends received.
     ends: Vec<Ends>,
 }
 
@@ -67,13 +65,12 @@ const NONE: u32 = u32::MAX;
 /// The latest tags that the ends of a flow received.
 #[derive(Clone, Copy, Default)]
 struct Ends {
-    /// The sender, by the latest acknowledgement.
+    /// Received by the sender, with the latest acknowledgement.
     sender: Tag,
-    /// The receiver, by the latest packet.
+    /// Received by the receiver, with the latest packet.
     receiver: Tag,
 }
 
-/// The edges of one aggregate: its marker, its estimator and its counts.
 pub(crate) struct Aggregate {
     pub(crate) plan: AggregatePlan,
     estimator: Option<Estimator>,
@@ -83,7 +80,7 @@ pub(crate) struct Aggregate {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     from: Time,
-    /// The integral of its marker's target rate in bits, and its upper limit.
+    /// The integral of the marker's target rate, in bits, and the time up to which it is computed.
     target_bits: f64,
     target_up_to: Time,
     entered: u64,
@@ -114,7 +111,7 @@ impl Edges {
         &self.aggregates
     }
 
-    /// `packet` of `group`, which carries `tag`, enters the domain and is coloured. Returns its new
+    /// Colours `packet` of `group`, which enters the domain with `tag`. Returns the packet's new
     /// tag.
     pub(crate) fn enter(&mut self, group: u32, tag: Tag, packet: &mut Packet, now: Time) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
@@ -145,32 +142,26 @@ impl Edges {
         Tag::of_request(estimator.request())
     }
 
-    /// The tag of packets that `flow` sends.
     pub(crate) fn of_sender(&self, flow: u32) -> Tag {
         self.ends[flow as usize].sender
     }
 
-    /// The tag of acknowledgements that `flow` sends.
     pub(crate) fn of_receiver(&self, flow: u32) -> Tag {
         self.ends[flow as usize].receiver
     }
 
-    /// An acknowledgement with `tag` reached the sender of `flow`.
     pub(crate) fn reached_sender(&mut self, flow: u32, tag: Tag) {
         self.ends[flow as usize].sender = tag;
     }
 
-    /// A packet with `tag` reached the receiver of `flow`.
     pub(crate) fn reached_receiver(&mut self, flow: u32, tag: Tag) {
         self.ends[flow as usize].receiver = tag;
     }
 
-    /// The counts since the warm-up, at `now`.
     pub(crate) fn counts(&self, now: Time) -> Vec<AggregateCount> {
         self.aggregates.iter().map(|aggregate| aggregate.count(now)).collect()
     }
 
-    /// The warm-up is over.
     pub(crate) fn start_measuring(&mut self, now: Time) {
         for aggregate in &mut self.aggregates {
             aggregate.counts = Counts { from: now, ..Counts::default() };
@@ -184,7 +175,6 @@ impl Aggregate {
         Aggregate { plan, estimator, counts: Counts::default() }
     }
 
-    /// The estimate of the egress edge, if it has an estimator.
     pub(crate) fn estimate(&self) -> Option<f64> {
         self.estimator.as_ref().map(Estimator::estimate)
     }
@@ -201,8 +191,8 @@ impl Aggregate {
         AggregateCount { name, target_bps, entered, green, green_left, green_marked }
     }
 
-    /// The integral of the target rate up to `now`, in bits; `None` if the target is fixed. Between
-    /// two packets the rate changes by at most one step, so it is taken as constant.
+    /// The integral of the target rate up to `now`, in bits; `None` if the target is fixed. The
+    /// rate changes by at most one step between two packets, so it is taken as constant.
     fn target_bits(&self, now: Time) -> Option<f64> {
         let Counts { target_bits, target_up_to, from, .. } = self.counts;
         let since = target_up_to.max(from);

@@ -13,13 +13,13 @@ use fairwire_core::{Ecn, Time};
 use fairwire_metrics::Lasted;
 
 impl Flow {
-    /// How long its first end took, once it has finished; only for external endpoints.
+    /// The first end's time to finish; `None` before, and without external endpoints.
     pub(crate) fn took(&self) -> Option<Took> {
         let Protocol::Outside(outside) = &self.protocol else { return None };
         outside.ends.took()
     }
 
-    /// The times that its ends measured up to `end`; only for external endpoints.
+    /// The events that the ends timed up to `end`; only for external endpoints.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
         match &self.protocol {
             Protocol::Outside(outside) => outside.ends.lasted(end),
@@ -27,14 +27,13 @@ impl Flow {
         }
     }
 
-    /// Its packet in `slot` reaches the second end at `at`, with this codepoint.
+    /// Hands the packet in `slot` to the second end, which it reaches at `at` with codepoint `ecn`.
     #[inline(never)] // separate from TCP's deliveries
     pub(crate) fn hand_over(&self, slot: u32, ecn: Ecn, at: Time, stage: &mut Stage<'_, impl Events>) {
         stage.frames.at_mut(slot).ecn = ecn;
         stage.events.push_at_host(at, Event::Packet(slot), stage.index, self.sink.home[0]);
     }
 
-    /// Its packet, `frame` with `payload`, has arrived.
     pub(crate) fn on_packet(
         &mut self,
         frame: Frame,
@@ -48,7 +47,7 @@ impl Flow {
         self.keep_timeout(stage);
     }
 
-    /// A timeout of one of its ends may be due. Returns whether one was.
+    /// A timeout of either end may be due. Returns whether one was due.
     #[inline(never)] // separate from TCP's timers
     pub(super) fn on_timeout(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         let mut was_due = false;
@@ -62,7 +61,7 @@ impl Flow {
         was_due
     }
 
-    /// The packet from the second end, `frame` in `slot`, has left a link at `at` and continues.
+    /// Forwards a packet from the second end: `frame` in `slot`, which left a link at `at`.
     #[inline(never)] // separate from acknowledgements
     pub(crate) fn go_on_back(
         &mut self,
@@ -83,7 +82,6 @@ impl Flow {
         outside
     }
 
-    /// Lets an end act, and sends the packets that it returns.
     fn poll(&mut self, side: FlowEnd, stage: &mut Stage<'_, impl Events>) {
         let Flow { sink, source, protocol, .. } = self;
         let Protocol::Outside(outside) = protocol else { unreachable!("its ends are TCP's") };
@@ -119,8 +117,8 @@ impl Flow {
     }
 }
 
-/// Sends `frame`, kept in `slot`, along the leg of the return path that it entered at `at`. It
-/// reaches a queue or, over the first end's own link `down`, that end.
+/// Sends `frame`, kept in `slot`, along the leg of the return path that it entered at `at`: to a
+/// queue or, over `down`, to the first end.
 fn go_on_back(
     frame: Frame,
     slot: u32,
@@ -133,7 +131,7 @@ fn go_on_back(
     *stage.frames.at_mut(slot) = frame;
     match leg.to {
         Target::Queue(_) => {
-            // Packets of one link and one leg stay in order, also at the same instant.
+            // Packets of one link and one leg stay in order, even at the same instant.
             let is_first = frame.leg == stage.group.back;
             let identity = if is_first { !frame.identity() } else { frame.leg };
             stage.events.push_at_link(there, Event::Arrival(slot), identity, leg.lane);

@@ -21,17 +21,15 @@ pub(super) struct Datagrams {
     pub(super) bytes: Bytes,
     pub(super) generator: Generator,
     pub(super) rng: Rng,
-    /// Sent at the next wake.
     pub(super) pending: Option<Emission>,
 }
 
-/// Both ends of an external protocol.
 pub(super) struct Outside {
     pub(super) bytes: Bytes,
     pub(super) ends: Ends,
-    /// The second end's own link, over which it sends.
+    /// The link over which the second end sends.
     pub(super) up: Line,
-    /// The first end's own link, over which it receives.
+    /// The link over which the first end receives.
     pub(super) down: Line,
 }
 
@@ -43,7 +41,7 @@ pub(crate) struct Bytes {
 }
 
 impl Protocol {
-    /// The protocol of a member of `group`, by its number there.
+    /// The protocol of member number `member` of `group`.
     pub(super) fn new(group: &Group, member: u32, rng: impl FnOnce() -> Rng) -> Self {
         let datagrams = |generator, rng| {
             Protocol::Datagrams(Box::new(Datagrams {
@@ -76,7 +74,6 @@ impl Protocol {
         }
     }
 
-    /// The byte counts of its datagrams, if it sends any.
     pub(super) fn bytes(&self) -> Bytes {
         match self {
             Protocol::Tcp(_) => Bytes::default(),
@@ -85,7 +82,7 @@ impl Protocol {
         }
     }
 
-    /// The byte counts of its datagrams, to be changed, if it sends any.
+    /// The flow's byte counts, if it sends datagrams.
     pub(super) fn bytes_mut(&mut self) -> Option<&mut Bytes> {
         match self {
             Protocol::Tcp(_) => None,
@@ -94,7 +91,6 @@ impl Protocol {
         }
     }
 
-    /// The losses that its sender found.
     pub(super) fn losses(&self) -> LossCounts {
         if let Protocol::Tcp(sender) = self { sender.loss_counts() } else { LossCounts::default() }
     }

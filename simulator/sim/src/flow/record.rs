@@ -14,8 +14,8 @@ use std::mem::offset_of;
 /// One flow.
 ///
 /// With many flows, most of the time is spent on loading a flow's record from memory, in lines of
-/// 64 bytes. So it has two parts, each prefetched at once: two lines for a delivery, and four for
-/// an acknowledgement and the next packet. An arrival at a queue needs none.
+/// 64 bytes. So the record has two halves, each prefetched at once: two lines for a delivery, and
+/// four for an acknowledgement and the next packet. An arrival at a queue needs neither.
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(super) sink: Sink,
@@ -27,16 +27,16 @@ pub(crate) struct Flow {
 
 const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && size_of::<Flow>() == 6 * LINE);
 
-/// The part of a flow that a delivery needs.
+/// The fields of a flow that a delivery needs.
 pub(super) struct Sink {
     pub(super) down: Line,
     pub(super) access_delay: Duration,
     delivered: u64,
     group: u32,
-    /// The lanes for arrivals of acknowledgements at the sender: the first for packets that did not
-    /// wait on the downlink, the second for those that waited for one packet.
+    /// The lanes for arrivals of acknowledgements at the sender. The first is for packets that did
+    /// not wait on the downlink, the second for packets that waited for one other.
     pub(super) home: [Lane; 2],
-    /// The number of packets that the latest one waited for on the downlink; 2 for two or more.
+    /// The number of packets for which the latest one waited on the downlink; 2 for two or more.
     pub(super) queued: u8,
 }
 
@@ -48,10 +48,9 @@ struct Seldom {
     session: u32, // to which it belongs, or NO_SESSION
 }
 
-/// The flow is no connection of a session; it runs independently.
+/// Not a connection of a session: the flow runs independently.
 const NO_SESSION: u32 = u32::MAX;
 
-/// Packet counts of a flow, or of several flows together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) sent: u64,
@@ -80,15 +79,15 @@ impl Counts {
     }
 }
 
-/// The part of a flow that its sending end needs. A flow's own links are never congested by others,
-/// so a packet's time on them is computed when it is sent.
+/// The fields of a flow that its sending end needs. A flow's own links are never congested by other
+/// flows, so a packet's time on them is computed when it is sent.
 pub(super) struct Outgoing {
     pub(super) up: Line,
     pub(super) access_delay: Duration,
     pub(super) sent: u64,
     pub(super) wakes_at: Time, // the one pending wake that counts; MAX when there is none
     pub(super) connection: u16,
-    /// The lanes of its packets' arrivals at the first queue, as in [`Lanes`].
+    /// The lanes for packets' arrivals at the first queue, as in [`Lanes`].
     pub(super) out: [Lane; 2],
     pub(super) wake: Lane,
 }
@@ -97,7 +96,7 @@ pub(super) struct Outgoing {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
     /// For arrivals of packets at the first queue: one lane for packets that did not wait on the
-    /// flow's own link, one for those that waited for one packet.
+    /// flow's own link, and one for packets that waited for one other.
     pub(crate) out: [Lane; 2],
     /// For arrivals of acknowledgements at the sender: two lanes by their wait on the downlink, as
     /// in `out`.
@@ -105,18 +104,16 @@ pub(crate) struct Lanes {
     pub(crate) wake: Lane,
 }
 
-/// A flow's membership in its group: with the group's plan, the input for building the flow.
+/// A flow's membership in its group. With the group's plan, it suffices to build the flow.
 #[derive(Clone, Copy)]
 pub(crate) struct Membership {
     pub(crate) group: u32,
-    /// Its number in the group, from 1.
     pub(crate) member: u32,
     pub(crate) access_delay: Duration,
     pub(crate) lanes: Lanes,
 }
 
 impl Flow {
-    /// The propagation delay of its access links, the same at either end.
     pub(crate) fn access_delay(&self) -> Duration {
         self.source.access_delay
     }
@@ -153,8 +150,8 @@ impl Flow {
         Counts { sent, delivered, datagram_bytes, dropped, marked, lost: lost.into(), losses }
     }
 
-    /// Starts the measured time. Counts of deliveries stay, because they are separated by delivery
-    /// time, which may be later than now.
+    /// Starts the measured time. Counts of deliveries remain: they are separated by delivery time,
+    /// which may be later than now.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked, self.seldom.lost) = (0, 0, 0);
@@ -180,7 +177,6 @@ impl Flow {
         self.seldom.dropped += 1;
     }
 
-    /// Counts a packet that was lost on a wire.
     pub(crate) fn lost(&mut self) {
         self.seldom.lost = self.seldom.lost.saturating_add(1);
     }
@@ -199,7 +195,6 @@ impl Flow {
         prefetch::lines(self, 2..6); // the last one for losses
     }
 
-    /// The session to which its connection belongs, if any.
     #[inline]
     pub(crate) fn session(&self) -> Option<u32> {
         (self.seldom.session != NO_SESSION).then_some(self.seldom.session)
@@ -210,7 +205,6 @@ impl Flow {
         matches!(&self.protocol, Protocol::Tcp(sender) if sender.is_finished())
     }
 
-    /// Segments that the receiver has in order.
     pub(crate) fn arrived(&self) -> u64 {
         self.receiver.delivered()
     }
@@ -221,7 +215,6 @@ impl Flow {
         group.has_sessions() && frame.connection != self.source.connection
     }
 
-    /// Is it a TCP flow, rather than one of datagrams?
     pub(crate) fn is_tcp(&self) -> bool {
         matches!(self.protocol, Protocol::Tcp(_))
     }
@@ -231,7 +224,6 @@ impl Flow {
         self.sink.group
     }
 
-    /// Its sender's view of the network, if it has one.
     pub(crate) fn window(&self) -> Option<Window> {
         let Protocol::Tcp(sender) = &self.protocol else { return None };
         Some(Window { cwnd: sender.window(), ssthresh: sender.threshold(), srtt: sender.rtt().smoothed() })

@@ -11,7 +11,7 @@ use fairwire_tcp::{Ack, Receiver, Sender};
 
 impl Flow {
     /// Opens a connection with `segments` to send. It replaces an existing one, whose packets in
-    /// flight are stale from now on.
+    /// flight become stale.
     pub(crate) fn open(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { return };
         if sender.has_started() {
@@ -27,7 +27,6 @@ impl Flow {
         self.keep_timer(stage);
     }
 
-    /// Gives the connection `segments` more to send.
     pub(crate) fn write(&mut self, segments: u64, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { return };
         let now = stage.now;
@@ -45,7 +44,8 @@ impl Flow {
         self.source.wakes_at = Time::MAX;
     }
 
-    /// A wake came up. It is stale if an earlier one replaced it. Returns whether the source acted.
+    /// A wake came up. It is stale if an earlier wake replaced it. Returns whether the source
+    /// acted.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         if self.source.wakes_at != stage.now {
             return false;
@@ -81,13 +81,12 @@ impl Flow {
         }
     }
 
-    /// An acknowledgement reached the sender.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, ack: Ack, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &mut self.protocol else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
         sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
-        // The receiver schedules its timer when it sets it; the timer is in another cache line.
+        // The receiver's timer, in another cache line, is scheduled when the receiver sets it.
         let due = sender.deadline().unwrap_or(Time::MAX);
         if due < self.source.wakes_at {
             self.wake_sooner(due, stage);
@@ -111,7 +110,7 @@ impl Flow {
         self.wake_at(at, stage.index, stage.events);
     }
 
-    /// Schedules a wake of the flow with this `index`, which replaces a pending one.
+    /// Schedules a wake of this flow, with index `index`; replaces a pending wake.
     #[inline(always)]
     pub(crate) fn wake_at(&mut self, at: Time, index: u32, events: &mut impl Events) {
         self.source.wakes_at = at;

@@ -8,20 +8,19 @@ use crate::route::Target;
 use fairwire_core::Time;
 use fairwire_tcp::Ack;
 
-/// A packet that reached its sink.
 pub(crate) struct Delivery {
     pub(crate) at: Time,
-    /// The number of new packets that it puts in order.
+    /// The number of new packets that this one puts in order.
     pub(crate) packets: u64,
-    /// Bytes on the wire of its datagram, or 0.
+    /// The datagram's bytes on the wire, or 0.
     pub(crate) datagram_bytes: u64,
-    /// Its acknowledgement, without the receiver's blocks.
+    /// The acknowledgement, without the receiver's blocks.
     pub(crate) ack: Option<Ack>,
 }
 
 impl Flow {
-    /// Receives a packet at the end of its path. Returns when it will have crossed the access link.
-    /// This can be computed now: only this flow's own packets can touch its sink, and they come in
+    /// Receives a packet at the end of its path. Returns when the packet will have crossed the
+    /// access link. The time can be computed now: only this flow's own packets use its sink, and in
     /// order.
     #[inline(always)]
     pub(crate) fn on_delivery(
@@ -69,7 +68,8 @@ impl Flow {
     }
 
     /// Sends the delayed acknowledgement, if it is due by `at`. Deliveries are computed before
-    /// their time, so it may be due between the previous delivery and the one at `at`.
+    /// their time, so the acknowledgement may be due between the previous delivery and the one at
+    /// `at`.
     #[inline(always)]
     pub(super) fn answer_late(&mut self, at: Time, stage: &mut Stage<'_, impl Events>) {
         if let Some(due) = self.receiver.deadline().filter(|due| *due <= at) {
@@ -90,12 +90,12 @@ impl Flow {
     }
 
     /// Sends `frame`, kept in `slot`, along the leg that it entered at `at`, to a queue or, as an
-    /// acknowledgement, to its sender. The caller delivers data for the sink's access link.
+    /// acknowledgement, to its sender. The caller delivers data that reach the sink's access link.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
-        // Packets of one link and one leg stay in order, also at the same instant.
+        // Packets of one link and one leg stay in order, even at the same instant.
         let is_first = frame.leg == stage.group.back;
         let identity = if is_first { frame.identity() } else { frame.leg };
         match leg.to {

@@ -1,4 +1,4 @@
-//! The stage of a flow: the parts of the model that it changes, and the outlet of its packets.
+//! The stage of a flow: the components of the model that it changes, and the outlet of its packets.
 
 use super::record::Outgoing;
 use crate::edge::Edges;
@@ -9,7 +9,7 @@ use crate::route::{Leg, Target};
 use fairwire_core::Time;
 use fairwire_tcp::{Output, Segment};
 
-/// A flow's index, and the parts of the model on which it acts, at one instant.
+/// A flow's index, and the components of the model on which the flow acts, at one instant.
 pub(crate) struct Stage<'a, E> {
     pub(crate) index: u32,
     pub(crate) group: &'a Group,
@@ -20,7 +20,6 @@ pub(crate) struct Stage<'a, E> {
     pub(crate) now: Time,
 }
 
-/// Takes the packets of a flow's source.
 pub(super) struct Outlet<'a, 'b, E> {
     pub(super) way: &'a mut Outgoing,
     pub(super) stage: &'a mut Stage<'b, E>,
@@ -43,7 +42,6 @@ impl<E: Events> Output for Outlet<'_, '_, E> {
 }
 
 impl<E: Events> Outlet<'_, '_, E> {
-    /// `room_from`, minus the longest time for which the host may process a packet.
     #[inline(never)]
     fn room_after_work(&self, room_from: Time) -> Time {
         room_from.saturating_sub(self.stage.group.works_at_most(self.way.access_delay, self.stage.now))
@@ -61,18 +59,17 @@ impl<E: Events> Outlet<'_, '_, E> {
         let takes = group.takes(leg, frame.is_data(), bytes);
         let slot = frames.store(frame);
         frames.stamp(slot, *now);
-        // The host processes packets that are released at one instant together, so they leave back
-        // to back.
+        // The host processes packets released at one instant together, so they leave back to back.
         let (mut worked_on, mut ready) = (*now, *now);
         if group.takes_time {
             worked_on = *now + group.works(frame.flow, self.way.access_delay, *now);
             let is_free = self.way.up.free_at() <= *now;
             ready = if is_free { worked_on } else { *now };
         }
-        // A lane is for events that come mostly in order. A packet that waits for its own link
-        // arrives after packets of other flows that are sent later. So in groups with
+        // A lane is for events that come mostly in order. A packet that waits for the flow's own
+        // link arrives after other flows' packets that are sent later. So in groups with
         // acknowledgements, packets that wait for one packet have a second lane. Packets that wait
-        // for more have none.
+        // for more have no lane.
         let queued = self.way.up.queued(worked_on, &group.pace);
         let lane = self.way.out.get(queued).copied().unwrap_or(Lane::NONE);
         let there = self.way.up.start(bytes, ready, &group.pace) + self.way.access_delay + takes;

@@ -2,8 +2,8 @@
 //! documented order, each handled when it comes up. It has no lookahead, lanes, calendar or
 //! prefetching.
 //!
-//! It shares flows, links and their arithmetic with the tuned engine: they carry no tuning. Both
-//! give the same bits over random networks.
+//! Both engines share flows, links and their arithmetic, which carry no tuning. Both give the same
+//! bits over random networks.
 
 mod oracle;
 
@@ -26,7 +26,7 @@ pub(super) struct ReferenceQueue {
     end: Time,
 }
 
-/// An event, in the order of events: by time, then by draw, then by when it was scheduled.
+/// An event, in the order of events: by time, then by draw, then by scheduling order.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     time: Time,
@@ -61,7 +61,6 @@ impl ReferenceQueue {
 }
 
 impl ReferenceQueue {
-    /// Packets whose next event is scheduled.
     fn packets_on_the_way(&self) -> usize {
         let has_frame =
             |event| matches!(event, Event::Arrival(_) | Event::Sink(_) | Event::Ack(_) | Event::Packet(_));

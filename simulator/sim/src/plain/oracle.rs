@@ -1,4 +1,4 @@
-//! Random networks, under the tuned and the simple engine.
+//! Random networks, run by the tuned and by the simple engine.
 
 use crate::EstimatorPlan;
 use crate::app::{Arrivals, Bursts, Law, Load, OnOff, Poisson, Sequence, Telnet, Traffic, Transfers, Web};
@@ -32,13 +32,13 @@ impl Dropper for Signalling {
     }
 }
 
-/// Holds packets for 2 ms, and drops those found to have waited for longer than 30 ms.
+/// Holds packets for 2 ms, and drops those that have waited for longer than 30 ms.
 struct Holding<D>(D, VecDeque<Time>);
 
 const HELD: Duration = Duration::from_ms(2);
 
 impl<D: Discipline> Holding<D> {
-    /// When the next packet arrived, if any waits.
+    /// When the first waiting packet arrived, if any waits.
     fn head(&self) -> Option<Time> {
         self.1.front().copied()
     }
@@ -88,7 +88,7 @@ impl<D: Discipline> Control for Holding<D> {
     }
 }
 
-/// Colours one packet in `every`; requests change that number.
+/// Colours one packet in `every`; requests change `every`.
 struct Coloring {
     packets: u64,
     every: u64,
@@ -109,8 +109,8 @@ impl Marker for Coloring {
     }
 }
 
-/// Keeps some packets of random sizes in flight: more with each that returns, and half after a
-/// while without any.
+/// Keeps some packets of random sizes in flight: more with each that returns, and half as many
+/// after a time without returns.
 struct Windowed {
     rng: Rng,
     window: u32,
@@ -194,7 +194,7 @@ enum Shape {
     TwoWay,
 }
 
-/// The composition of a group, as numbers that choose it.
+/// A group, as the numbers that choose its composition.
 #[derive(Clone, Debug)]
 struct Drawn {
     source: u8,
@@ -204,8 +204,8 @@ struct Drawn {
     on: u8,
 }
 
-/// A network, as numbers that choose it. Delays, sizes and rates have few round values, so events
-/// coincide.
+/// A network, as the numbers that choose it. Delays, sizes and rates have few round values, so
+/// events coincide.
 #[derive(Clone, Debug)]
 struct Plan {
     shape: Shape,
@@ -292,7 +292,7 @@ fn source(number: u8) -> Source {
 impl Plan {
     fn link(&self, at: usize) -> LinkPlan {
         let (mbps, delay, buffer) = self.links[at];
-        // Packets of 1000 bytes take 1 ms, 800 us, 400 us or 100 us.
+        // A packet of 1000 bytes takes 1 ms, 800 us, 400 us or 100 us.
         let rate = [8_000_000, 10_000_000, 20_000_000, 80_000_000][usize::from(mbps)];
         let law = match self.law {
             0 => RateLaw::Trace(Trace::parse(&"10\n".repeat(8)).expect("a trace").into()),
@@ -314,7 +314,6 @@ impl Plan {
         LinkPlan { wire, name: format!("link.{at}"), rate: self::rate(rate), law, delay, discipline }
     }
 
-    /// The wire of a link, which has faults in some plans.
     fn wire(&self, at: usize) -> Option<Wire> {
         let jitter = |ms| Some(Arc::new(Duration::from_ms(ms)) as Arc<dyn Jitter>);
         let law = match self.faults {

@@ -1,9 +1,9 @@
 //! A calendar queue (R. Brown, "Calendar queues", CACM 31(10), 1988). Buckets of equal width hold
 //! the near future as short unsorted lists. The bucket being served is sorted, and later events
-//! (mostly timers) wait in a heap. The work of a push or a pop does not grow with the pending
-//! events, though cache misses do. Width and number of buckets adapt to the events; their order
-//! does not depend on them. Nothing is removed from the middle: timers are lazy, so a stale event
-//! is recognised when it comes up.
+//! (mostly timers) wait in a heap. The work of a push or a pop does not grow with the number of
+//! pending events, though cache misses do. Width and number of buckets adapt to the events, without
+//! changing their order. Nothing is removed from the middle: a stale timer is recognised when it
+//! comes up.
 
 use super::wheel::{Entry, Layout, Wheel};
 use crate::event::Event;
@@ -12,14 +12,13 @@ use fairwire_core::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A calendar queue: events that arrive in no particular order.
 #[derive(Debug)]
 pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event in the calendar is due before this. While `near` is not empty, it is the time of
-    /// the next event; zero if nothing is known.
+    /// No event in the calendar is due before this time. While `near` is not empty, it is the time
+    /// of the next event; zero if nothing is known.
     pub(super) bound: Time,
     /// Is a bucket being served whose events have not been prefetched?
     pub(super) is_fresh: bool,
@@ -36,21 +35,20 @@ struct Counts {
     since: Time,
 }
 
-/// A bucket should have about 2^3 to 2^4 events: few to sort, and enough to prefetch their data
-/// together.
+/// A bucket should have about 2^3 to 2^4 events: few to sort, and enough to prefetch data together.
 const CROWDED_BY: u32 = 4;
 
-/// Maximum events of a bucket that are prefetched; data for later ones might be evicted before they
-/// come.
+/// The maximum number of a bucket's events that are prefetched; data for others might be evicted
+/// again.
 const MAX_AHEAD: usize = 32;
 
-/// More events than this in the bucket being served make it a slow sorted list.
+/// With more events than this in the bucket being served, its sorted list becomes slow.
 pub(super) const CROWD: usize = 64;
 
 const MIN_BUCKETS: usize = 1 << 10;
 const MAX_BUCKETS: usize = 1 << 22;
 
-/// A first guess at the width, 2^17 ns = 131 us: an event per packet time at 30 Mbit/s.
+/// A first guess at the width, 2^17 ns = 131 us: the time between packets at 30 Mbit/s.
 const FIRST_SHIFT: u32 = 17;
 
 impl Calendar {
@@ -66,7 +64,7 @@ impl Calendar {
         }
     }
 
-    /// The next events, as far as they are known without work.
+    /// The next events that are known without work.
     pub(super) fn soon(&self) -> impl Iterator<Item = Event> + '_ {
         self.near.iter().rev().take(MAX_AHEAD).map(|entry| entry.event)
     }
@@ -81,8 +79,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Does the calendar have an event before the entry at `time` with this number? With `None`
-    /// there is no such entry.
+    /// Does the calendar have an event before the entry with this time and number? `None`: there is
+    /// no such entry.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -129,14 +127,14 @@ impl Calendar {
         }
     }
 
-    /// The first bucket with any events, in the wheel or the heap.
+    /// The first bucket, in the wheel or the heap, that holds events.
     #[inline]
     fn next_bucket(&self) -> Option<u64> {
         let in_heap = self.far.peek().map(|Reverse(entry)| self.wheel.bucket(entry.time));
         self.wheel.first_occupied().into_iter().chain(in_heap).min()
     }
 
-    /// Serves the next bucket with any events, in the wheel or the heap; false if there are none.
+    /// Serves the next bucket, in the wheel or the heap, that holds events; false if there is none.
     fn refill(&mut self, now: Time, ties: &Ties) -> bool {
         if self.seen.popped >= self.wheel.buckets() as u64 {
             self.tune(now, ties);
@@ -184,8 +182,8 @@ impl Calendar {
         (reach + 1).min(most).max(self.wheel.buckets() * 2).next_power_of_two().min(MAX_BUCKETS)
     }
 
-    /// If the events of the bucket being served crowd, as when a busy period follows a quiet one,
-    /// spreads them over narrower buckets. This is impossible for events at one instant.
+    /// Spreads the events of the bucket being served over narrower buckets if they crowd, as when a
+    /// busy period follows a quiet one. Events at one instant cannot be spread.
     #[cold]
     fn spread(&mut self, now: Time, ties: &Ties) {
         let (Some(last), Some(first)) = (self.near.first(), self.near.last()) else { return };

@@ -15,18 +15,17 @@ const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
 
 const _: () = assert!(ENTRIES_IN_LINE == 4 && MAX_LANES == 16);
 
-/// An entry of a lane, and the time at which it is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// When it is due, with its type in the lowest bits.
+    /// When the entry is due, with its type in the lowest bits.
     due: u64,
-    /// Its number, which breaks ties.
+    /// The entry's number, which breaks ties.
     number: u32,
     /// Its subject.
     what: u32,
 }
 
-/// The maximum number of entry types: as many as lanes, since a key's lowest bits hold either.
+/// The maximum number of entry types, as of lanes: a key's lowest bits hold either.
 const KINDS: u64 = MAX_LANES as u64;
 
 impl Entry {
@@ -52,22 +51,20 @@ impl Entry {
         self.number
     }
 
-    /// Its key in the tournament.
     #[inline(always)]
     fn key(self, lane: usize) -> u64 {
         key(self.due, lane)
     }
 }
 
-/// Queues of ordered entries, and a tournament of their fronts.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     queues: [Ring; MAX_LANES],
     count: usize,
     /// A binary tree of keys. A key combines the time of a lane's front with the lane, in the
-    /// lowest bits, so the processor gets both in one load. The leaves are the lanes; the key of
-    /// node `n` is the smaller of those of `2 n` and `2 n + 1`. So node 1, the root, has the first
-    /// entry of all.
+    /// lowest bits, so the processor gets both in one load. The leaves are the lanes. The key of
+    /// node `n` is the smaller of the keys of `2 n` and `2 n + 1`, so node 1, the root, has the
+    /// first entry of all.
     keys: [u64; 2 * MAX_LANES],
     /// The lane whose front has changed since its path in the tree was updated. Most lanes are
     /// popped and pushed to alternately, so deferring the update until the root is needed saves
@@ -86,7 +83,7 @@ pub(crate) struct First(u64);
 pub(crate) struct Horizon(u64);
 
 impl Horizon {
-    /// The horizon `time`: entries due then or later, and missing ones, are beyond it.
+    /// The horizon `time`: entries due then or later, or missing, are beyond it.
     pub(crate) fn at(time: Time) -> Self {
         Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
@@ -103,7 +100,7 @@ impl First {
         self.0 >= horizon.0
     }
 
-    /// When it is due; later than any event if there is none.
+    /// When the entry is due; later than any event if there is none.
     #[inline(always)]
     pub(crate) fn time(self) -> Time {
         Time::from_ns(self.0 / MAX_LANES as u64)
@@ -111,7 +108,6 @@ impl First {
 }
 
 impl Lanes {
-    /// A tournament without lanes.
     pub(crate) fn new() -> Self {
         Lanes {
             queues: std::array::from_fn(|_| Ring::default()),
@@ -122,7 +118,6 @@ impl Lanes {
         }
     }
 
-    /// A new lane; `None` if there are [`MAX_LANES`].
     pub(crate) fn add(&mut self, ties: &Ties) -> Option<usize> {
         if self.count == MAX_LANES {
             return None;
@@ -132,8 +127,8 @@ impl Lanes {
         Some(self.count - 1)
     }
 
-    /// Appends an entry to a lane; false if it is not after the last one there, or if the lane does
-    /// not exist.
+    /// Appends an entry to a lane. Returns false if the entry does not follow the lane's last, or
+    /// if the lane does not exist.
     #[inline(always)]
     pub(crate) fn push(&mut self, lane: usize, time: Time, ties: &Ties, number: u32, event: Event) -> bool {
         let Some(queue) = self.queues.get_mut(lane) else { return false };
@@ -156,7 +151,6 @@ impl Lanes {
         true
     }
 
-    /// The first entry, if any.
     #[inline(always)]
     pub(crate) fn first(&mut self, ties: &Ties) -> First {
         self.play(self.changed, ties)
@@ -168,8 +162,8 @@ impl Lanes {
     }
 
     /// Plays the matches of `lane` up to the root, and returns the winner there. The winner of the
-    /// previous match mostly wins again. With branches the processor continues with it while the
-    /// keys are still being loaded.
+    /// previous match mostly wins again. With branches the processor proceeds on that assumption
+    /// while the keys are still being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;
@@ -209,8 +203,7 @@ impl Lanes {
         (!first.is_nothing()).then(|| self.queues[lane_of(first.0)].front)
     }
 
-    /// Is prefetching due? It is due once in [`AHEAD`] entries of a lane, right after one was
-    /// taken.
+    /// Is prefetching due? It is due right after every [`AHEAD`]th entry of a lane was taken.
     #[inline(always)]
     pub(crate) fn are_due(&self) -> bool {
         self.is_due
@@ -221,8 +214,8 @@ impl Lanes {
         std::mem::take(&mut self.is_due).then_some(self.changed)
     }
 
-    /// At most [`AHEAD`] entries of a lane, after `skipped` others. Prefetches those that follow
-    /// them.
+    /// At most [`AHEAD`] entries of a lane, after the first `skipped`. Prefetches the entries after
+    /// those returned.
     pub(crate) fn ahead(&self, lane: usize, skipped: usize) -> impl Iterator<Item = Entry> + '_ {
         let queue = &self.queues[lane];
         (0..AHEAD).step_by(ENTRIES_IN_LINE).for_each(|step| queue.fetch(skipped + AHEAD + step));
@@ -230,7 +223,7 @@ impl Lanes {
             .map(|at| queue.slots[(queue.head + at) & (queue.slots.len() - 1)])
     }
 
-    /// Takes out the first entry, as just reported: there must be one.
+    /// Takes out the first entry, which [`first`](Lanes::first) has just reported; it must exist.
     #[inline(always)]
     pub(crate) fn pop(&mut self, first: First) -> Entry {
         debug_assert!(!first.is_nothing(), "nothing waits");
@@ -244,32 +237,30 @@ impl Lanes {
     }
 }
 
-/// The first lane below a node; it represents the node before the first match there. Another node's
-/// lane would hide those below.
+/// The first lane below a node; it represents the node before the first match there. A lane of
+/// another node would hide these.
 fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // node 0 does not exist
     (node << (MAX_LANES.ilog2() - depth)) % MAX_LANES
 }
 
-/// Entries due then or later (18 years) have no key, and so no lane.
+/// Entries due at this time (18 years) or later have no key, and so no lane.
 const LATEST: u64 = 1 << 59;
 
-/// Keys from this one on belong to empty lanes.
+/// Keys from this value on belong to empty lanes.
 const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
-/// The key of an empty lane: after all others, and unique in time.
+/// The key of an empty lane: after all others, and never at the same time as another.
 #[inline]
 fn never(lane: usize) -> u64 {
     NO_KEY + (lane * MAX_LANES + lane) as u64
 }
 
-/// Are the fronts with these keys due simultaneously?
 #[inline(always)]
 fn is_same_time(one: u64, other: u64) -> bool {
     one ^ other < MAX_LANES as u64
 }
 
-/// The key of a lane whose front is `due`.
 #[inline(always)]
 fn key(due: u64, lane: usize) -> u64 {
     (due & !(KINDS - 1)) | lane as u64
@@ -282,8 +273,8 @@ fn lane_of(key: u64) -> usize {
 
 const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
 
-/// A queue: its front, and the rest in a ring whose length is a power of two. A lane with one entry
-/// at a time, as for a link's polls, thus needs no ring.
+/// A queue: its front, and the other entries in a ring whose length is a power of two. A lane with
+/// one entry at a time, as for a link's polls, thus needs no ring.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Ring {
@@ -307,7 +298,7 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Does `entry`, which is not due after the last entry, still come after it by the tie rule?
+    /// Does `entry`, which is not due after the last entry, still follow it by the tie rule?
     #[cold]
     fn is_after_last(&self, entry: Entry, ties: &Ties) -> bool {
         let last = match self.behind {
@@ -317,7 +308,6 @@ impl Ring {
         entry.time() == last.time() && !ties.goes_first(entry.time(), entry.number, last.number)
     }
 
-    /// Appends an entry behind others.
     #[inline(always)]
     fn push(&mut self, entry: Entry) {
         if self.behind == self.slots.len() {
@@ -329,8 +319,7 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Prefetches the slot `places` after the head, which the next round of the ring may be the
-    /// first to touch.
+    /// Prefetches the slot at this distance after the head, first touched in the ring's next round.
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {
@@ -338,8 +327,8 @@ impl Ring {
         }
     }
 
-    /// Moves the next entry to the front, if there is one, and returns when it is due. The time is
-    /// read at the old place; at the new one, the processor would wait for the write.
+    /// Moves the next entry, if any, to the front, and returns when it is due. The time is read at
+    /// the entry's old slot; at the front, the processor would wait for the write.
     #[inline(always)]
     fn move_up(&mut self) -> Option<u64> {
         if self.behind == 0 {
@@ -377,7 +366,7 @@ mod tests {
         Ties::new(TieRule::Random, Seed(1))
     }
 
-    /// Each entry of a lane and an instant has a different identity.
+    /// Pushes an entry; each entry of one lane and one instant has a different identity.
     fn push(lanes: &mut Lanes, ties: &mut Ties, lane: usize, ns: u64, identity: u32) -> Option<u32> {
         let number = ties.number(identity);
         lanes.push(lane, Time::from_ns(ns), ties, number, Event::Ack(number)).then_some(number)

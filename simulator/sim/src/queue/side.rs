@@ -1,10 +1,10 @@
 //! The events of one side of a run, in their order.
 //!
 //! Most events come in ordered streams: packets after the same constant delay, timers of the same
-//! length. Each stream has a lane, a simple queue; the next event is the first of all lanes'
-//! fronts. An event earlier than the last of its lane enters a spare lane. If hosts take a few
-//! microseconds per packet, their packets mix, and two sorted streams hold most of them. All other
-//! events wait in the calendar.
+//! length. Each stream has a lane, which is a simple queue; the next event is the first of all
+//! lanes' fronts. An event earlier than the last of its lane enters a spare lane. If hosts take a
+//! few microseconds per packet, their packets mix, and two spare lanes hold most of these. All
+//! other events wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -14,12 +14,11 @@ use crate::plan::Settings;
 use crate::ties::Ties;
 use fairwire_core::{Duration, Time};
 
-/// The future events at hosts, or at links.
 #[derive(Debug)]
 pub(super) struct EventLane {
     lanes: Lanes,
-    /// The first event of the lanes is next unless it is beyond this horizon. Beyond it, the
-    /// calendar may have an earlier event, or the run ends first.
+    /// The first event of the lanes is next unless it is beyond this horizon. In that case the
+    /// calendar may have an earlier event, or the run may end first.
     horizon: Horizon,
     now: Time,
     ties: Ties,
@@ -30,7 +29,7 @@ pub(super) struct EventLane {
 }
 
 /// Lanes for out-of-order events, if hosts take time. Of 337 000 packets of twenty CUBIC flows over
-/// 100 Mbit/s, their own lane refuses 25 000, and these spare lanes refuse 9000 of them (counted by
+/// 100 Mbit/s, the flows' lane refuses 25 000, of which these spare lanes refuse 9000 (counted by
 /// callgrind).
 const SPARES: usize = 2;
 
@@ -48,12 +47,10 @@ impl EventLane {
         }
     }
 
-    /// A new lane; [`Lane::NONE`] if there are too many.
     pub(super) fn lane(&mut self) -> Lane {
         self.lanes.add(&self.ties).map_or(Lane::NONE, |lane| Lane(lane as u8))
     }
 
-    /// Events will come out of order.
     pub(super) fn want_spares(&mut self) {
         self.wants_spares = true;
     }
@@ -63,7 +60,7 @@ impl EventLane {
         self.lanes.first(&self.ties).time().min(self.calendar.bound)
     }
 
-    /// Schedules `event` at `time`, which is not before the latest event handled. Its type and
+    /// Schedules `event` at `time`, no earlier than the latest event handled. The event's type and
     /// `identity` distinguish it from others at that time.
     #[inline(always)]
     pub(super) fn push(&mut self, time: Time, event: Event, identity: u32, lane: Lane) {
@@ -85,7 +82,7 @@ impl EventLane {
         self.see();
     }
 
-    /// Adds an event to a spare lane, unless it is earlier than the last of each.
+    /// Adds an event to a spare lane, unless it is earlier than the last event of each.
     fn push_spare(&mut self, entry: &Entry) -> bool {
         let Entry { time, number, event, .. } = *entry;
         self.spares.iter().any(|lane| self.lanes.push(lane.0.into(), time, &self.ties, number, event))
@@ -96,7 +93,6 @@ impl EventLane {
         panic!("an event in the past: {time} after {}", self.now)
     }
 
-    /// Stops at `end`: no later event comes up.
     pub(super) fn set_end(&mut self, end: Time) {
         self.end = end;
         if std::mem::take(&mut self.wants_spares) {
@@ -110,7 +106,6 @@ impl EventLane {
         self.horizon = Horizon::at(self.calendar.bound.min(after_end));
     }
 
-    /// Takes the next event, unless it is after the end.
     #[inline(always)] // into the loop of the run
     pub(super) fn next(&mut self) -> Next {
         let first = self.lanes.first(&self.ties);
@@ -120,8 +115,8 @@ impl EventLane {
         self.take(first)
     }
 
-    /// As [`next`](EventLane::next), or the event that the only link becomes free at `free_at` (MAX for
-    /// never), whichever is first.
+    /// Takes the next event as [`next`](EventLane::next) does, or the event that the only link
+    /// becomes free at `free_at` (MAX for never), whichever is first.
     #[inline(always)] // as above
     pub(super) fn next_or_free(&mut self, free_at: &mut Time) -> Next {
         let first = self.lanes.first(&self.ties);
@@ -136,8 +131,8 @@ impl EventLane {
         self.next_of_tied(first, free_at)
     }
 
-    /// As [`next_or_free`](EventLane::next_or_free), for simultaneous events or if an event in the
-    /// calendar may be first.
+    /// As [`next_or_free`](EventLane::next_or_free), for simultaneous events, or if the calendar
+    /// may have the first.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
         let (at, event) = (*free_at, Event::LinkFree(0));
@@ -157,7 +152,6 @@ impl EventLane {
         Next::new(at, event.parts())
     }
 
-    /// Takes the first event of the lanes.
     #[inline(always)]
     fn take(&mut self, first: First) -> Next {
         self.now = first.time();
@@ -181,8 +175,8 @@ impl EventLane {
         if front.is_some() && time <= self.end { self.take(first) } else { Next::NOTHING }
     }
 
-    /// Sometimes, right after an event was taken, prefetches memory for the next events. The waits
-    /// for their memory then overlap. An event's frame is mostly prefetched long before its flow.
+    /// Sometimes prefetches memory for the next events, right after an event was taken, so that the
+    /// waits for their memory overlap. An event's frame is mostly prefetched long before its flow.
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, memory: &impl Memory) {
         if self.lanes.are_due() || self.calendar.is_fresh {
@@ -213,7 +207,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     impl EventLane {
-        /// The next event, unless it is after `end`.
         fn pop_until(&mut self, end: Time) -> Option<(Time, Event)> {
             self.set_end(end);
             self.next().event()
@@ -239,8 +232,8 @@ mod tests {
             let mut now = Time::ZERO;
             for number in 0..50_000 {
                 if rng.chance(0.55) {
-                    // Ties, near events, events a wheel away, and timers: the scale changes
-                    // half-way, so the wheel is laid out again.
+                    // The events are ties, near events, events a wheel away, and timers. The scale
+                    // changes half-way, so the wheel is laid out again.
                     let scale = if number < 25_000 { 1 } else { 1 << 12 };
                     let ahead = [50, 5_000, 50_000_000][rng.below(3) as usize];
                     let time = Time::from_ns(now.ns() + u64::from(rng.below(ahead)) * scale);
@@ -316,7 +309,8 @@ mod tests {
         queue.want_spares();
         let lane = queue.lane();
         queue.set_end(Time::MAX);
-        // All have one identity: 5 is refused by the lane, then by the first spare, then by both.
+        // All entries have one identity. The entries at 5 are refused by the lane, then also by the
+        // first spare lane, then by both spare lanes.
         for (number, at) in [9, 5, 8, 5, 7, 5, 6, 5].into_iter().enumerate() {
             queue.push(Time::from_ns(at), Event::Sink(number as u32), 3, lane);
         }

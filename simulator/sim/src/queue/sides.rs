@@ -1,17 +1,17 @@
 //! The events of a run on two sides: those at hosts, and those at queued links.
 //!
-//! A link's event reaches no host before the link's delay, and that of the host's own link, have
-//! passed. So all host events within such a time, the lookahead, can be handled before any at the
+//! A link's event reaches no host before the delays of the link and of the host's own link have
+//! passed. So all host events within this time, the lookahead, can be handled before any at the
 //! links. Then the links catch up, and know everything sent to them. Conservative parallel
 //! simulation does the same with logical processes (K. Chandy and J. Misra, "Distributed
-//! simulation", IEEE TSE 5(5), 1979), here on one processor. Events of one type come in succession,
-//! which the processor predicts better than a mixture, and fewer lanes compete on each side.
-//! Packets that leave their last queue come up last, all together: they affect only their hosts,
-//! which have not reached that time yet.
+//! simulation", IEEE TSE 5(5), 1979); here there is one processor. It predicts a succession of
+//! events of one type better than a mixture, and fewer lanes compete on each side. Packets that
+//! leave their last queue come up last, all together: they affect only their hosts, which have not
+//! reached that time yet.
 //!
 //! The outcome is bit-identical to that with one side. Simultaneous events on one side are
-//! distinguished by their identity, not by when they were scheduled ([`Ties`](crate::ties::Ties)).
-//! Those on different sides are independent.
+//! distinguished by their identity, not by scheduling order ([`Ties`](crate::ties::Ties)). Events
+//! on different sides are independent.
 
 use super::side::EventLane;
 use crate::event::{Event, Events, Lane, Leaving, Memory, Next};
@@ -19,7 +19,6 @@ use crate::plan::Settings;
 use crate::tuning::Tuning;
 use fairwire_core::{Duration, Time};
 
-/// Future events, at hosts and at links.
 #[derive(Debug)]
 pub(crate) struct Sides {
     /// Events at links; without a lookahead, all events.
@@ -27,7 +26,7 @@ pub(crate) struct Sides {
     /// Events at hosts, with a lookahead.
     hosts: EventLane,
     tuning: Tuning,
-    /// All events due before this are handled, on both sides.
+    /// All events due before this time are handled, on both sides.
     done: Time,
     /// By link: the lane of its [`Event::LinkFree`].
     free: Vec<Lane>,
@@ -38,8 +37,7 @@ pub(crate) struct Sides {
     came_up: usize,
 }
 
-/// How many packets ahead memory is prefetched for packets that left the links; for a frame, twice
-/// as many.
+/// The distance, in packets that left the links, at which memory is prefetched; doubled for frames.
 const LEFT_AHEAD: usize = 16;
 
 impl Sides {
@@ -56,7 +54,6 @@ impl Sides {
         }
     }
 
-    /// The side of the events at hosts.
     #[inline(always)]
     fn of_hosts(&mut self) -> &mut EventLane {
         if self.tuning.lookahead.is_some() { &mut self.hosts } else { &mut self.links }

@@ -6,20 +6,19 @@ use fairwire_core::Time;
 use std::cmp::Ordering;
 
 /// A waiting event. Its derived order, by time and then by number, is for the heap of distant
-/// events. Those in one bucket come up by [`order`](Entry::order), in which ties are drawn.
+/// events. The events of one bucket come up by [`order`](Entry::order), in which ties are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) time: Time,
     pub(crate) number: u32,
-    /// Its number among the events put into the calendar, modulo 2^32. Of two events with one time
-    /// and one number, the one with the lower serial comes first.
+    /// The event's number in the order of insertion, modulo 2^32. Of two events with the same time
+    /// and number, the one with the lower serial comes first.
     pub(crate) serial: u32,
     pub(crate) event: Event,
 }
 
 impl Entry {
-    /// The order in which events come up: by time, then by the tie rule, then as they were put into
-    /// the calendar.
+    /// The order in which events come up: by time, by the tie rule, then by insertion.
     #[inline]
     pub(crate) fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
@@ -37,8 +36,8 @@ impl Entry {
 
 /// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
 ///
-/// The events of a bucket are stored in chunks. In a list of single events each would be a cache
-/// miss, one after the other.
+/// The events of a bucket are stored in chunks. In a list of single events, each event would be a
+/// cache miss after the previous one.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     pub(crate) shift: u32,
@@ -50,8 +49,8 @@ pub(crate) struct Wheel {
     free: u32, // the first free chunk, or NONE
 }
 
-/// Width of the buckets, which is two to the power of `shift`, and their number, which is a power
-/// of two of at least 64.
+/// The width of the buckets, as the power `shift` of two, and their number, which is a power of two
+/// of at least 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shift: u32,
@@ -72,7 +71,7 @@ struct Chunk {
     next: u32, // a full chunk, or NONE; also the link of the free list
 }
 
-/// Events of a chunk: ten of 24 B and a link of 4 B fit four cache lines.
+/// The maximum number of events of a chunk: ten of 24 B and a link of 4 B fit four cache lines.
 const ROOM: usize = 10;
 const _: () = assert!(size_of::<Chunk>() == 256);
 
@@ -108,8 +107,8 @@ impl Wheel {
         Time::from_ns(bucket << self.shift)
     }
 
-    /// The slot of a bucket. Slots are reused after a round; the buckets of one round, from `head`
-    /// on, share none.
+    /// The slot of a bucket. Slots are reused after a round; no two buckets of one round, which
+    /// starts at `head`, share a slot.
     #[inline]
     fn slot(&self, bucket: u64) -> usize {
         bucket as usize & (self.buckets.len() - 1)
@@ -129,7 +128,7 @@ impl Wheel {
         self.len += 1;
     }
 
-    /// A chunk in front of `next`; the fill value does not matter.
+    /// Adds a chunk in front of `next`; the fill value does not matter.
     fn another(&mut self, next: u32, entry: Entry) -> u32 {
         match self.free {
             NONE => {
@@ -143,7 +142,7 @@ impl Wheel {
         }
     }
 
-    /// The first bucket from `head` on that holds anything.
+    /// The first bucket from `head` on that holds events.
     pub(crate) fn first_occupied(&self) -> Option<u64> {
         if self.len == 0 {
             return None;
@@ -151,7 +150,7 @@ impl Wheel {
         let start = self.slot(self.head);
         let words = self.occupied.len();
         let mut word = self.occupied[start / 64] & (!0 << (start % 64));
-        // The first word comes up twice: at the end with its bits before `start`, which are the
+        // The first word comes up twice; at the end, only for its bits before `start`, the
         // furthest.
         for step in 0..=words {
             if word != 0 {

@@ -63,7 +63,7 @@ fn measured(link: LinkPlan, groups: Vec<GroupPlan>, seconds: u64, seed: u64) -> 
     run.expect("it was not stopped")
 }
 
-/// Mean waits in independent runs, and 3.3 standard errors of their mean.
+/// The mean wait over independent runs, and 3.3 standard errors of this mean.
 fn waits(size: &Law) -> (f64, f64) {
     const RUNS: u64 = 12;
     let mean_gap = Duration::from_us(1_250); // 1000 bytes in 1 ms: 80 % of the link
@@ -88,14 +88,14 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // rho / (1 - rho) service times of 1.00039 ms: sizes below that of the headers are raised to
-    // it. The load is higher by the same factor.
+    // The mean wait is rho / (1 - rho) service times. Sizes below that of the headers are raised to
+    // it, so service time (1.00039 ms) and load are higher by the same factor.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
 }
 
-/// A record of a link that never runs dry: the offered load is 20 Mbit/s of 700-byte packets.
+/// The record of a link that never runs dry: the offered load is 20 Mbit/s of 700-byte packets.
 fn overloaded(law: RateLaw) -> LinkRecord {
     let source = Source::Cbr { rate: rate(20_000_000), packet_bytes: 700, header_bytes: 28, dither: 0.0 };
     let cbr = GroupPlan { source, ..group("cbr", Traffic::Voip(Voip::default()), 1) };
@@ -104,14 +104,14 @@ fn overloaded(law: RateLaw) -> LinkRecord {
 
 #[test]
 fn a_link_of_opportunities_delivers_exactly_their_bytes() {
-    // Three opportunities in 7 ms: 5.157 Mbit/s.
+    // Three opportunities in 7 ms give 5.157 Mbit/s.
     let link = overloaded(RateLaw::Trace(Trace::parse("1\n4\n7\n").expect("a trace").into()));
-    // From 2 s to 20 s: cycle k has its opportunities at 7k + 1, 7k + 4 and 7k + 7 ms.
+    // Between 2 s and 20 s, cycle k has its opportunities at 7k + 1, 7k + 4 and 7k + 7 ms.
     let count =
         |ms: u64| (0..).flat_map(|k| [7 * k + 1, 7 * k + 4, 7 * k + 7]).take_while(|at| *at < ms).count();
     let opportunities = count(20_000) - count(2_000);
     let bytes = opportunities as f64 * 1504.0;
-    // A packet counts when its transmission begins: one is in flight at either end.
+    // A packet counts when its transmission begins, so one may be in flight at either end.
     assert!((link.packets_out as f64 * 700.0 - bytes).abs() <= 2.0 * 700.0, "{link:?}");
     assert!((link.rate_bps - bytes * 8.0 / 18.0).abs() <= 0.5, "{link:?}");
     assert!(link.utilization > 1.0 - 2.0 * 700.0 / bytes, "{link:?}");
@@ -119,7 +119,8 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
 
 #[test]
 fn a_link_wastes_opportunities_without_a_backlog() {
-    // One opportunity every 5 ms; a packet of 1000 bytes every 20 ms, at 1 ms + access delay.
+    // The link has one opportunity every 5 ms. A packet of 1000 bytes comes every 20 ms, at 1 ms
+    // plus the access delay.
     let packets: Vec<_> = (0..500)
         .map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0, ecn: Ecn::Ect1 })
         .collect();
@@ -127,8 +128,8 @@ fn a_link_wastes_opportunities_without_a_backlog() {
     let trace = RateLaw::Trace(Trace::parse("5\n").expect("a trace").into());
     let measured = measured(link(trace), vec![group("replay", replay, 1)], 10, 1);
     let sojourn = measured.links[0].sojourn.as_ref().expect("it is measured");
-    // Each waits 2 ms to 5 ms: the opportunities at 10, 15 and 20 ms are of no use to the packet
-    // that arrives at 22 ms. The packet's own 8 ns on its access link are visible.
+    // A packet that arrives at 22 ms waits 3 ms, for the opportunity at 25 ms; earlier
+    // opportunities are lost. The packet's own 8 ns on its access link are visible.
     assert!((sojourn.mean_s - 0.003).abs() < 1e-7 && (sojourn.max_s - 0.003).abs() < 1e-7, "{sojourn:?}");
 }
 
@@ -170,8 +171,7 @@ fn a_link_with_spare_capacity_delivers_the_offered_load() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // In flight at either end of the measurement: 11 ms and the possible part of a burst, in 54
-        // s.
+        // Packets of 11 ms and a partial burst may be in flight at either end of the measured 54 s.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -196,20 +196,20 @@ fn transfers(size: f64, arrivals: Arrivals) -> Load {
 
 #[test]
 fn a_transfer_takes_the_round_trips_that_its_windows_need() {
-    // An idle network: 10 segments take a handshake and windows of 2, 4 and 4.
+    // On an idle network, 10 segments take a handshake and windows of 2, 4 and 4.
     let load = transfers(9_600.0, Arrivals::Think(Law::Fixed(5.0)));
     let fast = LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let measured = measured(fast, vec![user("file", load, 1)], 1_000, 1);
     let [record] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // 24 ms per round trip, three and a half of them: at 10^12 bit/s sending takes microseconds at
-    // most.
+    // A transfer takes three and a half round trips of 24 ms; sending at 10^12 bit/s takes
+    // microseconds.
     assert!((record.times.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
     assert!((record.times.max_s - record.times.mean_s).abs() < 2e-6, "{record:?}");
     assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
     // A cycle is a transfer, until the last acknowledgement arrives, and 5 s.
     let cycles = 900.0 / (5.0 + 4.0 * 0.024);
     assert!((record.completed as f64 - cycles).abs() <= 1.0, "{record:?}, not {cycles}");
-    // Ten segments of data and a SYN each.
+    // Each cycle sends ten segments of data and a SYN.
     let flow = &measured.flows[0];
     assert!((flow.packets_sent as f64 - 11.0 * cycles).abs() <= 11.0, "{flow:?}");
     assert!((flow.goodput_bps / (9_600.0 * 8.0 * cycles / 900.0) - 1.0).abs() < 1.0 / cycles, "{flow:?}");
@@ -222,9 +222,9 @@ fn random_transfers_deliver_their_load_on_a_link_with_spare_capacity() {
     let measured = measured(link(RateLaw::Fixed), vec![user("files", load, 1)], 1_000, 1);
     let (flow, record) = (&measured.flows[0], &measured.transfers[0]);
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // Ten transfers of 48 kB per second, each with half a segment more on average and 40 bytes of
-    // headers per segment: 4.04 Mbit/s. Nearly all data arrives, because transfers last about 0.3
-    // s.
+    // Each second brings ten transfers of 48 kB, each with half a segment more on average and 40
+    // bytes of headers per segment: 4.04 Mbit/s. Nearly all data arrives, because transfers last
+    // about 0.3 s.
     assert!((flow.throughput_bps / offered - 1.0).abs() < 0.01, "{flow:?}");
     assert!((record.completed as f64 - 9_000.0).abs() < 3.3 * 9_000.0_f64.sqrt() + 50.0, "{record:?}");
     let times = &record.times;
@@ -239,8 +239,8 @@ fn keystrokes_arrive_at_their_rate() {
     let telnet = Load::Telnet(Telnet { mean_gap: Duration::from_ms(5) });
     let measured = measured(link(RateLaw::Fixed), vec![user("telnet", telnet, 2)], 200, 1);
     for flow in &measured.flows {
-        // 200 segments of 1000 bytes per second. Their number in 180 s has a deviation of sqrt(36
-        // 000).
+        // 200 segments of 1000 bytes are sent per second. Their number in 180 s has a deviation of
+        // sqrt(36 000).
         let bound = 3.3 / 36_000.0_f64.sqrt();
         assert!((flow.throughput_bps / 1.6e6 - 1.0).abs() < bound, "{flow:?}");
         assert!(
@@ -253,7 +253,7 @@ fn keystrokes_arrive_at_their_rate() {
 
 #[test]
 fn a_pause_follows_a_burst_that_has_been_delivered() {
-    // One segment per burst over one connection: a cycle is a round trip and the pause.
+    // With one segment per burst over one connection, a cycle is a round trip and the pause.
     let load = |renews| Load::Bursts(Bursts { burst: Law::Fixed(1.0), idle: Law::Fixed(0.1), renews });
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     for (renews, cycle) in [(false, 0.124), (true, 0.148)] {
@@ -265,16 +265,16 @@ fn a_pause_follows_a_burst_that_has_been_delivered() {
 
 #[test]
 fn a_user_who_waits_for_data_gets_only_the_requested_data() {
-    // Bursts of 15 segments on an uncongested link: one every 124 ms, as above, and all arrive.
+    // On an uncongested link, a burst of 15 segments comes every 124 ms, as above, and all arrive.
     let bursts = Bursts { burst: Law::Fixed(15.0), idle: Law::Fixed(0.1), renews: false };
     let record =
         |link, load, seconds| measured(link, vec![user("user", load, 1)], seconds, 1).flows.remove(0);
     let fast = || LinkPlan { rate: rate(1_000_000_000_000), ..link(RateLaw::Fixed) };
     let free = record(fast(), Load::Bursts(bursts.clone()), 1_000);
     let requested = free.offered_bps.expect("it requests a burst at a time");
-    // 900 s; at either end one burst may be in flight.
+    // One burst may be in flight at either end of the 900 s.
     assert!((free.throughput_bps / requested - 1.0).abs() <= 2.0 * 0.124 / 900.0, "{free:?}");
-    // A source that always waits for the link requests at most one burst more than it gets.
+    // A source that always waits for the link requests at most one burst more than is delivered.
     let slow = LinkPlan { rate: rate(100_000), ..link(RateLaw::Fixed) };
     let slow = record(slow, Load::Bursts(Bursts { idle: Law::Fixed(0.0), ..bursts }), 200);
     let missing = (slow.offered_bps.expect("as above") - slow.throughput_bps) * 180.0 / (8.0 * 1000.0);
@@ -317,7 +317,6 @@ fn loads_give_the_same_bits_under_the_same_seed() {
     assert_ne!(outcome(1), outcome(2));
 }
 
-/// Records the flows of its packets.
 struct Spy {
     queue: Queue<Fcfs, TailDrop>,
     seen: Arc<Mutex<BTreeSet<u64>>>,
@@ -365,7 +364,7 @@ fn captured_flows_and_new_connections_have_separate_hashes() {
     });
     let replay = Replay { packets: packets.collect(), speed: 1.0, repeats: true };
     assert_eq!(flows_seen(group("replay", Traffic::Replay(replay), 2)), 10);
-    // Connections begin at 0, 2, ... 30 s; the last one's SYN reaches the queue after the end.
+    // Connections begin at 0, 2, ... 30 s; the SYN of the last reaches the queue after the end.
     let http = Load::Sequence(Sequence { lasts: Duration::from_secs(2) });
     assert_eq!(flows_seen(user("http", http, 1)), 15);
     let telnet = Load::Telnet(Telnet::default());
@@ -374,13 +373,13 @@ fn captured_flows_and_new_connections_have_separate_hashes() {
 
 #[test]
 fn transfers_waiting_for_a_connection_count_as_offered() {
-    // 20 files of 96 kB per second are 16 Mbit/s on the wire; the link has half that.
+    // 20 files of 96 kB per second are 16 Mbit/s on the wire; the link has 8 Mbit/s.
     let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(50), connections: 4 };
     let measured =
         measured(link(RateLaw::Fixed), vec![user("files", transfers(96_000.0, arrivals), 1)], 200, 1);
     let flow = &measured.flows[0];
     let offered = flow.offered_bps.expect("it does not depend on what becomes of it");
-    // 3600 files in 180 s, give or take sqrt(3600).
+    // In 180 s, 3600 files arrive on average, with a deviation of sqrt(3600).
     assert!((offered / 16e6 - 1.0).abs() < 3.3 / 60.0, "{flow:?}");
     assert!(flow.throughput_bps > 0.8 * 8e6 && flow.throughput_bps <= 8.01e6, "{flow:?}");
 }

@@ -32,8 +32,7 @@ impl Marker for Recorder {
     }
 }
 
-/// Records the colours and sizes of packets, and signals to every tenth ECN-capable packet or to
-/// none.
+/// Records the colours and sizes of packets. Signals to every tenth ECN-capable packet, or to none.
 struct Watcher {
     seen: Log<(u8, u32)>,
     signals: bool,
@@ -128,8 +127,8 @@ fn requests_of_the_far_edge_return_after_one_round_trip() {
     network.aggregates = vec![plan];
     simulate(network);
     let heard = all(&heard);
-    // The SYN comes first; its answer carries the request of the far edge, and the next packet
-    // carries it on.
+    // The SYN comes first. Its answer carries the far edge's request, which the next packet carries
+    // to the near edge.
     assert_eq!(heard[0].1, RateRequest::Keep);
     let first = heard.iter().find(|(_, request)| *request != RateRequest::Keep).expect("it is heard");
     assert_eq!(first.1, RateRequest::Increase);

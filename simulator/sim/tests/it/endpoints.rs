@@ -1,5 +1,5 @@
-//! External endpoints: counted like flows of the simulator's own, deterministic, and bounded if
-//! they misbehave.
+//! External endpoints: counted like the simulator's own flows, deterministic, and bounded if they
+//! misbehave.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -26,7 +26,7 @@ impl Dropper for Signalling {
     }
 }
 
-/// 8 Mbit/s: one byte is one microsecond.
+/// A link of 8 Mbit/s: one byte takes one microsecond.
 fn link(signals_from: u32) -> LinkPlan {
     let queue = Queue::new(Limit::packets(50), Fcfs, Signalling(signals_from)).with_ecn(EcnPolicy::Mark);
     LinkPlan {
@@ -71,7 +71,6 @@ fn run(plan: Network) -> Measured {
     fairwire_sim::run(plan, &settings(), &mut |_| ControlFlow::Continue(())).expect("it is not stopped")
 }
 
-/// Sends packets of `bytes` at equal intervals, without end.
 struct Steady {
     bytes: usize,
     gap: Duration,
@@ -136,7 +135,7 @@ impl Endpoint for Sink {
 
 #[test]
 fn datagrams_of_an_endpoint_are_counted_as_those_of_a_built_in_source() {
-    // 10 Mbit/s into 8: packets are dropped.
+    // The sources offer 10 Mbit/s to a link of 8 Mbit/s, so packets are dropped.
     let tcp = || group("tcp", Source::Bulk { tcp: Config::new(Profile::Modern, 960) });
     let own = Source::Cbr { rate: rate(10_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 };
     let steady = |_| (Steady::new(1000, Duration::from_us(800)), Sink::default());
@@ -168,16 +167,16 @@ fn packets_arrive_in_order_with_payload_and_marks_after_the_path_delay() {
     let outside = of(Endpoints::new("steady", 1000, steady));
     let measured = run(Network::dumbbell(link(20), vec![group("udp", outside)]));
     let seen = seen.lock().expect("no test has failed");
-    // From 5 ms on: 80 us on its own link, 3 ms, 1 ms on the link, 10 ms, 80 us, 3 ms.
+    // The first packet starts at 5 ms. It takes 80 us on its own link, 3 ms, 1 ms on the link, 10
+    // ms, 80 us and 3 ms.
     assert_eq!(seen[0], (1, Ecn::Ect0, Time::from_ns(22_160_000)));
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
     let from = Time::from_ns(1_017_160_000); // the first marked after the warm-up
     let marked = seen.iter().filter(|(_, ecn, at)| *ecn == Ecn::Ce && *at > from).count() as u64;
-    // Marked packets that have not arrived at the end: 20 or so wait, 17 are in flight.
+    // Of the marked packets that have not arrived at the end, about 20 wait and 17 are in flight.
     assert!(marked > 1000 && (marked..marked + 80).contains(&measured.flows[0].packets_marked), "{marked}");
 }
 
-/// Records when its packets come back.
 struct Pinger {
     steady: Steady,
     round_trips: Arc<Mutex<Vec<Duration>>>,
@@ -275,13 +274,12 @@ fn files() -> Measured {
 fn a_flow_finished_after_the_warm_up_is_a_transfer_and_two_runs_agree() {
     let measured = files();
     let [transfers] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
-    // 60, 120 and 180 packets at a mean interval of 20 ms; 60 take 1.2 s +- 0.09 s (one sd), which
-    // is after the warm-up.
+    // The flows send 60, 120 and 180 packets at a mean interval of 20 ms. 60 packets take 1.2 s +-
+    // 0.09 s (one standard deviation), which is after the warm-up.
     assert_eq!((&*transfers.group, &*transfers.kind, transfers.completed), ("files", "transfer", 3));
     assert_eq!(format!("{measured:?}"), format!("{:?}", files()));
 }
 
-/// Behaves as a test specifies.
 struct Odd {
     packet: fn(Time) -> Option<Packet>,
     timeout: fn(Time) -> Option<Time>,

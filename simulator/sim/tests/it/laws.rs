@@ -2,9 +2,9 @@
 //! for its throughput.
 //!
 //! The square-root law (Mathis, Semke, Mahdavi and Ott, "The macroscopic behavior of the TCP
-//! congestion avoidance algorithm", 1997): `C / sqrt(p)` segments per round trip. For random losses
-//! C is 1.31, or 0.93 if every other segment is acknowledged. It is the mean of an ideal window
-//! without timeouts, slow start or two losses in one window.
+//! congestion avoidance algorithm", 1997) gives `C / sqrt(p)` segments per round trip. For random
+//! losses C is 1.31, or 0.93 if every other segment is acknowledged. The law is the mean of an
+//! ideal window without timeouts, slow start or two losses in one window.
 //!
 //! PFTK (Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its
 //! empirical validation", 1998, equation 30) adds timeouts, for a Reno that loses the rest of a
@@ -45,7 +45,7 @@ impl Dropper for Lossy {
     }
 }
 
-/// The mean of the sender's smoothed round-trip times, each second.
+/// The mean of the sender's smoothed round-trip times, sampled each second.
 #[derive(Default)]
 struct RoundTrips {
     sum_s: f64,
@@ -66,24 +66,23 @@ impl Observer for RoundTrips {
 
 const SEGMENT_BYTES: u32 = 1460;
 const HEADER_BYTES: u32 = 40;
-/// Above the estimator's result at a nearly constant round trip of 0.1 s, so this is the timeout.
+/// The minimum timeout, above the estimator's result at a nearly constant round trip of 0.1 s, so
+/// this is the timeout.
 const TIMEOUT: Duration = Duration::from_ms(400);
 /// The approximate number of losses in each run.
 const LOSSES: f64 = 1000.0;
-/// Three standard deviations of a run's relative throughput: 12 seeds of each of the first test's
-/// points with SACK had 3.6 to 6.0 %.
+/// Three standard deviations of a run's relative throughput. Over 12 seeds, each of the first
+/// test's points with SACK had 3.6 to 6.0 %.
 const CHANCE: f64 = 0.06;
 
-/// The segments that the receiver acknowledges at once, and those by which the sender's window
-/// grows.
+/// The segments acknowledged at once, and the growth of the sender's window.
 #[derive(Clone, Copy, PartialEq)]
 enum Acks {
     /// Each segment.
     Each,
     /// Every other segment; the window grows by ACKs, as the laws assume.
     EveryOther,
-    /// Every other segment; the window grows by the segments that they acknowledge, as with
-    /// [`Acks::Each`].
+    /// Every other segment; the window grows by the acknowledged segments, as with [`Acks::Each`].
     EveryOtherCounted,
 }
 
@@ -101,13 +100,11 @@ fn tcp(recovery: Recovery, acks: Acks) -> Config {
     }
 }
 
-/// The results of a run.
 struct Got {
     /// Segments per round trip that arrived in order, each counted once.
     through: f64,
     /// Segments per round trip that were sent.
     sent: f64,
-    /// The mean measured round-trip time, seconds.
     rtt_s: f64,
 }
 
@@ -157,7 +154,7 @@ fn square_root(p: f64, segments_per_ack: f64) -> f64 {
     1.31 / (segments_per_ack * p).sqrt()
 }
 
-/// Segments per round trip, with the timeout as a number of round trips.
+/// PFTK's segments per round trip; `timeout` is in round trips.
 fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     let b = segments_per_ack;
     let repairs = (2.0 * b * p / 3.0).sqrt();
@@ -165,7 +162,7 @@ fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     1.0 / (repairs + timeout * timeouts)
 }
 
-/// One point: the probability, and the measurement relative to either law.
+/// One point: the probability, and the measurement relative to each law.
 struct Point {
     p: f64,
     over_square_root: f64,
@@ -210,8 +207,8 @@ fn the_square_root_law_holds_up_to_losses_of_one_percent_and_is_never_exceeded()
     for tcp in receivers() {
         for Point { p, over_square_root: over, .. } in points(&tcp, INDEPENDENT) {
             assert!(over <= 1.0 + CHANCE, "{} at {p}: {over} of an ideal window", tcp.name());
-            // The law neglects a second loss in a window. At 1 % a window of 13 has one in one case
-            // of eight.
+            // The law neglects a second loss in a window. At 1 %, a window of 13 segments has a
+            // second loss in one case of eight.
             assert!(p > 0.01 || over >= 1.0 - CHANCE - 0.12, "{} at {p}: {over}", tcp.name());
         }
     }
@@ -228,9 +225,9 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 
 #[test]
 fn pftk_lies_between_single_losses_and_lost_rounds() {
-    // The model's Reno loses the rest of a round and repairs it in one round trip. With single
-    // losses there is less to repair. With the model's losses, Reno, which repairs one per round
-    // trip, mostly ends in a timeout.
+    // The model's Reno loses the rest of a round and repairs it in one round trip. Single losses
+    // leave less to repair. With the model's losses, our Reno mostly ends in a timeout, because it
+    // repairs one loss per round trip.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

@@ -1,5 +1,4 @@
-//! Integration tests of the simulator, in one binary, since each binary would link everything
-//! again.
+//! Integration tests of the simulator, in one binary, because each binary links everything again.
 
 mod applications;
 mod edges;

@@ -60,14 +60,14 @@ fn settings(ms: u64) -> Settings {
 #[derive(Default)]
 struct Log {
     every: Option<Duration>,
-    /// Time in us, bytes delivered, dropped, backlog in packets.
+    /// The samples: time in us, bytes delivered, bytes dropped, backlog in packets.
     samples: Vec<(u64, u64, u64, u32)>,
     windows: Vec<f64>,
     events: Vec<PacketEvent>,
     finished_at: Vec<Time>,
     /// By flow: the packets that left, and their waits.
     waits: BTreeMap<u32, (u64, Duration)>,
-    /// The link's own meter at the end: packets, and their mean wait.
+    /// The number of packets and their mean wait, by the link's own meter at the end.
     metered: (u64, Duration),
 }
 
@@ -153,7 +153,6 @@ fn a_sample_at_an_event_or_the_end_includes_it() {
     assert_eq!(log.samples.last(), Some(&(20_000, 10_000, 0, 0)));
 }
 
-/// Keeps its samples accessible to the test.
 struct Shared(Arc<Mutex<Log>>);
 
 impl Observer for Shared {
@@ -191,8 +190,7 @@ fn a_stepped_run_has_the_samples_of_an_unstepped_one_and_one_per_step() {
 #[test]
 fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
     let (_, log) = watched(network(8_000_000, 10, vec![cbr()]), &settings(20), None);
-    // There is one source and one path, so the first event of each type belongs to the first
-    // packet.
+    // With one source and one path, the first event of each type belongs to the first packet.
     let shown = [What::Arrive, What::Depart, What::Deliver].map(|what| {
         let first = log.events.iter().find(|event| event.what == what).expect("it happened");
         (first.what, first.at.ns() / 1000, first.link)
@@ -207,7 +205,7 @@ fn a_packet_is_followed_from_its_arrival_to_its_delivery() {
 
 #[test]
 fn drops_are_reported_with_their_cause_and_add_up() {
-    // Twice the link's rate, and room for three.
+    // The load is twice the link's rate, and the queue has room for three packets.
     let (measured, log) =
         watched(network(4_000_000, 3, vec![cbr()]), &settings(100), Some(Duration::from_ms(50)));
     let count = |what: What| log.events.iter().filter(|event| event.what == what).count() as u64;
@@ -227,7 +225,7 @@ fn waits_of_all_samples_add_up_to_those_of_the_link() {
     let (mean, metered) = (sum.ns() as f64 / count as f64, log.metered.1.ns() as f64);
     assert!((mean - metered).abs() <= 1.0, "{mean} and {metered} ns");
     assert_eq!(log.waits.len(), 4, "each flow has its own");
-    // 8 Mbit/s on a link of 10: no packet waits for another.
+    // The flow sends 8 Mbit/s over a link of 10 Mbit/s, so no packet waits for another.
     let (_, alone) =
         watched(network(10_000_000, 20, vec![cbr()]), &settings(100), Some(Duration::from_ms(9)));
     assert_eq!(alone.waits[&0].1, Duration::ZERO);

@@ -22,7 +22,8 @@ fn rate(bps: u64) -> Rate {
     Rate::from_bps(bps).expect("not zero")
 }
 
-/// The network of one flow of `source` over a link of 1 Gbit/s with this wire, 2 ms and `delay` from end to end.
+/// The network of one flow of `source` over a link of 1 Gbit/s with this wire; the flow's links add
+/// 2 ms to `delay`.
 fn network(source: Source, wire: Option<Wire>, delay: Duration) -> Network {
     let link = LinkPlan {
         name: "link".into(),
@@ -59,14 +60,14 @@ fn measured(source: Source, law: WireLaw, seconds: u64) -> Measured {
 
 const SEED: Seed = Seed(1);
 
-/// As [`measured`], over this wire or over one without faults.
+/// Measures as [`measured`] does, over this wire or over a wire without faults.
 fn measured_over(source: Source, wire: Option<Wire>, seconds: u64) -> Measured {
     let network = network(source, wire, Duration::from_ms(18));
     let run = fairwire_sim::run(network, &settings(seconds), &mut |_| ControlFlow::Continue(()));
     run.expect("it was not stopped")
 }
 
-/// Datagrams of 1000 B, 10 000 a second.
+/// Datagrams of 1000 bytes, 10 000 per second.
 fn datagrams() -> Source {
     Source::Cbr { rate: rate(80_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 }
 }
@@ -87,7 +88,6 @@ fn wire(measured: &Measured) -> WireRecord {
     measured.links[0].wire.expect("it has faults")
 }
 
-/// Packets that reached the receiver.
 fn delivered(measured: &Measured, seconds: u64) -> f64 {
     measured.flows[0].throughput_bps * seconds as f64 / 8000.0
 }
@@ -101,11 +101,11 @@ fn sent_packets_are_delivered_or_lost_on_the_wire() {
     assert_eq!((flow.packets_lost, flow.packets_dropped, held_back), (Some(lost), 0, 0));
     assert!(link.drops.is_empty(), "what a wire loses is no drop: {link:?}");
     assert!((lost as f64 - 20_000.0).abs() < 540.0, "{lost}"); // 4 sd of sqrt(200 000 x 0.1 x 0.9)
-    // 5 % of the 180 000 that are not lost: 4 sd of 93.
+    // 5 % of the 180 000 packets that are not lost come twice; the bound is 4 sd of 93.
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;
-    // 10 000 a second in flight for 20 to 23 ms.
+    // 10 000 packets per second are in flight for 20 to 23 ms.
     assert!((180.0..240.0).contains(&under_way), "{under_way} of {}", link.packets_out);
 }
 
@@ -131,9 +131,8 @@ fn a_reno_flow_has_the_rate_of_the_square_root_law() {
         assert!(measured.links[0].drops.is_empty(), "no queue is in its way");
         let window = measured.flows[0].throughput_bps * 0.040 / (1500.0 * 8.0);
         // The constant is 1.31 for independent losses with probability p (T. Ott, J. Kemperman and
-        // M. Mathis, 1996), and 1.22 for evenly spaced ones (M. Mathis et al., CCR 27(3), 1997).
-        // During a recovery of one round trip the window hardly grows, so this is only a sanity
-        // check, within a tenth.
+        // M. Mathis, 1996), and 1.22 for evenly spaced losses (M. Mathis et al., CCR 27(3), 1997).
+        // During a recovery of one round trip the window hardly grows, so the test allows a tenth.
         let constant = window * p.sqrt();
         assert!((1.22 * 0.9..1.31 * 1.1).contains(&constant), "{constant} at {p}");
     }
@@ -159,13 +158,12 @@ fn held_packets_arrive_later_by_the_holding_time() {
     let measured = measured(datagrams(), law, 10);
     let held_back = wire(&measured).held_back as f64;
     assert!((held_back - 25_000.0).abs() < 550.0, "{held_back}"); // 4 sd of sqrt(100 000 x 0.25 x 0.75)
-    // At the end the packets of the last 20 ms are in flight, and a quarter of those of the 10 ms
-    // before.
+    // At the end the packets of the last 20 ms are in flight, and a quarter of the packets of the
+    // 10 ms before.
     let under_way = measured.links[0].packets_out as f64 - delivered(&measured, 10);
     assert!((205.0..245.0).contains(&under_way), "{under_way}");
 }
 
-/// An outage of the wire between these times, milliseconds.
 fn outage(from: u64, until: u64) -> WireLaw {
     let at = |ms| Time::ZERO + Duration::from_ms(ms);
     WireLaw { outages: [Outage { from: at(from), until: at(until) }].into(), ..WireLaw::default() }
@@ -175,7 +173,7 @@ fn outage(from: u64, until: u64) -> WireLaw {
 fn an_outage_of_the_wire_loses_sent_packets_and_the_queue_drops_none() {
     let measured = measured(datagrams(), outage(2_000, 2_500), 5);
     let link = &measured.links[0];
-    // 10 000 a second for half a second; one more or less may get through at either end.
+    // 10 000 packets per second are lost for half a second, give or take one at either end.
     assert!(wire(&measured).lost.abs_diff(5_000) <= 1, "{:?}", wire(&measured));
     assert!(link.packets_out.abs_diff(50_000) <= 20 && link.drops.is_empty(), "{link:?}");
     assert_eq!(measured.flows[0].packets_lost, Some(wire(&measured).lost));
@@ -209,8 +207,8 @@ fn timeouts_of_tcp_double_from_200_ms_during_a_lossy_outage() {
     let network = network(source, Some(wire), Duration::ZERO);
     let measured = fairwire_sim::run_observed(network, &settings(10), go_on, &mut repairs);
     let measured = measured.expect("it was not stopped");
-    // The tail probe leaves after two round trips, of 4 ms plus the queueing delay. It starts the
-    // timeout, which is one round trip plus 200 ms.
+    // The tail probe leaves after two round trips, each of 4 ms plus the queueing delay. The probe
+    // starts the timeout, which is one round trip plus 200 ms.
     let at: Vec<f64> = repairs.0.iter().map(|at| at - 5_000.0).collect();
     assert!(at.len() == 5 && (8.0..10.0).contains(&at[0]) && (206.0..214.0).contains(&at[1]), "{at:?}");
     let waits = at[1..].windows(2).map(|two| two[1] - two[0]).zip([400.0, 800.0, 1600.0]);

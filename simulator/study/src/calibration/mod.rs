@@ -1,8 +1,8 @@
-//! Measures how much a paper's statements depend on settings that it does not print.
+//! Measures how much a paper's statements depend on settings that the paper does not print.
 //!
-//! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws from it
-//! are run in addition to the study's own choice. Each claim then has a share of draws in which it
-//! holds; the draw nearest to the printed numbers is the best one. The draws fill the space evenly,
+//! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws from
+//! the space are run in addition to the study's own choice. Each claim then holds in a share of the
+//! draws; the draw nearest to the printed numbers is the best one. The draws fill the space evenly,
 //! so a share is over admissible settings, not likely ones.
 
 pub(crate) mod record;
@@ -19,7 +19,7 @@ use crate::study::Study;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
-/// The number of seeds: two distinguish chance from a difference well enough when many draws are
+/// The number of seeds. Two suffice to distinguish chance from a difference, when many draws are
 /// compared together.
 const SEEDS: usize = 2;
 
@@ -27,7 +27,7 @@ const SEEDS: usize = 2;
 pub struct Trial<'a> {
     space: SpaceSpec,
     draws: Vec<Draw>,
-    /// Plans for each exhibit: of the unchanged study, then of each draw.
+    /// Plans for each exhibit: one of the unchanged study, then one of each draw.
     plans: Vec<Plan<'a>>,
     exhibits: usize,
 }
@@ -58,7 +58,7 @@ impl<'a> Trial<'a> {
         &self.plans
     }
 
-    /// The results: `gathered` has everything that each plan needs.
+    /// The results, from `gathered`: the contributions of all runs to each plan.
     pub fn judged(&self, gathered: &[Gathered]) -> Calibration {
         let made: Vec<Exhibit> =
             self.plans.iter().zip(gathered).map(|(plan, gathered)| assemble(plan, gathered)).collect();
@@ -103,8 +103,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Cross-validation: the setting that is best for every second number, judged by the others, and
-/// vice versa. Returns the mean distance.
+/// Cross-validation: the draw that is best for every second number, judged by the other numbers,
+/// and vice versa. Returns the mean distance.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,
@@ -120,8 +120,8 @@ fn held_out(
     })
 }
 
-/// The relative distance of our numbers from the printed ones; `None` where we have none. A number
-/// that is small among the others of its measure is compared with their mean size.
+/// The relative distance of our numbers from the printed ones; `None` where we have no number. A
+/// number that is small among the numbers of its measure is compared with their mean size.
 fn errors(exhibits: &[Exhibit]) -> Vec<Option<f64>> {
     exhibits
         .iter()
@@ -146,8 +146,8 @@ fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
     Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
 }
 
-/// For each testable claim: whether it holds with the chosen values and with the best draw, each in
-/// the mean over the seeds, and the number of draws in which it holds.
+/// For each testable claim: does it hold, in the mean over the seeds, with the chosen values and
+/// with the best draw? Also counts the draws in which it holds.
 fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
     let mut all = BTreeMap::new();
     for (place, exhibit) in chosen.iter().enumerate() {
@@ -166,8 +166,8 @@ fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMa
     all
 }
 
-/// Does it hold in the mean over the seeds? Few seeds leave many claims undecided; many draws
-/// settle them.
+/// Does the claim hold in the mean over the seeds? Few seeds leave many claims undecided; many
+/// draws settle them.
 fn holds(claim: &Claim) -> Option<bool> {
     match claim.verdict {
         Verdict::NotTestable => None,
@@ -176,7 +176,6 @@ fn holds(claim: &Claim) -> Option<bool> {
     }
 }
 
-/// The smallest and the largest mean of each number.
 fn bands(turns: &[&[Exhibit]]) -> BTreeMap<String, [f64; 2]> {
     let mut bands: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     for exhibit in turns.iter().flat_map(|turn| turn.iter()) {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub struct Calibration {
     /// The overall result.
     pub summary: Summary,
-    /// By exhibit and claim: `table1.faba-above-fred`.
+    /// The draws in which each claim holds, by exhibit and claim: `table1.faba-above-fred`.
     #[serde(default)]
     pub claims: BTreeMap<String, Held>,
     /// The smallest and the largest mean of each number, by exhibit, measure, series and point.
@@ -24,12 +24,12 @@ pub struct Calibration {
 pub struct Summary {
     /// The number of draws.
     pub draws: usize,
-    /// The seeds of each.
+    /// The seeds of each draw.
     pub seeds: Vec<u64>,
     /// The distance to the printed numbers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub distance: Option<Distance>,
-    /// The settings nearest to the printed numbers; empty if the study's own are.
+    /// The settings nearest to the printed numbers; empty if the study's own settings are nearest.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub best: BTreeMap<String, String>,
 }
@@ -40,31 +40,31 @@ pub struct Summary {
 pub struct Distance {
     /// The number of printed numbers.
     pub numbers: usize,
-    /// With the study's choice.
+    /// The difference with the study's choice.
     pub chosen: f64,
-    /// In the best draw.
+    /// The difference in the best draw.
     pub best: f64,
-    /// Of each half of the numbers, in the draw that is best for the other half.
+    /// The difference for each half of the numbers, in the draw that is best for the other half.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub held_out: Option<f64>,
 }
 
-/// In how many draws a claim holds.
+/// The number of draws in which a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Held {
-    /// Does it hold with the study's choice, under the seeds of a draw?
+    /// Does the claim hold with the study's choice, under the seeds of a draw?
     pub chosen: bool,
-    /// In the best draw.
+    /// Does the claim hold in the best draw?
     pub best: bool,
-    /// The number of draws in which it holds.
+    /// The number of draws in which the claim holds.
     pub held: usize,
     /// The number of draws.
     pub of: usize,
 }
 
 impl Held {
-    /// The share of draws in which it holds, from 0 to 1, with its 95 % interval.
+    /// The share of draws in which the claim holds, from 0 to 1, with its 95 % interval.
     pub fn share(&self) -> Option<(f64, [f64; 2])> {
         proportion(self.held, self.of).map(|interval| (self.held as f64 / self.of as f64, interval))
     }
@@ -83,7 +83,6 @@ impl Calibration {
     }
 }
 
-/// The key of a number among the bands.
 pub(super) fn number(exhibit: &str, measure: &str, series: &str, at: &str) -> String {
     format!("{exhibit} {measure} {series} {at}").trim_end().into()
 }

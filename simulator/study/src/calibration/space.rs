@@ -1,5 +1,5 @@
-//! The open settings of a paper: those that it does not print, the admissible values of each, and
-//! draws of them.
+//! The open settings of a paper, which it does not print; their admissible values, and draws of
+//! them.
 
 use crate::plan::{Changes, Plan};
 use crate::record::{Depth, Scale};
@@ -24,20 +24,20 @@ pub struct SpaceSpec {
 pub struct SettingSpec {
     /// Its name.
     pub id: String,
-    /// The paper's statement about it, with its place, or that there is none.
+    /// The paper's statement about the setting, with its location, or that there is none.
     pub paper: String,
-    /// The exhibits that it affects.
+    /// The exhibits that the setting affects.
     pub exhibits: Vec<String>,
     /// The admissible choices, all equally likely.
     #[serde(default)]
     pub choice: Vec<ChoiceSpec>,
-    /// Instead of choices: the bounds of a range.
+    /// The bounds of a range, instead of choices.
     pub range: Option<[f64; 2]>,
-    /// How a range is drawn: uniformly by default, or uniformly in the logarithm.
+    /// The distribution over a range: uniform by default, or uniform in the logarithm.
     #[serde(default)]
     pub scale: Scale,
-    /// The changes to the scenario for a number of the range, which replaces `{x}`, `{x*2}` or
-    /// `{x/8}` in them.
+    /// The changes to the scenario, in which a number of the range replaces `{x}`, `{x*2}` or
+    /// `{x/8}`.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -56,7 +56,7 @@ pub struct ChoiceSpec {
 /// A value for each setting.
 #[derive(Clone, Debug)]
 pub struct Draw {
-    /// By setting, in the order of the space.
+    /// The values, in the order of the space's settings.
     pub values: Vec<Drawn>,
 }
 
@@ -68,17 +68,17 @@ pub struct Drawn {
     set: Vec<String>,
 }
 
-/// Draws are the same on every machine and in every order. Another seed changes them, so recorded
-/// calibrations would no longer match.
+/// The seed of all draws, which are the same on every machine and in every order. Recorded
+/// calibrations depend on it.
 const SEED: u32 = 1;
 
-/// The sequence has no more points: results of `sobol_burley::sample` beyond are unspecified.
+/// The maximum number of draws: `sobol_burley::sample` specifies no results beyond.
 pub const MAX_DRAWS: u32 = 1 << 16;
-/// The maximum number of dimensions: each setting uses one.
+/// The maximum number of settings: each uses one dimension.
 const MAX_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
 
 impl SpaceSpec {
-    /// Reads the space of `study`; `None` if it declares none. Each choice is tried on each
+    /// Reads the space of `study`; `None` if the study declares none. Each choice is tried on each
     /// scenario that it affects.
     pub fn read(study: &Study) -> Result<Option<Self>, ScenarioError> {
         const NAME: &str = "space.toml";
@@ -89,7 +89,7 @@ impl SpaceSpec {
     }
 
     /// Draw number `number` of the space: a point of Owen's scrambled Sobol sequence (Burley 2020),
-    /// which fills it more evenly than chance.
+    /// which fills the space more evenly than chance.
     pub fn draw(&self, number: u32) -> Draw {
         let unit = |dimension: usize| f64::from(sobol_burley::sample(number, dimension as u32, SEED));
         Draw { values: self.setting.iter().enumerate().map(|(at, setting)| setting.at(unit(at))).collect() }
@@ -103,7 +103,7 @@ impl SpaceSpec {
             .collect()
     }
 
-    /// Is anything open in `exhibit`?
+    /// Is any setting open in `exhibit`?
     pub fn concerns(&self, exhibit: &str) -> bool {
         self.setting.iter().any(|setting| setting.concerns(exhibit))
     }
@@ -194,8 +194,8 @@ impl SettingSpec {
                     Scale::Linear => from + unit * (to - from),
                     Scale::Log => from * libm::pow(to / from, unit),
                 };
-                // Four digits are enough to distinguish values, and short enough to type. Rounded
-                // to them, a value can lie just outside the range.
+                // Four digits are enough to distinguish values, and short enough to type. A value
+                // rounded to four digits can lie just outside the range.
                 let digits = 3 - libm::floor(libm::log10(x.abs().max(1e-9))) as i32;
                 let x =
                     libm::round(x * libm::pow(10.0, f64::from(digits))) / libm::pow(10.0, f64::from(digits));
@@ -207,7 +207,7 @@ impl SettingSpec {
         }
     }
 
-    /// Each choice, or both ends of the range, with its key.
+    /// Each choice, or each end of the range, with its key.
     fn each(&self) -> Vec<(String, Drawn)> {
         match self.range {
             None => {

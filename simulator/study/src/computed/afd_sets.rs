@@ -1,7 +1,7 @@
 //! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples the
 //! flow loses there.
 //!
-//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6 and is
+//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6, and is
 //! observed at each replacement.
 
 use super::made::Made;
@@ -12,7 +12,7 @@ use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
 const PER_GROUP: usize = 10;
 const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;
-/// b, s and a, as in all experiments of the paper.
+/// The paper's b, s and a, as in all its experiments.
 const SAMPLES: u32 = 1000;
 const SET_SIZE: u32 = 5;
 const REUSE: f64 = 0.06;
@@ -23,12 +23,11 @@ const UNWATCHED: u64 = 5 * SAMPLES as u64;
 /// Replacements observed: five minutes of the link.
 const WATCHED: u64 = 100_000;
 
-/// The observations of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Membership {
-    /// Sets that contained it.
+    /// The number of sets that contained the flow.
     sets: u64,
-    /// Samples that it lost.
+    /// The number of samples that the flow lost.
     replaced: u64,
 }
 
@@ -70,7 +69,6 @@ fn hash(flow: usize) -> FlowHash {
     FlowHash(flow as u64)
 }
 
-/// The sampler after its observed replacements.
 fn watched(seed: u64) -> Watched {
     let sampling = Sampling { samples: SAMPLES, probability: SAMPLING, typical: 1 };
     let inner = FlowSet::new(SET_SIZE, REUSE);
@@ -78,7 +76,7 @@ fn watched(seed: u64) -> Watched {
     let mut sampled = Sampled::new(sampling, record);
     let mut start = Seed(seed).stream("afd-table1 start");
     let mut rng = Seed(seed).stream("afd-table1 sampling");
-    // Packets of 1000 bytes: 8000 bits at kbit/s, in nanoseconds.
+    // Packets have 1000 bytes: 8000 bits at the flow's kbit/s, in nanoseconds.
     let gap = |flow: usize| 8_000_000_000 / RATES_KBPS[flow / PER_GROUP];
     let mut next: [u64; FLOWS] = std::array::from_fn(|flow| (start.uniform() * gap(flow) as f64) as u64);
     while sampled.record().replacements < UNWATCHED + WATCHED {
@@ -91,7 +89,6 @@ fn watched(seed: u64) -> Watched {
     sampled.into_record()
 }
 
-/// Both series of the table: theory and ours.
 pub(super) fn make(seed: u64) -> Made {
     let seen = watched(seed);
     let mut made = Made::default();
@@ -141,7 +138,7 @@ mod tests {
             let is_it = |n: &&super::super::MadeNumber| n.series == "theory" && n.at == at && n.name == name;
             made.numbers.iter().find(is_it).expect("it is there").value
         };
-        // Half of the last digit that table 1 prints.
+        // The tolerance is half of the last digit that table 1 prints.
         assert!((find("group 4", "np") - 44.44).abs() < 0.005);
         assert!((find("group 0", "nps") - 0.222).abs() < 0.0005);
         assert!((find("all", "n_s") - 167.0).abs() < 0.5);

@@ -2,9 +2,9 @@
 //! traces are not available, so these are synthetic.
 //!
 //! Flows arrive at random times and last an exponential time with a mean of one second. Their rates
-//! follow a Pareto or an exponential law; packets arrive at random times at the flow's rate. A link
-//! that carries four fifths of the offered load then gets the shadow buffer that the paper's rule
-//! requires, b = 10 R / r_fair. Its content is counted once a second.
+//! follow a Pareto or an exponential law; packets arrive at random times. A link that carries four
+//! fifths of the offered load then gets the shadow buffer that the paper's rule requires, b = 10 R
+//! / r_fair. The buffer's content is counted once a second.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};
@@ -15,35 +15,33 @@ use fairwire_metrics::flow_rates::TracePacket;
 use std::collections::BTreeMap;
 
 const SECOND: Duration = Duration::from_secs(1);
-/// The length of a trace.
 const SECONDS: u64 = 20;
 /// Seconds until arrivals and departures of flows balance, and the sample is full.
 const LEFT_OUT: u64 = 5;
 const FLOWS: u32 = 20_000;
 const PACKET_BYTES: u32 = 500;
-/// The slowest flow sends about a packet a second, bit/s.
+/// The rate of the slowest flow, about a packet per second, bit/s.
 const SLOWEST_BPS: f64 = 4000.0;
-/// The fastest access line, bit/s.
+/// The rate of the fastest access line, bit/s.
 const FASTEST_BPS: f64 = 10e6;
-/// The fraction of the offered load that the link carries.
 const CARRIED: f64 = 0.8;
 /// b in units of R / r_fair: section "Memory requirement".
 const SAMPLES_PER_RATIO: f64 = 10.0;
 /// The sampled fraction of the arrivals.
 const SAMPLING: f64 = 0.2;
-/// The fast flows: the tenth that the paper describes.
+/// The fraction of fast flows: the tenth that the paper describes.
 const FAST: f64 = 0.1;
 
 #[derive(Clone, Copy, Debug)]
 enum Law {
     /// Pareto of this shape, from the slowest rate on.
     Pareto(f64),
-    /// Exponential, above the slowest rate, with a mean of six times that.
+    /// Exponential above the slowest rate, with a mean of six times the slowest rate.
     Exponential,
 }
 
-/// The first three match the one property of its traces that the paper states: the fastest tenth
-/// has 60 to 90 % of the bytes.
+/// The laws of rates. The first three match the one property of its traces that the paper states:
+/// the fastest tenth of the flows has 60 to 90 % of the bytes.
 const LAWS: [(&str, Law); 4] = [
     ("Pareto 0.9", Law::Pareto(0.9)),
     ("Pareto 1.0", Law::Pareto(1.0)),
@@ -65,7 +63,6 @@ impl Law {
     }
 }
 
-/// The packets of a trace, in order of time.
 fn trace(law: Law, rng: &mut Rng) -> Vec<TracePacket> {
     let mut packets = Vec::new();
     for flow in 0..FLOWS {
@@ -81,8 +78,8 @@ fn trace(law: Law, rng: &mut Rng) -> Vec<TracePacket> {
     packets
 }
 
-/// The max-min fair rate of flows with these `rates`, from the fastest to the slowest, if the link
-/// carries the fraction `carried` of their sum.
+/// The max-min fair rate of flows with these `rates`, in descending order, if the link carries the
+/// fraction `carried` of their sum.
 fn fair_rate(rates: &[f64], carried: f64) -> f64 {
     let mut left = carried * rates.iter().sum::<f64>();
     let mut flows = rates.len() as f64;
@@ -96,7 +93,6 @@ fn fair_rate(rates: &[f64], carried: f64) -> f64 {
     f64::INFINITY
 }
 
-/// The findings in the sample, averaged over the seconds.
 #[derive(Debug, Default)]
 struct Found {
     seconds: f64,
@@ -150,7 +146,6 @@ impl Found {
     }
 }
 
-/// The distributions, and the shadow buffer's results for them.
 pub(super) fn make(seed: u64) -> Made {
     let mut made = Made::default();
     for (name, law) in LAWS {
@@ -181,7 +176,8 @@ mod tests {
 
     #[test]
     fn the_fair_rate_is_max_min() {
-        // AFD's Fig. 6: 10 Mbit/s for ten flows each of 600, 400, 200, 100 and 50 kbit/s.
+        // The flows are those of AFD's Fig. 6: ten each of 600, 400, 200, 100 and 50 kbit/s, over
+        // 10 Mbit/s.
         let rates: Vec<f64> = [600.0, 400.0, 200.0, 100.0, 50.0].into_iter().flat_map(|r| [r; 10]).collect();
         let fair = fair_rate(&rates, 10_000.0 / 13_500.0);
         assert!((fair - 325.0).abs() < 1e-9, "{fair}");
@@ -197,7 +193,7 @@ mod tests {
         };
         let shares = LAWS.map(|(name, _)| top(name));
         assert!(shares.windows(2).all(|pair| pair[0] > pair[1]), "{shares:?}");
-        // With an exponential law the fastest tenth has 0.1 (1 + ln 10) = 0.33.
+        // With an exponential law the fastest tenth has a share of 0.1 (1 + ln 10) = 0.33.
         assert!(shares[3] < 0.45 && shares[0] > 0.6, "{shares:?}");
     }
 }

@@ -2,8 +2,8 @@
 //! controllers' behaviour.
 //!
 //! A controller of each group gets an acknowledgement, and a loss, at windows of 10 and 40
-//! segments. Its gains and losses determine the constants of `w += c1 / w^K` per acknowledgement
-//! and `w -= c2 w^L` per loss.
+//! segments. The resulting growth and reduction determine the constants of `w += c1 / w^K` per
+//! acknowledgement and `w -= c2 w^L` per loss.
 
 use super::made::Made;
 use crate::library;
@@ -12,7 +12,6 @@ use fairwire_scenario::{Delays, FlowSpec, Overrides, Scenario, parse};
 use fairwire_tcp::Config;
 use fairwire_tcp::congestion::{Acked, Congested, Control, Controller, Reno, Start};
 
-/// Our name for the series.
 const SERIES: &str = "our TCP";
 /// The group that the paper calls normal.
 const NORMAL: usize = 5;
@@ -37,7 +36,7 @@ fn congested(in_use: f64) -> Congested {
     Congested { now: Time::ZERO, in_use, in_flight: in_use as u32 }
 }
 
-/// A controller in congestion avoidance at `window` segments, after its first loss, which halves.
+/// A controller in congestion avoidance at `window` segments, after a loss that halved its window.
 fn avoiding(config: &Config, window: f64) -> Controller {
     let mut control = Controller::new(config);
     control.lost(&congested(2.0 * window));
@@ -50,7 +49,7 @@ fn gain(config: &Config, window: f64) -> f64 {
     control.window() - window
 }
 
-/// The reduction by a loss at `window`.
+/// The reduction of the window by a loss at `window`.
 fn loss(config: &Config, window: f64) -> f64 {
     let mut control = avoiding(config, window);
     control.lost(&congested(window));
@@ -64,7 +63,7 @@ fn power_law(at_10: f64, at_40: f64) -> (f64, f64) {
 }
 
 /// The maximum difference between the windows of `config` and of NewReno, segments, over 2000
-/// acknowledgements with a loss at each hundredth.
+/// acknowledgements with a loss at every hundredth.
 fn gap_to_reno(config: &Config) -> f64 {
     let mut one = Controller::new(config);
     let mut other = Reno::new(&Start::of(config.initial_window));
@@ -83,7 +82,6 @@ fn gap_to_reno(config: &Config) -> f64 {
     most
 }
 
-/// The round-trip propagation time, ms.
 fn round_trip_ms(scenario: &Scenario, flow: &FlowSpec) -> Option<f64> {
     let (Some(Delays::Fixed(access)), Some(link)) = (&flow.access.delay, scenario.spec().shared_link())
     else {
@@ -153,7 +151,6 @@ mod tests {
         assert!(gap_to_reno(&other) > 1.0);
     }
 
-    /// The constants of a flow with this controller.
     fn made_of(binomial: &str) -> Config {
         let text = format!(
             "format = 2\nname = 'one'\nduration = '1 s'\ndisciplines = ['tail-drop']\n\

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Made {
     /// The numbers.
     pub numbers: Vec<MadeNumber>,
-    /// Curves of any number of points; those of the first seed are drawn.
+    /// Curves of any number of points; the curves of the first seed are drawn.
     #[serde(default)]
     pub curves: Vec<MadeCurve>,
 }
@@ -17,11 +17,11 @@ pub struct Made {
 pub struct MadeNumber {
     /// Its series.
     pub series: String,
-    /// Its position on the horizontal axis.
+    /// The number's position on the horizontal axis.
     pub x: f64,
-    /// The paper's name for that point.
+    /// The paper's name for this position.
     pub at: String,
-    /// Its name in measures.
+    /// The number's name in measures.
     pub name: String,
     /// The number.
     pub value: f64,
@@ -30,7 +30,7 @@ pub struct MadeNumber {
 /// A curve.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MadeCurve {
-    /// Its panel; empty if there is only one.
+    /// The curve's panel; empty if there is only one.
     pub panel: String,
     /// Its legend.
     pub label: String,

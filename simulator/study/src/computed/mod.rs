@@ -11,7 +11,7 @@ pub use made::{Made, MadeCurve, MadeNumber};
 /// A computed exhibit.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name in `compute`.
+    /// The exhibit's name in `compute`.
     pub name: &'static str,
     /// Computes the results for one seed.
     pub make: fn(seed: u64) -> Made,

@@ -1,33 +1,33 @@
 //! The fluid model of RQM: J. Edmonds et al., York University CSE-2006-09, 2006, section 4.
 //!
 //! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop, so db_i/dt =
-//! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum, and n~ the resulting estimate of n.
-//! Theorem 1 gives the limit and the speed of convergence. The equations are solved from random
-//! rates by the Runge-Kutta method of fourth order.
+//! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum of the rates, and n~ the resulting
+//! estimate of n. Theorem 1 gives the limit and the speed of convergence. The equations are solved
+//! from random rates by the Runge-Kutta method of fourth order.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
 use fairwire_laws::dropper::rqm::{Checked, Law, OverloadRule};
 
-/// 10 Mbit/s in packets of 1040 bytes per second.
+/// Packets of 1040 bytes per second at 10 Mbit/s.
 const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
 /// gamma, c: section 5.2.
 const UNUSED: f64 = 0.01;
 const STEEPNESS: f64 = 1.0;
-/// Packets per second squared: section 2 has 1 without a unit, and this fits the paper's counts of
-/// drops.
+/// alpha in packets per second squared. Section 2 gives 1 without a unit; this unit fits the
+/// paper's counts of drops.
 const ALPHA: f64 = 1.0;
-/// Close to n sessions the guess responds at a rate of about 2 alpha e^(c n) / B' per second: with
-/// more than a dozen, steps would be tiny.
+/// The numbers of sessions. Close to n sessions the guess responds at a rate of about 2 alpha e^(c
+/// n) / B' per second; with more than a dozen sessions, steps would be tiny.
 const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
-/// q: theorem 1 speaks of rates within a factor of 1 + e^(-q).
+/// The values of q: theorem 1 concerns rates within a factor of 1 + e^(-q).
 const NEARNESS: [u32; 3] = [1, 3, 5];
-/// Rates are followed for twice the theorem's time for this q.
+/// The q that determines the length of a run, which is twice the theorem's time.
 const LAST_NEARNESS: f64 = 7.0;
-/// Below this, M - 1 is only rounding.
+/// The value of M - 1 below which it is only rounding.
 const BALANCED: f64 = 1e-6;
-/// The number of sessions with drawn curves, the q that determines their length, and the number of
-/// points of each.
+/// The number of sessions drawn as curves, the q that determines the curves' length, and the points
+/// per curve.
 const DRAWN: u32 = 10;
 const DRAWN_NEARNESS: f64 = 3.0;
 const POINTS: f64 = 400.0;
@@ -57,7 +57,7 @@ fn law() -> Law {
     Law { virtual_capacity: (1.0 - UNUSED) * CAPACITY, gain: 2.0 * ALPHA, given }
 }
 
-/// M, from 1 if all rates are equal to n if one session has everything.
+/// The imbalance M: 1 if all rates are equal, n if one session has everything.
 fn imbalance(rates: &[f64]) -> f64 {
     let total: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -71,7 +71,6 @@ fn growth(law: &Law, rates: &[f64]) -> Vec<f64> {
     rates.iter().map(|rate| ALPHA * (1.0 - (per_rate * rate) * (per_rate * rate))).collect()
 }
 
-/// The rates of some sessions over time.
 struct Path {
     law: Law,
     sessions: f64,
@@ -93,9 +92,8 @@ struct Path {
 #[derive(Default)]
 struct Window {
     from_s: f64,
-    /// M - 1 at its start.
+    /// M - 1 at the start.
     left: f64,
-    /// The integral of 2 alpha n / b.
     bound: f64,
 }
 
@@ -154,8 +152,8 @@ impl Path {
         self.law.sessions(self.total())
     }
 
-    /// One step, short compared with the response time of the guess (lemma 4), and at most a
-    /// twentieth of a second.
+    /// Takes one step, which is short compared with the response time of the guess (lemma 4), and
+    /// at most a twentieth of a second.
     fn step(&mut self) {
         let (total, guess, before) = (self.total(), self.guess(), imbalance(&self.rates));
         let guess_per_rate = 1.0 / (STEEPNESS * (self.law.virtual_capacity - total));
@@ -173,7 +171,6 @@ impl Path {
         }
         self.now_s += step_s;
         self.rise = self.rise.max(imbalance(&self.rates) - before);
-        // By the trapezoidal rule.
         self.window.bound += step_s * ALPHA * self.sessions * (1.0 / total + 1.0 / self.total());
     }
 
@@ -251,7 +248,7 @@ mod tests {
         for sessions in [2.0, 5.0, 10.0] {
             let rates = vec![law.utilization(sessions) / sessions; sessions as usize];
             let most = growth(&law, &rates).into_iter().map(f64::abs).fold(0.0, f64::max);
-            // At n = 10 a rounding of the sum by 1e-13 moves the guess by 2e-12 of a session.
+            // At n = 10 a rounding of the sum by 1e-13 changes the guess by 2e-12 of a session.
             assert!(most < 1e-9, "{most}");
         }
     }

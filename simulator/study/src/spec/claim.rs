@@ -4,20 +4,20 @@ use super::At;
 use crate::record::Origin;
 use serde::Deserialize;
 
-/// A statement of the paper. One check, or `not_testable`.
+/// A statement of the paper, with one check or `not_testable`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimSpec {
-    /// Its name within the exhibit.
+    /// The claim's name within the exhibit.
     pub id: String,
     /// In simple words.
     pub says: String,
-    /// Its place in the paper.
+    /// The location in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// Is it printed, derived from words, checked at points of ours, ours, or arithmetic?
+    /// The origin: printed, derived from words, checked at points of ours, ours, or arithmetic.
     pub origin: Origin,
-    /// The reason for the tolerance, margin or bound. Required if there is one.
+    /// The reason for the tolerance, margin or bound; required if the check has one.
     #[serde(default)]
     pub because: String,
     /// Why the check requires more than the paper, if it does.
@@ -26,22 +26,22 @@ pub struct ClaimSpec {
     pub not_testable: Option<String>,
     /// One number is more than another.
     pub order: Option<OrderSpec>,
-    /// It lies between bounds.
+    /// A number lies between bounds.
     pub bound: Option<BoundSpec>,
-    /// It equals the printed number.
+    /// A number equals the printed number.
     pub value: Option<ValueSpec>,
-    /// A series rises, falls or stays.
+    /// A series rises, falls or stays constant.
     pub trend: Option<TrendSpec>,
-    /// Its increase per unit of `x`.
+    /// The increase of a series per unit of `x` lies between bounds.
     pub slope: Option<BoundSpec>,
-    /// The position of its minimum.
+    /// A series has its minimum at this position.
     pub lowest: Option<ExtremeSpec>,
-    /// The position of its maximum.
+    /// A series has its maximum at this position.
     pub highest: Option<ExtremeSpec>,
 }
 
 impl ClaimSpec {
-    /// The points that it names.
+    /// The points that the claim names.
     pub fn points(&self) -> Vec<At> {
         let order = self.order.iter().flat_map(|order| order.at.iter().chain(&order.than_at));
         let bounds = [&self.bound, &self.slope].into_iter().flatten().flat_map(|bound| &bound.at);
@@ -50,11 +50,11 @@ impl ClaimSpec {
     }
 }
 
-/// One thing or several.
+/// One name or several.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(untagged, expecting = "these are not names; allowed: a name in quotes, or an array of names")]
 pub enum Names {
-    /// No name is given.
+    /// No name: all are meant.
     #[default]
     All,
     /// One.
@@ -78,41 +78,41 @@ impl Names {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderSpec {
-    /// The measure, by `id`. Default: the exhibit's only one.
+    /// The measure, by `id`. Default: the exhibit's only measure.
     pub measure: Option<String>,
-    /// The measure on the lesser side. Default: the same.
+    /// The measure on the lesser side. Default: that of the greater side.
     pub than_measure: Option<String>,
-    /// The series on the greater side. Default: each one, compared with itself.
+    /// The series on the greater side. Default: each series, compared with itself.
     #[serde(default)]
     pub more: Names,
-    /// The series on the lesser side. Default: those on the greater side.
+    /// The series on the lesser side. Default: the series on the greater side.
     #[serde(default)]
     pub than: Names,
-    /// At these points. Default: at all.
+    /// The points at which the numbers are compared. Default: all.
     #[serde(default)]
     pub at: Vec<At>,
-    /// The point of the other side. Default: the same.
+    /// The point of the lesser side. Default: that of the greater side.
     pub than_at: Option<At>,
     /// The margin. Default: 0.
     #[serde(default)]
     pub by: f64,
-    /// By this factor. Default: 1.
+    /// The factor of the lesser side. Default: 1.
     pub times: Option<f64>,
     /// The shortfall that still counts. Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }
 
-/// It lies between bounds.
+/// A check that a number lies between bounds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoundSpec {
-    /// The measure, by `id`. Default: the exhibit's only one.
+    /// The measure, by `id`. Default: the exhibit's only measure.
     pub measure: Option<String>,
-    /// For these series. Default: all.
+    /// The series checked. Default: all.
     #[serde(default)]
     pub of: Names,
-    /// At these points. Default: all.
+    /// The points checked. Default: all.
     #[serde(default)]
     pub at: Vec<At>,
     /// At least this.
@@ -121,19 +121,19 @@ pub struct BoundSpec {
     pub max: Option<f64>,
 }
 
-/// It equals the printed number.
+/// A check that a number equals the printed number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValueSpec {
-    /// The measure, by `id`. Default: the exhibit's only one.
+    /// The measure, by `id`. Default: the exhibit's only measure.
     pub measure: Option<String>,
-    /// For these series. Default: all with a printed number.
+    /// The series checked. Default: all with a printed number.
     #[serde(default)]
     pub of: Names,
-    /// At these points. Default: all with a printed number.
+    /// The points checked. Default: all with a printed number.
     #[serde(default)]
     pub at: Vec<At>,
-    /// The number, instead of those of `reference.toml`.
+    /// The required number, instead of those of `reference.toml`.
     pub is: Option<f64>,
     /// The allowed distance.
     pub tolerance: f64,
@@ -142,22 +142,22 @@ pub struct ValueSpec {
     pub relative: bool,
 }
 
-/// A series rises, falls or stays along the horizontal axis.
+/// A check that a series rises, falls or stays constant along the horizontal axis.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrendSpec {
-    /// The measure, by `id`. Default: the exhibit's only one.
+    /// The measure, by `id`. Default: the exhibit's only measure.
     pub measure: Option<String>,
-    /// For these series. Default: all.
+    /// The series checked. Default: all.
     #[serde(default)]
     pub of: Names,
     /// Its direction.
     pub direction: Direction,
-    /// From this `x` on. Default: from the first.
+    /// The first `x` checked. Default: the first of the series.
     pub from: Option<f64>,
-    /// To this `x`. Default: to the last.
+    /// The last `x` checked. Default: the last of the series.
     pub to: Option<f64>,
-    /// A step in the other direction of at most this size still counts; for `flat`, such a distance
+    /// The largest step in the other direction that still counts; for `flat`, the largest distance
     /// from the mean.
     #[serde(default)]
     pub tolerance: f64,
@@ -167,9 +167,9 @@ pub struct TrendSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// No step goes down, and the last is above the first.
+    /// No step goes down, and the last number is above the first.
     Rises,
-    /// No step goes up, and the last is below the first.
+    /// No step goes up, and the last number is below the first.
     Falls,
     /// All numbers are near their mean.
     Flat,
@@ -179,14 +179,14 @@ pub enum Direction {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExtremeSpec {
-    /// The measure, by `id`. Default: the exhibit's only one.
+    /// The measure, by `id`. Default: the exhibit's only measure.
     pub measure: Option<String>,
-    /// For these series. Default: all.
+    /// The series checked. Default: all.
     #[serde(default)]
     pub of: Names,
-    /// Between these two positions on the horizontal axis.
+    /// The two positions on the horizontal axis between which the extreme must lie.
     pub between: [f64; 2],
-    /// A position outside that is better by no more than this still counts. Default: 0.
+    /// A position outside still counts if it is better by no more than this. Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }

@@ -21,11 +21,11 @@ pub struct StudySpec {
     pub format: u32,
     /// The paper's name in `fairwire reproduce`.
     pub paper: String,
-    /// One line for people.
+    /// The title, in one line.
     pub title: String,
     /// The full reference: authors, title, where, year.
     pub source: String,
-    /// The seeds of every exhibit without its own.
+    /// The seeds of every exhibit that names none.
     #[serde(default)]
     pub seeds: SeedsSpec,
     /// The exhibits.
@@ -33,7 +33,7 @@ pub struct StudySpec {
     pub exhibit: Vec<ExhibitSpec>,
 }
 
-/// Seeds for a first verdict and for a thorough one.
+/// Seeds for a first verdict, and seeds for a thorough one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeedsSpec {
@@ -55,23 +55,23 @@ impl Default for SeedsSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExhibitSpec {
-    /// Its name within the paper.
+    /// The exhibit's name within the paper.
     pub id: String,
     /// Its content.
     pub title: String,
     /// A scenario file of the study's folder.
     pub scenario: Option<String>,
-    /// Instead of a scenario: the name of a computed exhibit.
+    /// The name of a computed exhibit, instead of a scenario.
     pub compute: Option<String>,
-    /// Changes to the scenario, as `--set`, at every point.
+    /// Changes to the scenario at every point, as `--set`.
     #[serde(default)]
     pub set: Vec<String>,
     /// The disciplines of the scenario to compare, by label. Default: all.
     #[serde(default)]
     pub disciplines: Vec<String>,
-    /// Its seeds. Default: the study's.
+    /// The exhibit's seeds. Default: the study's.
     pub seeds: Option<SeedsSpec>,
-    /// What varies along the horizontal axis. Default: nothing, one point.
+    /// The variation along the horizontal axis. Default: nothing varies, so there is one point.
     pub vary: Option<VarySpec>,
     /// The variations between lines besides the discipline.
     #[serde(default)]
@@ -87,10 +87,10 @@ pub struct ExhibitSpec {
     pub measure: Vec<MeasureSpec>,
     /// Curves over time.
     pub series: Option<SeriesSpec>,
-    /// How it is drawn.
+    /// The drawing of the exhibit.
     #[serde(default)]
     pub figure: FigureSpec,
-    /// What the paper leaves open, and what was chosen, for the reader of the report.
+    /// The paper's open settings and our choices, for the reader of the report.
     #[serde(default)]
     pub notes: Vec<String>,
     /// The claims of the paper.
@@ -114,8 +114,8 @@ pub struct VarySpec {
     pub to: Option<f64>,
     /// The difference between neighbours.
     pub step: Option<f64>,
-    /// Changes to the scenario at each point: its number replaces `{x}`, `{x*2}` or `{x/8}` in
-    /// them.
+    /// Changes to the scenario at each point, in which the point's number replaces `{x}`, `{x*2}`
+    /// or `{x/8}`.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -124,11 +124,11 @@ pub struct VarySpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointSpec {
-    /// Its position on the horizontal axis.
+    /// The point's position on the horizontal axis.
     pub x: f64,
-    /// The paper's name for it. Default: `x` in decimal.
+    /// The paper's name for the point. Default: `x` in decimal.
     pub at: Option<String>,
-    /// Changes to the scenario; `{x}` as in a sweep.
+    /// Changes to the scenario, with `{x}` replaced as in a sweep.
     #[serde(default)]
     pub set: Vec<String>,
     /// Another scenario file.
@@ -142,8 +142,8 @@ pub struct PointSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseSpec {
-    /// Its label. If the case has one discipline, this is the complete name of its series; else
-    /// `discipline, label`.
+    /// The case's label. If the case has one discipline, the label is the complete name of the
+    /// series; else the name is `discipline, label`.
     pub label: String,
     /// Changes to the scenario.
     #[serde(default)]
@@ -159,9 +159,10 @@ pub struct CaseSpec {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickSpec {
-    /// Every n-th point of a sweep, in addition to the first and the last.
+    /// The interval between the points of a sweep that are used; the first and the last are used
+    /// too.
     pub every: Option<usize>,
-    /// Only the points with these names or values.
+    /// The names or values of the only points used.
     #[serde(default)]
     pub points: Vec<At>,
     /// Changes to the scenario after all others: a shorter duration, fewer flows.
@@ -179,22 +180,22 @@ pub enum At {
     Name(String),
 }
 
-/// Something measured in every run.
+/// A quantity measured in every run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasureSpec {
-    /// Its name in claims.
+    /// The measure's name in claims.
     pub id: String,
     /// A measure of a run, or an expression of several.
     pub of: String,
     /// Divided by this.
     pub divide_by: Option<Amount>,
-    /// Its name in a figure. Default: the `id`.
+    /// The measure's name in a figure. Default: the `id`.
     pub label: Option<String>,
-    /// Its unit. Default: none, a dimensionless number.
+    /// The measure's unit. Default: none, for a dimensionless number.
     #[serde(default)]
     pub unit: String,
-    /// Its position on the horizontal axis, if measures are along it. Default: words.
+    /// The measure's position on the horizontal axis, if measures are along it. Default: the label.
     pub x: Option<f64>,
 }
 
@@ -212,14 +213,14 @@ pub enum Amount {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SeriesSpec {
-    /// The time between two samples; rates are means over it.
+    /// The time between two samples; rates are means over this time.
     pub every: Quantity<Duration>,
     /// The curves, each a series of a run or an expression of several.
     pub of: Vec<String>,
-    /// The legend of each. Default: as in `of`.
+    /// The legend of each curve. Default: as in `of`.
     #[serde(default)]
     pub labels: Vec<String>,
-    /// Its seed, which must be one of the exhibit's. Default: the first.
+    /// The seed of the curves, which must be one of the exhibit's. Default: the first.
     pub seed: Option<u64>,
     /// How curves are split into panels. Default: "of".
     #[serde(default)]
@@ -235,7 +236,7 @@ pub enum Split {
     Of,
     /// A panel for each discipline; its lines are the quantities.
     Series,
-    /// One panel for all.
+    /// One panel for all curves.
     None,
 }
 
@@ -258,22 +259,22 @@ pub struct FigureSpec {
     /// Default: linear.
     #[serde(default)]
     pub y_scale: Scale,
-    /// Default: what the numbers need.
+    /// The range of the horizontal axis. Default: fitted to the numbers.
     pub x_range: Option<[f64; 2]>,
-    /// Default: what the numbers need.
+    /// The range of the vertical axis. Default: fitted to the numbers.
     pub y_range: Option<[f64; 2]>,
     /// The quantity along the horizontal axis.
     #[serde(default)]
     pub along: Along,
     /// The `id` of a measure used as the horizontal axis.
     pub x_measure: Option<String>,
-    /// The horizontal axis shows the names of the points instead of their numbers. Default: only
-    /// for bars.
+    /// Does the horizontal axis show the names of the points instead of their numbers? Default:
+    /// only for bars.
     pub names: Option<bool>,
     /// Values given in the paper, drawn as lines.
     #[serde(default)]
     pub reference: Vec<LineSpec>,
-    /// Several drawings. Default: one, with all measures.
+    /// Several drawings. Default: one drawing with all measures.
     #[serde(default)]
     pub panel: Vec<PanelSpec>,
 }
@@ -282,13 +283,14 @@ pub struct FigureSpec {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LineSpec {
-    /// Its value on the vertical axis.
+    /// The value on the vertical axis.
     pub y: f64,
     /// Its text.
     pub label: String,
-    /// The paper says that everything lies within this fraction of it, such as 0.15: a shaded band.
+    /// The fraction of `y` within which, by the paper, everything lies, such as 0.15: a shaded
+    /// band.
     pub within: Option<f64>,
-    /// Only in the drawing with this title. Default: in all.
+    /// The title of the only drawing with the line. Default: all drawings.
     pub panel: Option<String>,
 }
 
@@ -312,16 +314,16 @@ pub struct PanelSpec {
     /// Its title.
     #[serde(default)]
     pub title: String,
-    /// The measures in it, by `id`. Default: all.
+    /// The measures in the drawing, by `id`. Default: all.
     #[serde(default)]
     pub measures: Vec<String>,
-    /// The series in it. Default: all.
+    /// The series in the drawing. Default: all.
     #[serde(default)]
     pub series: Vec<String>,
-    /// The points in it. Default: all.
+    /// The points in the drawing. Default: all.
     #[serde(default)]
     pub at: Vec<At>,
-    /// The label of its vertical axis. Default: the figure's.
+    /// The label of the drawing's vertical axis. Default: the figure's.
     pub y: Option<String>,
     /// Default: the figure's.
     pub y_range: Option<[f64; 2]>,
@@ -349,13 +351,13 @@ pub struct NumberSpec {
     /// The series; empty without one.
     #[serde(default)]
     pub series: String,
-    /// Its position on the horizontal axis.
+    /// The number's position on the horizontal axis.
     pub x: Option<f64>,
-    /// The paper's name for that point.
+    /// The paper's name for this position.
     pub at: Option<String>,
     /// The number.
     pub value: f64,
-    /// Its place in the paper.
+    /// The location in the paper.
     #[serde(rename = "where")]
     pub place: String,
     /// A note for the reader, such as a misprint.

@@ -1,8 +1,9 @@
 //! Compares claims with measurements.
 //!
 //! A claim holds if the mean over the seeds and the complete 95 % interval agree with it. If only
-//! the mean does, it is unclear: it counts as not holding, and the detail says that there are too
-//! few seeds. When two series are compared, the interval is that of the differences seed by seed.
+//! the mean agrees, the claim is unclear: it counts as not holding, and the detail says that there
+//! are too few seeds. When two series are compared, the interval is that of the differences seed by
+//! seed.
 
 mod names;
 mod words;
@@ -19,13 +20,12 @@ use fairwire_metrics::record::Estimate;
 use std::collections::BTreeMap;
 use words::{Operand, allowance, difference, here, name, of, places, range};
 
-/// The numbers of an exhibit, for lookup.
 pub(crate) struct Table<'a> {
     /// All our numbers.
     pub numbers: &'a [Number],
     /// The printed numbers.
     pub published: &'a [Published],
-    /// Are they independent of chance? Then one seed decides.
+    /// Are the numbers independent of chance? Then one seed decides.
     pub is_exact: bool,
 }
 
@@ -33,7 +33,6 @@ struct Finding {
     /// The compared series, and the point.
     what: String,
     estimate: Option<Estimate>,
-    /// Empty for a dimensionless number.
     unit: String,
     allowed: Allowed,
 }
@@ -57,7 +56,7 @@ impl Finding {
         format!("{}: {}{gap}{}", self.what, with_interval(mean, half_width_95), self.unit)
     }
 
-    /// The distance from the allowed bounds; negative outside of them.
+    /// The distance of the estimate from the allowed bounds; negative outside of them.
     fn margin(&self) -> f64 {
         let Some(estimate) = self.estimate else { return f64::NEG_INFINITY };
         let Allowed { min, max } = self.allowed;
@@ -72,8 +71,8 @@ pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
 
-/// The verdict on `number` against the paper's printed one, by the claims of `plan` with a
-/// tolerance for it; `None` without any.
+/// The verdict on `number` against the paper's printed number, by the claims of `plan` that have a
+/// tolerance for it; `None` without such claims.
 pub(crate) fn beside_print(plan: &Plan<'_>, table: &Table<'_>, number: &Number) -> Option<Verdict> {
     let check = Check { plan, table };
     let values = plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());
@@ -109,11 +108,11 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// The maximum number of findings printed for a verdict. If there are more, only the worst one and
-/// their number are printed.
+/// The maximum number of findings printed for a verdict. Of more, only the worst is printed, and
+/// their number.
 const MAX_FINDINGS: usize = 3;
 
-/// The measurements, those against the claim first.
+/// The measurements, with those that contradict the claim first.
 fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
     if findings.is_empty() {
         return "nothing was measured".into();
@@ -148,9 +147,7 @@ fn detail(findings: &[Finding], verdicts: &[Verdict]) -> String {
 
 #[derive(Default)]
 struct Checked {
-    /// The check, in words.
     check: String,
-    /// The results of the comparisons.
     findings: Vec<Finding>,
 }
 
@@ -203,7 +200,7 @@ impl Check<'_, '_> {
             .collect()
     }
 
-    /// The named series, or all that have the measure.
+    /// The named series; without names, all series that have the measure.
     fn series(&self, names: &Names, measure: &str) -> Vec<String> {
         if !names.list().is_empty() {
             return names.list().to_vec();
@@ -375,8 +372,8 @@ impl Check<'_, '_> {
         Checked { check: format!("slope of {measure}{} {range}{}", of(&spec.of), places(&spec.at)), findings }
     }
 
-    /// Compares the best position inside with the best outside. `sign` is 1 for the lowest, -1 for
-    /// the highest.
+    /// Compares the best position between the bounds with the best outside. `sign` is 1 for the
+    /// lowest, -1 for the highest.
     fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> Checked {
         let measure = self.measure(&spec.measure);
         let [from, to] = spec.between;
@@ -413,13 +410,13 @@ impl Check<'_, '_> {
 }
 
 impl Published {
-    /// Is it printed for the point of `number`?
+    /// Is this number printed for the point of `number`?
     pub fn is_at(&self, number: &Number) -> bool {
         self.at == number.at || self.x.is_some_and(|x| crate::sweep::is_near(x, number.x))
     }
 }
 
-/// The estimate over the seeds that both have.
+/// The estimate of a difference, over the seeds that `a` and `b` share.
 fn paired(a: &Number, b: &Number, difference: impl Fn(f64, f64) -> f64) -> Option<Estimate> {
     let both = a.values.iter().filter_map(|(seed, a)| Some((*a, *b.values.get(seed)?)));
     estimate(&both.map(|(a, b)| difference(a, b)).collect::<Vec<_>>())
@@ -431,7 +428,6 @@ fn seeds(numbers: &[&Number]) -> Vec<u64> {
     all.into_keys().collect()
 }
 
-/// The slope of the least-squares line under one seed.
 fn slope(numbers: &[&Number], seed: u64) -> Option<f64> {
     let points: Vec<(f64, f64)> = numbers.iter().filter_map(|n| Some((n.x, *n.values.get(&seed)?))).collect();
     let number = points.len() as f64;

@@ -1,4 +1,4 @@
-//! Checks that the exhibit has the names in claims.
+//! Checks that the exhibit has the names that its claims use.
 
 use super::words::name;
 use crate::plan::Plan;
@@ -6,7 +6,6 @@ use crate::spec::{ClaimSpec, Names};
 use crate::text::{hint, listed};
 use fairwire_scenario::ScenarioError;
 
-/// Checks that the exhibit has the names in claims.
 pub(crate) fn check(plan: &Plan<'_>) -> Result<(), ScenarioError> {
     for (number, claim) in plan.spec().claim.iter().enumerate() {
         check_claim(claim, plan)

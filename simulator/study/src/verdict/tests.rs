@@ -80,12 +80,13 @@ const OPEN: Verdict = Verdict::Unclear;
 #[test]
 fn an_order_is_judged_by_the_interval_of_paired_differences() {
     let a = number("A", 1.0, &[10.0, 20.0, 30.0]);
-    // Always one more, though the seeds differ by ten: unpaired, nothing could be concluded.
+    // B is always one more than A, though the seeds differ by ten: unpaired, nothing could be
+    // concluded.
     assert_eq!(
         verdict("order = { more = 'B', than = 'A' }", &[a.clone(), number("B", 1.0, &[11.0, 21.0, 31.0])]),
         HOLDS
     );
-    // The differences are 1, 3 and -1: a mean of 1 ± 4.97.
+    // The differences are 1, 3 and -1, with a mean of 1 ± 4.97.
     let wild = [a.clone(), number("B", 1.0, &[11.0, 23.0, 29.0])];
     assert_eq!(verdict("order = { more = 'B', than = 'A' }", &wild), OPEN);
     assert_eq!(verdict("order = { more = 'B', than = 'A', tolerance = 5 }", &wild), HOLDS);

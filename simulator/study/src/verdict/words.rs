@@ -11,14 +11,13 @@ pub(super) fn name(at: &At) -> String {
     }
 }
 
-/// One side of a difference: a number of a series.
 pub(super) struct Operand<'a, N> {
     pub(super) series: &'a str,
     pub(super) number: N,
 }
 
-/// A difference in words: `B minus A at 2`, or for one scheme `FABA at 2P minus at P/10`. The
-/// measures are named if there are two.
+/// A difference in words: `B minus A at 2`, or for one scheme `FABA at 2P minus at P/10`. If there
+/// are two measures, they are named.
 pub(super) fn difference(
     Operand { series: more, number: a }: Operand<'_, &Number>,
     Operand { series: than, number: b }: Operand<'_, Option<&Number>>,
@@ -28,7 +27,7 @@ pub(super) fn difference(
     let is_elsewhere = b.is_some_and(|b| b.at != a.at);
     let [own, others] =
         measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
-    // If both sides are the same scheme, it is named once, unless the subtracted measure has a
+    // If the two sides are the same scheme, it is named once, unless the subtracted measure has a
     // name.
     let other =
         if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
@@ -40,7 +39,6 @@ pub(super) fn difference(
     format!("{own}{more}{first_at} minus {}", format!("{other}{second_at}").trim_start())
 }
 
-/// The location of a number, if there is more than one.
 pub(super) fn here(number: &Number) -> String {
     if number.at.is_empty() { String::new() } else { format!(" at {}", number.at) }
 }

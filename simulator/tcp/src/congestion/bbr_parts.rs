@@ -1,4 +1,4 @@
-//! The common parts of BBR versions 1 and 3: counting rounds, detecting a full pipe, remembering
+//! The code that BBR versions 1 and 3 share: counting rounds, detecting a full pipe, remembering
 //! the minimum round-trip time, waiting in `ProbeRTT`, allowing for clumps, and sizing a quantum.
 //!
 //! Sections are those of draft-ietf-ccwg-bbr-05.
@@ -11,7 +11,7 @@ use fairwire_core::{Duration, Time};
 pub(super) const LOWEST_WINDOW: f64 = 4.0;
 /// The nominal round-trip time before the first measurement: section 5.6.2.
 pub(super) const NOMINAL_RTT_S: f64 = 0.001;
-/// MinRTTFilterLen; in version 1 RTpropFilterLen, and ProbeRTTInterval.
+/// MinRTTFilterLen; in version 1, both RTpropFilterLen and ProbeRTTInterval.
 pub(super) const RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_DURATION: Duration = Duration::from_ms(200);
 const GROWTH_OF_A_PIPE_NOT_FULL: f64 = 1.25;
@@ -19,10 +19,10 @@ const ROUNDS_WITHOUT_GROWTH: u8 = 3;
 const MAX_QUANTUM_S: f64 = 0.001;
 const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 
-/// Rounds, as shown by the delivered count: section 5.5.1.
+/// Counts rounds by the delivered count: section 5.5.1.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    /// Segments, in the count of the rate samples.
+    /// The number of delivered segments, as the rate samples count them.
     pub(super) delivered: u32,
     /// BBR.next_round_delivered: a segment sent when this number was delivered ends the round.
     ends: u32,
@@ -33,7 +33,7 @@ pub(super) struct Rounds {
 impl Rounds {
     /// BBRUpdateRound. Has a round begun? A round ends with the acknowledgement of a segment sent
     /// after the previous round had ended. The delivered count decides: selective acknowledgements
-    /// advance it while the cumulative one does not move.
+    /// advance it even while the cumulative acknowledgement does not move.
     pub(super) fn take(&mut self, acked: &Acked) -> bool {
         let Some(sample) = acked.rate else {
             self.delivered = self.delivered.wrapping_add(acked.newly);
@@ -48,7 +48,6 @@ impl Rounds {
         true
     }
 
-    /// BBRStartRound: the round begins here.
     pub(super) fn begin(&mut self) {
         self.ends = self.delivered;
     }
@@ -66,12 +65,12 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// A search that restarts from this rate.
+    /// A search that restarts from the rate `rate`.
     pub(super) fn above(rate: f64) -> Self {
         Plateau { rate, ..Plateau::default() }
     }
 
-    /// Restarts the search; earlier findings stay.
+    /// Restarts the search; a pipe found full remains so.
     pub(super) fn restart(&mut self) {
         *self = Plateau { is_reached: self.is_reached, ..Plateau::default() };
     }
@@ -87,16 +86,14 @@ impl Plateau {
     }
 }
 
-/// The minimum round-trip time, and when it was measured.
 #[derive(Debug)]
 pub(super) struct LeastRtt {
-    /// The longest duration means none.
+    /// The minimum; the longest duration means that there is none.
     pub(super) rtt: Duration,
     pub(super) at: Time,
 }
 
 impl LeastRtt {
-    /// An estimate without a measurement.
     pub(super) fn none() -> Self {
         LeastRtt { rtt: Duration::MAX, at: Time::ZERO }
     }
@@ -106,27 +103,26 @@ impl LeastRtt {
         (self.rtt != Duration::MAX).then_some(self.rtt)
     }
 
-    /// Is it known, and older than `most`?
     pub(super) fn has_expired(&self, now: Time, most: Duration) -> bool {
         self.known().is_some() && now.since(self.at) > most
     }
 }
 
-/// How long `ProbeRTT` must last once little enough is in flight: section 5.3.4.3.
+/// The stay in `ProbeRTT` once little enough is in flight: section 5.3.4.3.
 #[derive(Debug)]
 pub(super) struct Dwell {
-    /// Never, until little enough is in flight.
+    /// When the stay ends; never, until little enough is in flight.
     until: Time,
     has_round_passed: bool,
 }
 
 impl Dwell {
-    /// Waiting has not begun.
+    /// A stay that has not begun.
     pub(super) fn new() -> Self {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
 
-    /// BBRHandleProbeRTT. May it end? Not before 200 ms and a round have passed since `is_little`
+    /// BBRHandleProbeRTT. May `ProbeRTT` end? It lasts 200 ms and a round from when `is_little`
     /// became true.
     pub(super) fn is_over(
         &mut self,
@@ -151,14 +147,13 @@ impl Dwell {
 #[derive(Debug, Default)]
 pub(super) struct Clumps {
     began: Time,
-    /// Acknowledged since then, segments.
+    /// The number of segments acknowledged since `began`.
     acked: u32,
-    /// The maximum of ten rounds, segments.
+    /// The maximum excess of ten rounds, segments.
     pub(super) most: MaxFilter<10>,
 }
 
 impl Clumps {
-    /// Takes in an acknowledgement in the given `round`, at the model's `rate`.
     pub(super) fn take(&mut self, acked: &Acked, rate: f64, window: f64, round: u32) {
         let mut expected = rate * acked.now.since(self.began).secs();
         if f64::from(self.acked) <= expected {
@@ -169,8 +164,8 @@ impl Clumps {
     }
 }
 
-/// The segments sent in a millisecond at `bps`, up to 64 Kibytes, in segments of `segment_bits`:
-/// section 5.6.3.
+/// The send quantum: a millisecond at `bps`, up to 64 Kibytes, in segments of `segment_bits`
+/// (section 5.6.3).
 pub(super) fn quantum_of_a_millisecond(bps: f64, segment_bits: f64) -> f64 {
     (bps * MAX_QUANTUM_S).min(MAX_QUANTUM_BITS) / segment_bits
 }

@@ -2,13 +2,13 @@
 //!
 //! # What it does
 //! After a loss the right window lies between the reduced and the previous one. Per round trip the
-//! window grows by a fraction of its distance from the previous one, up to a bound: fast while far
-//! away, slowly near it. Beyond it, growth is first slow, then faster, to find more bandwidth. A
-//! loss reduces it to 0.8 of its size.
+//! window grows by a fraction of its distance from the previous one, up to a bound. Beyond the
+//! previous window, growth is first slow, then faster, to find more bandwidth. A loss reduces the
+//! window to 0.8 of its size.
 //!
 //! # Why
 //! Reno adds a segment per round trip, however many are missing. BIC was Linux's default from 2004
-//! to 2006. CUBIC is its successor.
+//! to 2006; CUBIC is its successor.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement.
@@ -18,21 +18,22 @@
 //! networks", INFOCOM 2004, section III.B. The values are Linux's.
 //!
 //! # Where we differ
-//! - A step is a quarter of the distance instead of half (`search_divisor`), as in Linux.
-//! - The last segments take several round trips (`smoothing`), as in Linux; the paper has a minimum
-//!   step of 0.01.
-//! - Beyond the maximum the step grows with the distance (up to `max_increment`), as in Linux; the
-//!   paper doubles it per round trip.
+//! As in Linux:
+//! - A step is a quarter of the distance instead of half (`search_divisor`).
+//! - The last segments take several round trips (`smoothing`); the paper has a minimum step of
+//!   0.01.
+//! - Beyond the maximum the step grows with the distance (up to `max_increment`); the paper doubles
+//!   it per round trip.
 //! - Before the first loss there is no maximum, and the window grows by at least a twentieth per
-//!   round trip, as in Linux.
+//!   round trip.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments) windows and distances are
-//!   integers, in segments, as in Linux.
+//!   integers, in segments.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{Arithmetic, half, kept, slow_start};
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// BIC's description in lists and documentation.
 pub const ABOUT: About = About::new(
     "a window that searches by halves for the one that was too much",
     "Xu, Harfoush and Rhee 2004",
@@ -42,7 +43,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "bic", checked = BicParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BicSpec {
-    /// The fraction of the window left after a loss.
+    /// The fraction of the window that remains after a loss.
     #[parameter(
         default = 0.8,
         min = 0.01,
@@ -60,7 +61,7 @@ pub struct BicSpec {
         source = "Linux; S_max of Xu, Harfoush and Rhee 2004 is 32."
     )]
     pub max_increment: Option<f64>,
-    /// The divisor of the distance that gives a step.
+    /// The divisor of the distance to the maximum that gives a step.
     #[parameter(
         default = 4.0,
         min = 1.0,
@@ -69,8 +70,8 @@ pub struct BicSpec {
         source = "Linux; Xu, Harfoush and Rhee 2004 have 2."
     )]
     pub search_divisor: Option<f64>,
-    /// The number of round trips in which the window grows by `search_divisor` segments, when it is
-    /// that close to the maximum.
+    /// The number of round trips in which the window grows by `search_divisor` segments, that close
+    /// to the maximum.
     #[parameter(default = 20.0, min = 1.0, max = 1e6, unit = "round trips", source = "Linux.")]
     pub smoothing: Option<f64>,
     /// Up to this window, BIC behaves as Reno.
@@ -82,7 +83,7 @@ pub struct BicSpec {
         source = "Xu, Harfoush and Rhee 2004, section III.B; Linux."
     )]
     pub low_window: Option<u32>,
-    /// Whether a flow that lost its last maximum aims even lower.
+    /// Whether a flow that has lost its last maximum aims even lower.
     #[parameter(default = true, source = "Xu, Harfoush and Rhee 2004, section III.B; Linux.")]
     pub fast_convergence: Option<bool>,
     /// Whether steps scale with the segments that an acknowledgement covers, as in Linux, which
@@ -106,10 +107,10 @@ pub struct Bic {
 
 /// The minimum window, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// Without a maximum, the window grows by a segment for at most this number of segments: Linux.
+/// Without a maximum, the most acknowledged segments for which the window grows by one: Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
 /// The initial estimate of segments per acknowledgement outside of repairs, as in Linux, and the
-/// weight of each sample.
+/// samples' weight.
 const FIRST_PER_ACK: f64 = 2.0;
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
@@ -148,7 +149,7 @@ impl Bic {
         if self.maximum == 0.0 { increment.max(window / MAX_PER_SEGMENT) } else { increment }
     }
 
-    /// The window after a loss; sets the next search.
+    /// The window after a loss. Also sets the next search.
     fn reduced(&mut self, congested: &Congested) -> f64 {
         let window = self.arithmetic.counted(congested.in_use);
         let beta = self.parameters.beta;
@@ -177,10 +178,10 @@ impl Control for Bic {
         }
         let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
         self.window = window;
-        // The Reno mode does not scale.
+        // The Reno mode does not scale steps.
         let is_low = self.arithmetic.counted(self.window) <= f64::from(self.parameters.low_window);
         let scale = if self.parameters.scales_by_acks && !is_low { self.per_ack.max(1.0) } else { 1.0 };
-        // At most one segment for each that was acknowledged.
+        // The window grows by at most one segment for each acknowledged segment.
         self.window += (rest * scale * self.increment() / self.window).min(rest);
         self.window = kept(self.window, acked.max_window);
     }
@@ -210,7 +211,6 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{congested, one_acked};
 
-    /// A window of 800 segments, below a maximum of 1000.
     fn searching() -> Bic {
         let mut bic = Bic::new(BicParameters::default(), &Start::of(1000));
         bic.lost(&congested(1000.0));
@@ -218,7 +218,6 @@ mod tests {
         bic
     }
 
-    /// The growth of a window in a round trip.
     fn grown(bic: &mut Bic) -> f64 {
         let before = bic.window();
         for _ in 0..before as u32 {
@@ -253,9 +252,9 @@ mod tests {
 
     #[test]
     fn the_distance_falls_to_three_quarters_per_round_trip() {
-        // The window moves by a quarter of the distance per round. Within a round the step shrinks
-        // with the distance: 1 - exp(-1/4), or 0.221 of it, in the fluid limit. From 64 to 5 that
-        // takes ln(64/5) x 4 = 10.2 rounds.
+        // Per round trip the window moves by a quarter of its distance from the maximum. Within a
+        // round trip the step shrinks with the distance: 1 - exp(-1/4), or 0.221 of it, in the
+        // fluid limit. From 64 to 5 segments that takes ln(64/5) x 4 = 10.2 rounds.
         let mut bic = Bic { window: 936.0, ..searching() };
         let mut rounds = 0;
         while bic.maximum - bic.window() > 5.0 {

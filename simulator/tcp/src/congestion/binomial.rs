@@ -1,4 +1,4 @@
-//! Generalised window control: increase by a power of the window, decrease by another.
+//! Generalised window control: increase by a power of the window, decrease by another power.
 //!
 //! # What it does
 //! Per acknowledgement in congestion avoidance `w += c1 / w^K`; per loss `w -= c2 w^L`. K = L = 1
@@ -17,19 +17,19 @@
 //! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth",
 //! IEEE Micro 2003, Table 2, in the family of D. Bansal, H. Balakrishnan, "Binomial Congestion
 //! Control Algorithms", INFOCOM 2001. The table omits the minus sign of the increase's exponents;
-//! with the reading above, "normal TCP" is as the paper describes it.
+//! with the minus sign, "normal TCP" is as the paper describes it.
 //!
 //! # Where we differ
-//! As in ns-2, these are halves regardless of `c2` and `l`: the first decrease of a connection,
-//! each decrease in slow start, and the threshold at each timeout. The window never falls below 1;
-//! ns-2 allows that and then waits for the timer. The threshold never falls below 2, and a decrease
-//! never raises either.
+//! As in ns-2, three reductions are halves regardless of `c2` and `l`: the first decrease of a
+//! connection, each decrease in slow start, and that of the threshold at each timeout. The window
+//! never falls below 1; ns-2 allows that and then waits for the timer. The threshold never falls
+//! below 2, and a decrease raises neither the window nor the threshold.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::LOWEST_THRESHOLD;
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// The controller's description in lists and documentation.
 pub const ABOUT: About = About::new(
     "generalised window control: gains c1 / w^k segments per ACK, loses c2 w^l per loss",
     "Bansal and Balakrishnan, INFOCOM 2001; Pan et al., IEEE Micro 2003, Table 2",
@@ -45,7 +45,8 @@ pub struct BinomialSpec {
     /// Segments lost per loss, times `window^l`.
     #[parameter(default = 0.5, above = 0.0, max = 1e6, unit = "segments")]
     pub c2: Option<f64>,
-    /// Exponent of the increase, per ACK: one more than Bansal and Balakrishnan's, per round trip.
+    /// Exponent of the increase per ACK: one more than Bansal and Balakrishnan's exponent per round
+    /// trip.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "1")]
     pub k: Option<f64>,
     /// Exponent of the decrease.
@@ -69,7 +70,7 @@ impl Binomial {
         Binomial { parameters, window, threshold: f64::INFINITY, has_decreased: false }
     }
 
-    /// The window after a loss with `in_use` segments.
+    /// The window after a loss, with `in_use` segments in use before it.
     fn decreased(&mut self, in_use: f64) -> f64 {
         let is_first = !std::mem::replace(&mut self.has_decreased, true);
         if is_first || self.window < self.threshold {
@@ -154,7 +155,8 @@ mod tests {
 
     #[test]
     fn each_group_of_table_2_gains_and_loses_as_printed() {
-        // c1, c2, K, L; gain per acknowledgement and window after a loss, both at a window of 10.
+        // c1, c2, K, L; then the gain per acknowledgement and the window after a loss, both at a
+        // window of 10.
         for (c1, c2, k, l, gain, after) in [
             (1.00, 0.90, 1.0, 1.0, 0.1, 1.0),
             (0.75, 0.31, 1.0, 1.0, 0.075, 6.9),

@@ -7,13 +7,13 @@ use fairwire_core::{Duration, Ecn, Time};
 /// The description of a controller in lists and documentation, with its defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct About {
-    /// What it does, in one line.
+    /// The function of the controller, in one line.
     pub what: &'static str,
     /// The paper or RFC.
     pub source: &'static str,
-    /// Does it require selective acknowledgements?
+    /// Does the controller require selective acknowledgements?
     pub needs_sack: bool,
-    /// The codepoint of its packets; [`Ecn::NotEct`] leaves the choice to others.
+    /// The codepoint of the controller's packets; [`Ecn::NotEct`] leaves the choice to others.
     pub ecn: Ecn,
 }
 
@@ -61,31 +61,29 @@ impl Start {
 pub struct Acked {
     /// When it came.
     pub now: Time,
-    /// Segments that it newly acknowledges, cumulatively or selectively; at least 1.
+    /// Segments newly acknowledged, cumulatively or selectively; at least 1.
     pub newly: u32,
-    /// How many of the newly acknowledged segments may grow the window: those that this
-    /// acknowledgement reports in time. Segments that arrived during the repair of a loss or the
-    /// echo of a mark are reported late, and must not grow it (RFC 5681, section 3.2; RFC 3168,
-    /// section 6.1.2).
+    /// The number of newly acknowledged segments that may grow the window: those reported in time.
+    /// Segments that arrived during the repair of a loss or the echo of a mark are reported late.
+    /// They must not grow the window (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
     pub growth: u32,
-    /// How many of the newly acknowledged segments were marked, as counted by the receiver.
+    /// The number of newly acknowledged segments that were marked, as counted by the receiver.
     pub marked: u32,
-    /// Segments newly considered lost with it, as selective acknowledgements show, including
+    /// Segments newly considered lost, as selective acknowledgements show, including
     /// retransmissions.
     pub lost: u32,
-    /// Segments in flight before it came.
+    /// Segments in flight before the acknowledgement came.
     pub in_flight: u32,
-    /// The exact round-trip time that it measures; absent if it acknowledges only segments that
-    /// were sent twice.
+    /// The exact round-trip time; absent if only segments that were sent twice are acknowledged.
     pub rtt: Option<Duration>,
-    /// Does it end a round trip, that is, acknowledge a segment sent after the previous round had
-    /// ended?
+    /// Does the acknowledgement end a round trip, that is, cover a segment sent after the previous
+    /// round?
     pub ends_round: bool,
-    /// The delivery rate; only for a controller that requests it ([`Feedback::rate`]).
+    /// The delivery rate, for a controller that requests it ([`Feedback::rate`]).
     pub rate: Option<RateSample>,
     /// Did the window limit the sender? An unused window says nothing about the path (RFC 7661).
     pub is_window_used: bool,
-    /// The window's upper limit, segments: more could not be used.
+    /// The window's upper limit, segments; a larger window could not be used.
     pub max_window: f64,
 }
 
@@ -94,9 +92,9 @@ pub struct Acked {
 pub struct RateSample {
     /// Segments per second.
     pub per_second: f64,
-    /// Had the application less to send than the window allowed? Then the path may carry more.
+    /// Had the application less data than the window allowed? Then the path may carry more.
     pub is_limited_by_application: bool,
-    /// Segments delivered so far, wrapping; includes selectively acknowledged ones.
+    /// Segments delivered so far, including selectively acknowledged segments; wrapping.
     pub delivered: u32,
     /// The value of `delivered` when the sampled segment was sent.
     pub delivered_before: u32,
@@ -105,7 +103,7 @@ pub struct RateSample {
 /// The state of the sender at a sign of congestion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Congested {
-    /// When it was detected.
+    /// When the sender detected congestion.
     pub now: Time,
     /// The window in use: the smaller of the congestion window and the receiver's, segments.
     pub in_use: f64,
@@ -116,12 +114,12 @@ pub struct Congested {
 /// The measurements that a controller requests from its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
-    /// An exact round-trip time with each acknowledgement, as by timestamps.
+    /// Does each acknowledgement bring an exact round-trip time, as by timestamps?
     pub exact_rtt: bool,
-    /// The number of marked segments with each acknowledgement, instead of one echo per window (RFC
-    /// 3168).
+    /// Does each acknowledgement bring the number of marks, instead of one echo per window (RFC
+    /// 3168)?
     pub counted_marks: bool,
-    /// The delivery rate with each acknowledgement.
+    /// Does each acknowledgement bring the delivery rate?
     pub rate: bool,
 }
 
@@ -130,15 +128,15 @@ pub trait Control: Debug {
     /// The congestion window, segments.
     fn window(&self) -> f64;
 
-    /// The slow-start threshold, segments; infinite before the first loss, or without one.
+    /// The slow-start threshold, segments; infinite before the first loss, or if there is none.
     fn threshold(&self) -> f64;
 
     /// Invoked before any data is sent, with the round-trip time of the opening, by a sender that
     /// detects loss by time.
     fn opened(&mut self, _rtt: Duration, _now: Time) {}
 
-    /// Invoked when new data was acknowledged outside of a repair; within it too, with
-    /// [`grows_in_recovery`](Self::grows_in_recovery).
+    /// Invoked when new data was acknowledged outside of a repair. Also invoked within a repair if
+    /// [`grows_in_recovery`](Self::grows_in_recovery) is true.
     fn acked(&mut self, acked: &Acked);
 
     /// Invoked when duplicate or selective acknowledgements show a loss, once per window.
@@ -163,16 +161,16 @@ pub trait Control: Debug {
 
     /// Invoked when a partial acknowledgement in recovery covered `by` segments more than were
     /// known to have left the network (RFC 6582, section 3.2, step 5). A controller whose window
-    /// does not count segments in flight may ignore it.
+    /// does not count segments in flight may ignore the call.
     fn deflated(&mut self, _by: f64) {}
 
-    /// Invoked when the flow continues from `window` segments, after a larger window. Either
-    /// nothing was sent for longer than the retransmission timeout, so the old window says little
-    /// about the path (RFC 5681, section 4.1). Or Tahoe starts over after a loss, right after
-    /// [`lost`](Self::lost).
+    /// Invoked when the flow continues from `window` segments, after a larger window, for one of
+    /// two reasons. Nothing was sent for longer than the retransmission timeout, so the old window
+    /// says little about the path (RFC 5681, section 4.1). Or Tahoe starts over after a loss, right
+    /// after [`lost`](Self::lost).
     fn restarted(&mut self, _window: f64) {}
 
-    /// Sending rate, segments per second; `None` if only acknowledgements clock segments out.
+    /// The sending rate, segments per second; `None` if only acknowledgements clock segments out.
     fn pace(&self) -> Option<f64> {
         None
     }
@@ -182,7 +180,7 @@ pub trait Control: Debug {
         false
     }
 
-    /// The measurements that it requests from its sender.
+    /// The measurements that the controller requests from its sender.
     fn feedback(&self) -> Feedback {
         Feedback::default()
     }

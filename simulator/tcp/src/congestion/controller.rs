@@ -1,7 +1,8 @@
-//! One of the controllers, chosen at run time and called without a virtual table.
+//! A congestion controller, chosen at run time and called without a virtual table.
 //!
-//! Reno, which most simulated flows use, is stored in the sender. The larger ones are boxed, so a
-//! million Renos do not pay for a BBR. Only external ones are called through a virtual table.
+//! Reno, which most simulated flows use, is stored in the sender. The larger controllers are boxed,
+//! so a million Renos do not pay for a BBR. Only external controllers are called through a virtual
+//! table.
 
 use super::bbr::{Bbr, BbrParameters, BbrSpec};
 use super::bbr3::{Bbr3, Bbr3Parameters, Bbr3Spec};
@@ -41,8 +42,8 @@ macro_rules! controllers {
                 prague::Prague(PragueSpec, PragueParameters);
                 /// LEDBAT (RFC 6817), a background flow.
                 ledbat::Ledbat(LedbatSpec, LedbatParameters);
-                /// BBR, version 1. It needs SACK: without it the losses of its start-up run into
-                /// the timer repeatedly.
+                /// BBR, version 1. It needs SACK: otherwise the losses of its start-up run into the
+                /// timer repeatedly.
                 bbr::Bbr(BbrSpec, BbrParameters);
                 /// BBR, version 3. It needs SACK, as version 1 does.
                 bbr3::Bbr3(Bbr3Spec, Bbr3Parameters);
@@ -60,10 +61,10 @@ macro_rules! controllers {
 
 /// The parameters of a controller as entered, under `#[parameters]`.
 ///
-/// Those of this crate are listed here; external ones are registered
+/// The controllers of this crate are listed here; external ones are registered
 /// (`fairwire_scenario::control::register`).
 pub trait ControllerSpec {
-    /// The controller with its constants, if all are within their bounds.
+    /// The controller with its constants, if all constants are within their bounds.
     fn config(&self) -> Result<ControlConfig, OutOfRange>;
 }
 
@@ -77,7 +78,7 @@ pub struct Outside {
 type Starting = dyn Fn(&Start) -> Box<dyn Control + Send> + Send + Sync;
 
 impl Outside {
-    /// The controller that `starting` creates for each flow. Results distinguish flows by `name`.
+    /// An external controller called `name` in results; `starting` creates it for each flow.
     pub fn new<C: Control + Send + 'static>(
         name: &'static str,
         starting: impl Fn(&Start) -> C + Send + Sync + 'static,
@@ -92,7 +93,7 @@ impl Debug for Outside {
     }
 }
 
-/// External constants cannot be compared, so a value equals only itself.
+/// External constants cannot be compared, so a controller equals only its clones.
 impl PartialEq for Outside {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)
@@ -173,7 +174,7 @@ fn start(config: &Config) -> Start {
     }
 }
 
-/// `$do` with `$control`, whatever its type.
+/// Evaluates `$do` with `$control`, the running controller of any type.
 macro_rules! each {
     ($controller:expr, $control:ident => $do:expr) => {
         controllers!(arms $controller, $control => $do)
@@ -191,7 +192,7 @@ macro_rules! arms {
     };
 }
 
-/// Separate from Reno's code.
+/// Calls of other controllers are separate from Reno's code.
 impl Controller {
     #[inline(never)]
     fn window_of_other(&self) -> f64 {

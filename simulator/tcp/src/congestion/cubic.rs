@@ -2,13 +2,13 @@
 //!
 //! # What it does
 //! After a reduction the window rises towards its size at the last congestion, flattens there, and
-//! then rises ever faster to find more bandwidth. Whenever Reno would have grown further by now, it
-//! follows Reno. A sign of congestion reduces it to 0.7 of its size.
+//! then rises ever faster to find more bandwidth. Whenever Reno would have grown further by now,
+//! CUBIC follows Reno. A sign of congestion reduces the window to 0.7 of its size.
 //!
 //! # Why
 //! Reno adds a segment per round trip, so recovering a thousand segments takes a thousand round
 //! trips. A curve over time fills a long fast path in seconds, almost independently of the
-//! round-trip time. It is the default of Linux, Windows and Apple's systems.
+//! round-trip time. CUBIC is the default of Linux, Windows and Apple's systems.
 //!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement, and one cube root per reduction. It needs exact round-trip
@@ -28,14 +28,14 @@
 //! - The RFC allows the congestion window or the flight size at a reduction; here it is the window
 //!   in use. An unused window does not grow.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
-//!   in segments, as in Linux: the reduced window before and after, and the distance of the curve
-//!   from its plateau. It matters for small windows: 11.9 is cut to 7, not to 8.3, and the curve
-//!   reaches its plateau 1.36 s early, when less than a segment is missing.
+//!   in segments, as in Linux: the window before and after a reduction, and the distance of the
+//!   curve from its plateau. This matters for small windows: 11.9 is cut to 7, not to 8.3, and the
+//!   curve reaches its plateau 1.36 s early, when less than a segment is missing.
 //! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
 //!   restores the curve too).
 //! - The stored value is the instant of the curve's inflection, not its beginning and K. The
 //!   instant is deferred while the window is unused, or is again below the threshold after an idle
-//!   time. That excludes this time from t.
+//!   time. This excludes such time from t.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
@@ -44,7 +44,7 @@ use super::round_trip::SmoothedRtt;
 use fairwire_core::Time;
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// CUBIC's description in lists and documentation.
 pub const ABOUT: About =
     About::new("a window that is a cubic function of the time since it was last reduced", "RFC 9438");
 
@@ -61,17 +61,17 @@ pub struct CubicSpec {
         source = "RFC 9438, section 5.1."
     )]
     pub scale: Option<f64>,
-    /// The fraction of the window left after a sign of congestion.
+    /// The fraction of the window that remains after a sign of congestion.
     #[parameter(default = 0.7, min = 0.01, max = 0.99, unit = "1", source = "RFC 9438, section 4.6.")]
     pub beta: Option<f64>,
-    /// Whether a flow that lost its last peak aims even lower.
+    /// Whether a flow that has lost its last peak aims even lower.
     #[parameter(default = true, source = "RFC 9438, section 4.7.")]
     pub fast_convergence: Option<bool>,
     /// Whether HyStart++ ends the first slow start.
     #[parameter(default = true, source = "RFC 9406.")]
     pub hystart: Option<bool>,
-    /// Whether the estimate of Reno's window grows as fast as Reno's once it has returned to the
-    /// last peak.
+    /// Whether the estimate of Reno's window grows as fast as Reno's window once it has returned to
+    /// the last peak.
     #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
     pub reno_beyond_peak: Option<bool>,
     /// The minimum window after marks.
@@ -100,10 +100,10 @@ pub struct Cubic {
 
 #[derive(Clone, Copy, Debug)]
 enum Stage {
-    /// The first slow start, watched.
+    /// The first slow start, which HyStart++ watches.
     Watched(HyStart),
-    /// Slow start, after which the curve begins at its plateau, since no earlier plateau is known:
-    /// K = 0.
+    /// Slow start without HyStart++. The curve then begins at its plateau (K = 0), since no earlier
+    /// plateau is known.
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,
@@ -111,14 +111,13 @@ enum Stage {
     Avoidance(Curve),
 }
 
-/// One stage of congestion avoidance.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
     /// t_epoch + K, seconds since the start.
     inflection_s: f64,
     /// The previous acknowledgement.
     previous: Time,
-    /// W_est: Reno's window here, segments.
+    /// W_est: the estimate of Reno's window, segments.
     reno: f64,
 }
 
@@ -130,9 +129,9 @@ impl Curve {
     }
 }
 
-/// RFC 9438, section 4.6: at least two segments after a loss.
+/// The minimum window after a loss, segments: RFC 9438, section 4.6.
 const LOWEST_AFTER_LOSS: f64 = 2.0;
-/// RFC 9438, section 4.2: the target's maximum, relative to the window.
+/// The target's maximum, relative to the window: RFC 9438, section 4.2.
 const MAX_PER_ROUND: f64 = 1.5;
 
 impl Cubic {
@@ -189,7 +188,8 @@ impl Cubic {
         self.stage = Stage::Avoidance(curve);
     }
 
-    /// Figure 2: K = cbrt((W_max - cwnd) / C), negative if the window begins beyond its plateau.
+    /// Begins a curve. Figure 2: K = cbrt((W_max - cwnd) / C), negative if the window begins beyond
+    /// its plateau.
     fn curve_from(&mut self, now: Time) -> Curve {
         if !matches!(self.stage, Stage::Reduced) {
             self.plateau = self.window;
@@ -198,7 +198,8 @@ impl Cubic {
         Curve { inflection_s: now.secs() + k, previous: now, reno: self.window }
     }
 
-    /// Sections 4.2 to 4.5: the larger of Reno's window and a step towards the curve.
+    /// Sections 4.2 to 4.5: the window becomes the larger of Reno's window and a step towards the
+    /// curve.
     fn follow(&mut self, curve: &mut Curve, now: Time, segments: f64) {
         curve.reno += self.reno_step(curve.reno) * segments / self.window;
         let after_k = now.secs() - curve.inflection_s;
@@ -217,14 +218,14 @@ impl Cubic {
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// Section 4.3: until the peak is reached again, the alpha whose average with this beta equals
-    /// Reno's; then Reno's own.
+    /// Section 4.3: alpha. Until the peak is reached again, its average with this beta equals
+    /// Reno's; then it is Reno's own.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
     }
 
-    /// Sections 4.6 and 4.7. Returns the reduced window.
+    /// Sections 4.6 and 4.7: reduces the window, and returns it.
     fn reduce(&mut self, in_use: f64) -> f64 {
         let in_use = self.arithmetic.counted(in_use);
         let gives_way = self.fast_convergence && in_use < self.plateau;
@@ -271,7 +272,8 @@ impl Control for Cubic {
         (self.window, self.stage) = (1.0, Stage::SlowStart);
     }
 
-    /// Restarts the curve at the window, as in Linux; section 4.9 continues the former one.
+    /// Restarts the curve at the restored window, as in Linux; section 4.9 continues the former
+    /// curve.
     fn undone(&mut self, window: f64, threshold: f64) {
         (self.window, self.threshold) = (self.window.max(window), self.threshold.max(threshold));
         self.stage = Stage::SlowStart;
@@ -291,7 +293,7 @@ mod tests {
     use super::*;
     use fairwire_core::{Duration, Seed};
 
-    /// As in RFC 9438, without HyStart++.
+    /// The parameters of RFC 9438, without HyStart++.
     const PLAIN: CubicParameters = CubicParameters {
         scale: 0.4,
         beta: 0.7,
@@ -321,8 +323,8 @@ mod tests {
         Congested { now: Time::ZERO + Duration::from_secs_f64(at_s), in_use, in_flight: in_use as u32 }
     }
 
-    /// Acknowledges a window of segments per round trip, one by one, until `until_s`; passes the
-    /// window at each to `see`.
+    /// Acknowledges a window of segments per round trip, one by one, until `until_s`. Passes the
+    /// time and the window at each to `see`.
     fn run(cubic: &mut Cubic, from_s: f64, until_s: f64, rtt_s: f64, mut see: impl FnMut(f64, f64)) {
         let mut at_s = from_s;
         while at_s < until_s {
@@ -348,8 +350,8 @@ mod tests {
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
             // A step of (W(t + R) - w) / w per acknowledgement makes the window lag R behind W(t +
-            // R). The remainder is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K segments/s^2 = 0.11.
-            // Twice that allows for the beginning.
+            // R). The remainder is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K segments/s^2 = 0.11,
+            // doubled for the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -422,7 +424,8 @@ mod tests {
                 reached = reached.min(t);
             }
         });
-        // The target is a round trip ahead, and the last segment takes one: within two of 0.1 s.
+        // The target is a round trip ahead, and the last segment takes one, so the tolerance is two
+        // round trips of 0.1 s.
         assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
     }
 
@@ -447,7 +450,8 @@ mod tests {
         run(&mut cubic, 2.0, 6.0, 0.1, |t, window| {
             let curve = 700.0 + 0.4 * t.powi(3);
             let reno = 700.0 + 0.53 * t / 0.1; // until 1000
-            // W'' is at most 2.4 t: 0.05; plus up to a segment while Reno's window leads.
+            // W'' is at most 2.4 t, which allows 0.05; Reno's window, while it leads, allows up to
+            // a segment.
             assert!((window - curve.max(reno)).abs() < 1.0, "{t}: {window} {curve} {reno}");
         });
     }
@@ -459,7 +463,7 @@ mod tests {
             cubic.lost(&congested(0.0, 500.0));
             run(&mut cubic, 1.0, 4.0, 0.1, |_, _| ());
             let before = cubic.window();
-            // The acknowledgement before the pause sets its beginning.
+            // The acknowledgement before the pause sets when the pause begins.
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0, 1, 0.1) });
             cubic.acked(&Acked { is_window_used: false, ..ack(4.0 + pause_s, 1, 0.1) });
             assert_eq!(cubic.window(), before);
@@ -474,7 +478,7 @@ mod tests {
         let mut cubic = Cubic::new(PLAIN, &Start::of(50));
         (cubic.threshold, cubic.plateau, cubic.prior) = (30.0, 40.0, 60.0);
         let at = Time::from_ns(1_000_000_000);
-        // The curve is at its plateau of 40, Reno at 45.
+        // The curve is at its plateau of 40 segments, Reno's window at 45.
         cubic.stage = Stage::Avoidance(Curve { inflection_s: 1.0, previous: at, reno: 45.0 });
         cubic.acked(&ack(1.0, 1, 0.01));
         assert_eq!(cubic.window(), 50.0);
@@ -505,7 +509,7 @@ mod tests {
             }
         }
         // The second round shows the rise at its eighth sample, and slow start ends after five
-        // rounds, that one included. By then it has added 10 + 10 + 8 segments. To these it adds a
+        // rounds, including this one. By then it has added 10 + 10 + 8 segments. To these it adds a
         // quarter of 2, of 4 times 10, and of the segment that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
@@ -520,9 +524,9 @@ mod tests {
         for (rtt_s, period, expected) in of_tables {
             // The test has one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
-            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4). The window begins at the
-            // peak. From far away, periodic losses would bring it there only slowly, because they
-            // hit the curve where it is flat.
+            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4), so the window begins at
+            // the peak. From far away, periodic losses would bring it there only slowly, because
+            // they hit the curve where it is flat.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -533,8 +537,9 @@ mod tests {
                 }
             }
             let average = segments * rtt_s / at_s;
-            // In the Reno region, the tables have 1.2 / sqrt(p) and section 4.3 sqrt(1.5 / p), 2 %
-            // more. The first line has a cycle of 26 round trips, so one round trip is 4 %.
+            // In the Reno region, the tables have 1.2 / sqrt(p). Section 4.3 has sqrt(1.5 / p),
+            // which is 2 % more. The first line has a cycle of 26 round trips, so one round trip is
+            // 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }
@@ -632,7 +637,7 @@ mod tests {
                     rfc.ack(now, f64::from(newly), rtt, used);
                 }
             }
-            // Times differ by rounding to nanoseconds.
+            // Rounding to nanoseconds makes the times differ.
             assert!(
                 (cubic.window() / rfc.cwnd - 1.0).abs() < 1e-5,
                 "{step}: {} {}",

@@ -19,13 +19,12 @@
 //! # Where we differ
 //! - Segments are counted, not bytes.
 //! - RFC 8257 specifies no minimum window for marks; see `lowest_window`.
-//! - "Once per window" counts from the reduction: the next one waits until the data then in flight
-//!   is acknowledged. The rounds over which alpha is averaged are the sender's, and independent of
-//!   that.
+//! - "Once per window" counts from the reduction: the next reduction waits until the data then in
+//!   flight is acknowledged. The rounds over which alpha is averaged are the sender's.
 //! - An acknowledgement that reports a mark does not grow the window (RFC 3168, section 6.1.2).
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), a mark removes full segments
-//!   from an integer window, as in Linux: from ten, at an alpha of 0.3, one instead of one and a
-//!   half.
+//!   from an integer window, as in Linux. At an alpha of 0.3, a window of ten loses one segment
+//!   instead of one and a half.
 //! - Marks reported during the repair of a loss do not affect alpha: [`Control::acked`] is not
 //!   called then.
 
@@ -36,7 +35,7 @@ use super::round_trip::Flight;
 use fairwire_core::{Ecn, Time};
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// DCTCP's description in lists and documentation.
 pub const ABOUT: About = About {
     ecn: Ecn::Ect0, // it learns nothing without marks (RFC 8257, section 3)
     ..About::new("a window that shrinks by as much as the queue is marked", "RFC 8257")
@@ -58,7 +57,7 @@ pub struct DctcpSpec {
     /// Alpha before the first round.
     #[parameter(default = 1.0, min = 0.0, max = 1.0, unit = "1", source = "RFC 8257, section 3.3.")]
     pub initial_alpha: Option<f64>,
-    /// Marks never reduce the window below this.
+    /// The minimum window after marks.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
     /// Whether the window stays constant until everything in flight at a reduction is acknowledged.
@@ -194,7 +193,8 @@ mod tests {
 
     #[test]
     fn alpha_follows_the_marked_fraction_by_the_closed_form() {
-        // With M of each round marked: alpha(n) = M + (1 - M) (1 - g)^n, from alpha(0) = 1.
+        // With a fraction M of each round marked, alpha(n) = M + (1 - M) (1 - g)^n, from alpha(0) =
+        // 1.
         for (marked, of) in [(0, 10), (1, 10), (3, 10), (10, 10)] {
             let mut dctcp = Dctcp::new(DctcpParameters::default(), &Start::of(10));
             let fraction = f64::from(marked) / f64::from(of);

@@ -1,8 +1,8 @@
-//! The parts that several controllers share for growing or halving a window.
+//! The arithmetic of growing or halving a window, which several controllers share.
 
 use super::control::{Congested, Start};
 
-/// RFC 5681, equation (4): the threshold never falls below two segments.
+/// The minimum threshold, segments: RFC 5681, equation (4).
 pub(super) const LOWEST_THRESHOLD: f64 = 2.0;
 
 /// Slow start with `newly` segments acknowledged: the window grows by that number, up to the
@@ -13,7 +13,7 @@ pub(super) fn slow_start(window: f64, threshold: f64, newly: u32) -> (f64, f64) 
     (window + step, f64::from(newly) - step)
 }
 
-/// How a controller counts its window. Windows are real numbers; their integer part limits sending.
+/// The arithmetic of a controller's window. Windows are real; their integer part limits sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     /// Nothing is rounded: the RFCs count bytes.
@@ -23,12 +23,10 @@ pub(super) enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The arithmetic of a flow.
     pub(super) fn of(start: &Start) -> Self {
         if start.whole_segments { Arithmetic::Whole } else { Arithmetic::Real }
     }
 
-    /// The value in this arithmetic.
     pub(super) fn counted(self, value: f64) -> f64 {
         if self == Arithmetic::Whole { value.floor() } else { value }
     }

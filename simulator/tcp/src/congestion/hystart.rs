@@ -6,11 +6,10 @@
 //! rise disappears meanwhile, slow start continues.
 //!
 //! # Why
-//! Slow start doubles until a queue overflows, which may lose an entire window at once.
+//! Slow start doubles the window until a queue overflows, which may lose an entire window at once.
 //!
 //! # Source
-//! RFC 9406, sections 4.2 and 4.3, whose names accompany the constants. Slow start is not paced, so
-//! L is 8.
+//! RFC 9406, sections 4.2 and 4.3, which name the constants. Slow start is not paced, so L is 8.
 
 use super::control::Acked;
 use fairwire_core::Duration;
@@ -21,14 +20,14 @@ const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u8 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u8 = 5;
-/// L: an acknowledgement grows the window by at most this number of segments.
+/// L: the maximum number of segments by which an acknowledgement grows the window.
 const MAX_PER_ACK: u32 = 8;
 
 /// The state of HyStart++: the round-trip times of the first slow start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HyStart {
-    /// The minimum round-trip times of the previous round, of this one, and of the one in which
-    /// slow start became conservative; the longest duration means none.
+    /// The minimum round-trip times of the previous round, of this round, and of the round in which
+    /// slow start became conservative. The longest duration means that there is none.
     previous: Duration,
     least: Duration,
     baseline: Duration,
@@ -51,7 +50,7 @@ impl HyStart {
         }
     }
 
-    /// Takes in an acknowledgement, and returns the segments by which the window may grow.
+    /// Handles an acknowledgement, and returns the segments by which the window may grow.
     pub(super) fn acked(&mut self, acked: &Acked) -> f64 {
         let segments = f64::from(acked.growth.min(MAX_PER_ACK));
         let growth = if self.is_conservative { segments / CSS_GROWTH_DIVISOR } else { segments };
@@ -91,7 +90,7 @@ impl HyStart {
     }
 }
 
-/// RttThresh: by how much a round's minimum must exceed the previous one's.
+/// RttThresh: the minimum rise of a round's minimum over that of the previous round.
 fn rise(previous: Duration) -> Duration {
     Duration::from_ns(previous.ns() / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
@@ -125,8 +124,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // Against 89 ms the rise must be 11.125 ms. It is known after eight samples, so the last
-        // two count a quarter.
+        // After 89 ms, the rise must be 11.125 ms. It is known after eight samples, so the last two
+        // count a quarter each.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

@@ -1,9 +1,9 @@
 //! LEDBAT: a background transport that yields to others by keeping its queueing delay at a target.
 //!
 //! # What it does
-//! Takes the minimum delay of the last ten minutes as the path's own, and the excess as queueing.
-//! The window grows by at most one segment per round trip while the queueing delay is below the
-//! target, and shrinks in proportion above it.
+//! Takes the minimum delay of the last ten minutes as the path's own delay, and the excess as
+//! queueing. The window grows by at most one segment per round trip while the queueing delay is
+//! below the target, and shrinks in proportion above it.
 //!
 //! # Why
 //! Flows that fill queues until a loss push the delay far beyond the target, and so take as much as
@@ -15,8 +15,8 @@
 //!
 //! # Source (section, equation)
 //! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10
-//! minutes, INIT_CWND 2, whatever the TCP's initial window. The filter of current delays, which the
-//! RFC leaves open, is the minimum of the last four samples, as in most implementations.
+//! minutes, INIT_CWND 2, whatever the TCP's initial window. The RFC leaves the filter of current
+//! delays open; here it is the minimum of the last four samples, as in most implementations.
 //!
 //! # Where we differ
 //! - Delays are exact round-trip times, not one-way delays: queueing on the return path counts too.
@@ -32,7 +32,7 @@ use super::growth::kept;
 use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Quantity, parameters};
 
-/// Its description in lists and documentation.
+/// LEDBAT's description in lists and documentation.
 pub const ABOUT: About =
     About::new("a background transport that holds its own queueing delay at a target", "RFC 6817");
 
@@ -52,7 +52,7 @@ pub struct LedbatSpec {
         source = "RFC 6817, section 2.5."
     )]
     pub gain: Option<f64>,
-    /// How far the window may exceed the segments in flight.
+    /// The most segments by which the window may exceed those in flight.
     #[parameter(default = 1, min = 1, max = 1_000_000, unit = "segments", source = "RFC 6817, section 2.5.")]
     pub allowed_increase: Option<u32>,
     /// The minimum window, except after a timeout.
@@ -68,8 +68,8 @@ pub struct Ledbat {
     gain: f64,
     allowed_increase: u32,
     lowest: u32,
-    /// The minimum delays of the last minutes, the current one last, in microseconds; [`NONE`] if
-    /// there is none.
+    /// The minimum delays of the last minutes, the current minute last, in microseconds; [`NONE`]
+    /// if there is none.
     base_us: [u32; BASE_HISTORY],
     /// The last delays, in microseconds, in no particular order.
     recent_us: [u32; CURRENT_FILTER],
@@ -77,7 +77,7 @@ pub struct Ledbat {
     next: u8,
 }
 
-/// INIT_CWND, segments. RFC 6817, section 2.5: 2, and at most a TCP's initial window.
+/// INIT_CWND, segments: 2, and at most a TCP's initial window (RFC 6817, section 2.5).
 const INITIAL_WINDOW: u32 = 2;
 const BASE_HISTORY: usize = 10;
 const CURRENT_FILTER: usize = 4;
@@ -205,7 +205,7 @@ mod tests {
         {
             let before = ledbat.window();
             ledbat.acked(&ack(0, 11, Some(rtt_ms)));
-            // The minimum of the last four: the 50 ms stay in the filter for three more samples.
+            // The minimum of four samples counts, so 50 ms stays in the filter for three more.
             assert_eq!(ledbat.queueing_delay(), Some(Duration::from_ms(queueing_ms)));
             let expected = before + (100.0 - queueing_ms as f64) / 100.0 * 11.0 / before;
             assert!((ledbat.window() - expected).abs() < 1e-12);

@@ -12,23 +12,21 @@ pub(super) struct MarkedFraction {
 }
 
 impl MarkedFraction {
-    /// Begins at `alpha`; each round moves it by `gain` of the difference.
+    /// Begins at `alpha`. Each round moves it by `gain` times the difference.
     pub(super) fn new(alpha: f64, gain: f64) -> Self {
         MarkedFraction { alpha, gain, acked: 0, marked: 0 }
     }
 
-    /// The estimate, from 0 to 1.
     pub(super) fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// Counts an acknowledgement in the current round.
     pub(super) fn count(&mut self, acked: &Acked) {
         self.acked = self.acked.saturating_add(acked.newly);
         self.marked = self.marked.saturating_add(acked.marked.min(acked.newly));
     }
 
-    /// The round is over: M = marked / acked, and alpha = alpha (1 - g) + g M.
+    /// Ends the round: M = marked / acked, and alpha = alpha (1 - g) + g M.
     pub(super) fn end_round(&mut self) {
         if self.acked == 0 {
             return;

@@ -1,6 +1,7 @@
 //! The maximum over the last rounds, for BBR's rates and clumps of acknowledgements.
 
-/// The maximum over the last `N` rounds, or cycles: the maximum of each, at its number modulo `N`.
+/// The maximum over the last `N` rounds, or cycles. The maximum of each round is stored at its
+/// number modulo `N`.
 #[derive(Debug)]
 pub(super) struct MaxFilter<const N: usize> {
     best: [f64; N],
@@ -15,7 +16,6 @@ impl<const N: usize> Default for MaxFilter<N> {
 }
 
 impl<const N: usize> MaxFilter<N> {
-    /// Takes in a `value` of the round numbered `round`, which never decreases.
     pub(super) fn take(&mut self, value: f64, round: u32) {
         let passed = round.wrapping_sub(self.taken_in).min(N as u32);
         for back in 0..passed {
@@ -25,7 +25,6 @@ impl<const N: usize> MaxFilter<N> {
         (*best, self.taken_in) = (best.max(value), round);
     }
 
-    /// Was a value taken in round `round`, or later?
     pub(super) fn has_taken_in(&self, round: u32) -> bool {
         self.taken_in.wrapping_sub(round).cast_signed() >= 0
     }

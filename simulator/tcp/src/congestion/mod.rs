@@ -1,6 +1,6 @@
-//! Congestion control: the growth and reduction of the window. One algorithm, one file.
+//! Congestion control: the growth and reduction of the window. Each algorithm has one file.
 //!
-//! Losses and retransmissions are decided elsewhere: see [`Sender`](crate::Sender).
+//! [`Sender`](crate::Sender) decides on losses and retransmissions.
 
 pub mod bbr;
 pub mod bbr3;
@@ -41,7 +41,7 @@ mod tests {
     use super::{Acked, Congested};
     use fairwire_core::Time;
 
-    /// One segment newly acknowledged, without anything special.
+    /// One segment newly acknowledged, without a mark or a loss.
     pub(super) fn one_acked() -> Acked {
         Acked {
             now: Time::ZERO,
@@ -58,7 +58,6 @@ mod tests {
         }
     }
 
-    /// Congestion with `in_use` segments of window.
     pub(super) fn congested(in_use: f64) -> Congested {
         Congested { now: Time::ZERO, in_use, in_flight: in_use as u32 }
     }

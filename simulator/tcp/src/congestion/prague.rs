@@ -3,13 +3,13 @@
 //! # What it does
 //! Like [`Dctcp`](super::Dctcp), it reduces the window by alpha / 2 on marks, where alpha is the
 //! smoothed fraction of marked segments. It paces, and grows only for unmarked segments. A long
-//! flow grows as if its round-trip time were at least 25 ms, so a short path is no longer an
-//! advantage. Its segments carry ECT(1).
+//! flow grows as if its round-trip time were at least 25 ms, so a short path is no advantage. Its
+//! segments carry ECT(1).
 //!
 //! # Why
 //! L4S gives such flows a separate queue with a delay of about a millisecond. In return it requires
 //! that their response is scalable, that they pace, and that short round trips do not crowd out
-//! long ones (RFC 9331, section 4.3). DCTCP satisfies only the first.
+//! long ones (RFC 9331, section 4.3). DCTCP satisfies only the first requirement.
 //!
 //! # State and cost
 //! 88 bytes; O(1) per acknowledgement. It paces, and needs exact round-trip times and counts of
@@ -17,15 +17,15 @@
 //!
 //! # Source (section, equation)
 //! draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; RFC 8257, section 3.3; RFC 9331,
-//! section 4.3. The law of growth under a virtual round-trip time follows from its purpose: a rate
+//! section 4.3. The law of growth under a virtual round-trip time follows from its purpose. A rate
 //! W / R that grows by 1 / V per V seconds grows W by (R / V)^2 per R seconds.
 //!
 //! # Where we differ
-//! - Once a flow is independent, the virtual round-trip time is the period of everything: of
-//!   growth, of the average alpha, and of reductions by marks. Only then does a given marking
-//!   probability result in the rate of a flow with that round-trip time.
-//! - A loss halves the window in use, whatever marks have already removed in the same round trip.
-//!   (The draft gives credit for that.)
+//! - Once a flow is independent, the virtual round-trip time is the period of growth, of the
+//!   average alpha, and of reductions by marks. Only then does a given marking probability result
+//!   in the rate of a flow with that round-trip time.
+//! - A loss halves the window in use, whatever marks have already removed in the same round trip;
+//!   the draft gives credit for that.
 //! - There is no fall-back to a classic response for classic queues. No released Linux has Prague.
 //!   The L4S team's kernels (5.10 and later) and the branch `v3` of BBR's authors have it, with a
 //!   fall-back, `prague_ecn_fallback`, off by default. They also have round-trip independence:
@@ -40,7 +40,7 @@ use super::round_trip::{Flight, SmoothedRtt};
 use fairwire_core::{Duration, Ecn, Time};
 use fairwire_parameters::{Quantity, parameters};
 
-/// Its description in lists and documentation.
+/// Prague's description in lists and documentation.
 pub const ABOUT: About = About {
     ecn: Ecn::Ect1, // RFC 9331, section 4.1
     ..About::new(
@@ -56,15 +56,15 @@ pub struct PragueSpec {
     /// The weight of a round trip in alpha, the smoothed fraction of marked segments.
     #[parameter(default = 1.0 / 16.0, above = 0.0, max = 1.0, unit = "1", source = "Draft, section 2.4.")]
     pub gain: Option<f64>,
-    /// A flow with a shorter round-trip time behaves as if it were this long. With "0 s" it uses
-    /// its own.
+    /// The virtual round-trip time, which replaces a shorter one. With "0 s" a flow uses its actual
+    /// round-trip time.
     #[parameter(default = "25 ms", source = "Draft, section 2.4.4.")]
     pub virtual_rtt: Option<Quantity<Duration>>,
-    /// In this number of initial rounds a flow uses its own round-trip time, so short flows stay
-    /// fast.
+    /// The number of initial rounds in which a flow uses its actual round-trip time, so short flows
+    /// stay fast.
     #[parameter(default = 500, unit = "rounds", source = "Draft, section 2.4.4.")]
     pub independent_after: Option<u32>,
-    /// Marks never reduce the window below this.
+    /// The minimum window after marks.
     #[parameter(default = 2, min = 1, max = 1_000_000, unit = "segments")]
     pub lowest_window: Option<u32>,
 }
@@ -108,12 +108,13 @@ impl Prague {
         self.marks.alpha()
     }
 
-    /// Minimum duration of the law's round trip: the virtual one, or zero if the flow uses its own.
+    /// The minimum duration of the law's round trip: the virtual round-trip time, or zero.
     fn period(&self) -> Duration {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }
 
-    /// Alpha is 1 until the first mark, so the first mark halves the window reached in slow start.
+    /// Updates alpha. It is 1 until the first mark, which therefore halves the window reached in
+    /// slow start.
     fn average_marks(&mut self, acked: &Acked) {
         if !self.has_met_marks && acked.marked == 0 {
             return;
@@ -259,9 +260,9 @@ mod tests {
         for round in 0..5 {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
-        // One segment per 25 ms and 25 ms: rate + 1 / (25 ms) in 25 ms, that is 5 ms / 25 ms in a
-        // window of 5 ms. The tolerance is 1 %, since the 100 segments acknowledged are slightly
-        // less than a window.
+        // The window grows by one segment per 25 ms and 25 ms. The rate rises by 1 / (25 ms) in 25
+        // ms, which is 5 ms / 25 ms in a window of 5 ms. The tolerance is 1 %, since the 100
+        // segments acknowledged are slightly less than a window.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

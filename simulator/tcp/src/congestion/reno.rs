@@ -17,14 +17,14 @@
 //!
 //! # Where we differ
 //! Growth counts acknowledgements, which RFC 5681, section 3.1, allows. With
-//! [`Config::counts_segments`](crate::Config::counts_segments), it counts the segments that they
-//! acknowledge (RFC 3465, without its limit L per acknowledgement, as in Linux).
+//! [`Config::counts_segments`](crate::Config::counts_segments), it counts acknowledged segments
+//! (RFC 3465, without its limit L per acknowledgement, as in Linux).
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::{LOWEST_THRESHOLD, slow_start};
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// Reno's description in lists and documentation.
 pub const ABOUT: About = About::new(
     "Reno and NewReno: a segment more per round trip, half as many after a loss",
     "RFC 5681, RFC 6582",
@@ -55,8 +55,8 @@ impl Reno {
         }
     }
 
-    /// Grows the window for `segments` of newly acknowledged data, if the window was used. The law
-    /// needs no more than this.
+    /// Grows the window for `segments` of newly acknowledged data, if the window was used. Reno
+    /// needs no more data than this.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {
@@ -92,7 +92,8 @@ impl Control for Reno {
         }
     }
 
-    /// Halves both window and threshold. Only the threshold is rounded to an integer, as in ns-2.
+    /// Halves the window and the threshold. Only the threshold is rounded to an integer, as in
+    /// ns-2.
     fn lost(&mut self, congested: &Congested) {
         let half = congested.in_use / 2.0;
         self.threshold = half.floor().max(LOWEST_THRESHOLD);

@@ -1,4 +1,4 @@
-//! Round trips from a controller's view: their durations, and their ends.
+//! Round trips as a controller measures them: their durations, and their ends.
 
 use fairwire_core::Duration;
 
@@ -10,20 +10,18 @@ pub(super) struct SmoothedRtt {
 }
 
 impl SmoothedRtt {
-    /// Takes in a measurement, if any.
     pub(super) fn take(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         // RFC 6298, equations (2.2) and (2.3).
         self.secs = if self.secs > 0.0 { self.secs + (rtt.secs() - self.secs) / 8.0 } else { rtt.secs() };
     }
 
-    /// Seconds; zero before the first measurement.
     pub(super) fn secs(&self) -> f64 {
         self.secs
     }
 }
 
-/// The segments in flight at some moment. When they are acknowledged, a round trip has passed,
+/// The segments in flight at some time. When they are acknowledged, a round trip has passed,
 /// regardless of the clock.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
@@ -31,12 +29,12 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// The `left` segments that are in flight now.
     pub(super) fn of(left: u32) -> Self {
         Flight { left }
     }
 
-    /// Counts an acknowledgement of `newly` more. Were all of them acknowledged before it?
+    /// Counts an acknowledgement of `newly` more segments. Had all `left` segments been
+    /// acknowledged before?
     pub(super) fn is_over_before(&mut self, newly: u32) -> bool {
         let is_over = self.left == 0;
         self.left = self.left.saturating_sub(newly);

@@ -11,11 +11,11 @@
 //! times, and keeps it short. In competition with flows that fill queues it gets little.
 //!
 //! Its minimum round-trip time is an estimate. Flows that start together measure each other's
-//! queue: 200 over 1 Gbit/s and 40 ms hold a queue of 22 ms, although four segments of each are 9.6
-//! ms, and 500 hold 60 ms. Flows that start later mistake the existing queue for the path: 200 that
-//! start within 15 s hold 183 ms. A window left too large by slow start shrinks by one segment per
-//! round trip, so a single flow holds 78 ms for minutes. (`count = 200`, `start = "0 s..15 s"`, 20
-//! 000 packets of buffer, 20 to 60 s.)
+//! queue. At 1 Gbit/s and 40 ms, 200 such flows hold a queue of 22 ms, although four segments of
+//! each are 9.6 ms, and 500 flows hold 60 ms. Flows that start later mistake the existing queue for
+//! the path: 200 flows that start within 15 s hold 183 ms. A window left too large by slow start
+//! shrinks by one segment per round trip, so a single flow holds 78 ms for minutes. (`count = 200`,
+//! `start = "0 s..15 s"`, 20 000 packets of buffer, 20 to 60 s.)
 //!
 //! # State and cost
 //! 72 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
@@ -41,7 +41,7 @@ use super::growth::{Arithmetic, half, kept, slow_start};
 use fairwire_core::Duration;
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// Vegas's description in lists and documentation.
 pub const ABOUT: About = About::new(
     "a window that keeps two to four segments of its own in the queue",
     "Brakmo and Peterson 1995",
@@ -51,7 +51,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "vegas", checked = VegasParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VegasSpec {
-    /// The window grows below this number of its own queued segments.
+    /// The number of the flow's queued segments below which the window grows.
     #[parameter(
         default = 2.0,
         min = 0.0,
@@ -60,8 +60,8 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995 have 1 or 2."
     )]
     pub alpha: Option<f64>,
-    /// The window shrinks above this number of its own queued segments. A larger `alpha` replaces
-    /// it.
+    /// The number of the flow's queued segments above which the window shrinks. A larger `alpha`
+    /// replaces it.
     #[parameter(
         default = 4.0,
         min = 0.0,
@@ -70,7 +70,7 @@ pub struct VegasSpec {
         source = "Linux; Brakmo and Peterson 1995 have 3 or 4."
     )]
     pub beta: Option<f64>,
-    /// Slow start ends above this number of its own queued segments.
+    /// The number of the flow's queued segments above which slow start ends.
     #[parameter(
         default = 1.0,
         min = 0.0,
@@ -79,7 +79,7 @@ pub struct VegasSpec {
         source = "Brakmo and Peterson 1995, section III.C; Linux."
     )]
     pub gamma: Option<f64>,
-    /// In slow start the window doubles once in this number of round trips.
+    /// The number of round trips in which the window doubles once in slow start.
     #[parameter(
         default = 1,
         min = 1,
@@ -89,7 +89,7 @@ pub struct VegasSpec {
     )]
     pub doubles_every: Option<u32>,
     /// Whether the queued segments are computed with the minimum round-trip time, as in Linux,
-    /// instead of the current one. The number is larger then, by the ratio of the two.
+    /// instead of the current one. The number is then larger, by the ratio of the two times.
     #[parameter(default = false, source = "Linux; Brakmo and Peterson 1995, section III.B, have false.")]
     pub over_least: Option<bool>,
 }
@@ -106,10 +106,8 @@ pub struct Vegas {
     base_s: f64,
     /// The minimum of the current round, seconds.
     least_s: f64,
-    /// Measurements in the current round.
     measured: u32,
     doubles_every: u32,
-    /// Rounds of slow start.
     rounds: u32,
     over_least: bool,
     arithmetic: Arithmetic,
@@ -117,7 +115,7 @@ pub struct Vegas {
 
 /// The minimum window, except after a timeout: Linux.
 const LOWEST_WINDOW: f64 = 2.0;
-/// This number of measurements or fewer is not used: Linux.
+/// Measurements per round up to which they are not used: Linux.
 const FEW: u32 = 2;
 
 impl Vegas {
@@ -139,19 +137,19 @@ impl Vegas {
         }
     }
 
-    /// The number of its own queued segments, at a round-trip time of `rtt_s` seconds: the paper's
+    /// The number of the flow's queued segments at a round trip of `rtt_s` seconds: the paper's
     /// Diff times BaseRTT.
     fn waiting(&self, rtt_s: f64) -> f64 {
         let over_s = if self.over_least { self.base_s } else { rtt_s };
         self.arithmetic.counted(self.arithmetic.counted(self.window) * (rtt_s - self.base_s) / over_s)
     }
 
-    /// Section III.B and C, once per round.
+    /// Adapts the window once per round: sections III.B and III.C.
     fn settle(&mut self, acked: &Acked) {
         let waiting = self.waiting(self.least_s);
         if self.window < self.threshold {
             if waiting > self.gamma {
-                // The path's capacity plus one: Linux.
+                // The window is the path's capacity plus one segment, as in Linux.
                 let held = self.window * self.base_s / self.least_s;
                 self.window = self.window.min(self.arithmetic.counted(held) + 1.0);
                 self.lower_threshold();
@@ -167,7 +165,7 @@ impl Vegas {
         self.window = self.window.max(LOWEST_WINDOW);
     }
 
-    /// Slow start is over: the threshold lies below the window.
+    /// Ends slow start: lowers the threshold below the window.
     fn lower_threshold(&mut self) {
         self.threshold = self.threshold.min((self.window - 1.0).max(LOWEST_WINDOW));
     }
@@ -192,7 +190,7 @@ impl Vegas {
     }
 
     fn measure(&mut self, rtt: Duration) {
-        // No round trip takes zero time.
+        // A round trip of zero would divide by zero.
         let rtt_s = rtt.secs().max(1e-9);
         self.base_s = self.base_s.min(rtt_s);
         self.least_s = self.least_s.min(rtt_s);
@@ -256,7 +254,7 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{congested, one_acked};
 
-    /// A round of four acknowledgements with this round-trip time, the last of which ends it.
+    /// A round of four acknowledgements with this round-trip time; the last one ends the round.
     fn round(vegas: &mut Vegas, rtt_ms: u64) {
         for i in 0..4 {
             vegas.acked(&Acked { rtt: Some(Duration::from_ms(rtt_ms)), ends_round: i == 3, ..one_acked() });
@@ -285,7 +283,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // 20 (1 - 100/122) = 3.6, and 20 (122/100 - 1) = 4.4.
+        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued, or 20 (122/100 - 1) = 4.4 over the
+        // minimum.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);
@@ -296,7 +295,7 @@ mod tests {
 
     #[test]
     fn in_whole_segments_four_and_a_half_are_not_more_than_four() {
-        // 20 (1 - 100/130) = 4.6.
+        // Of 20 segments, 20 (1 - 100/130) = 4.6 are queued.
         for (arithmetic, expected) in [(Arithmetic::Real, 19.0), (Arithmetic::Whole, 20.0)] {
             let mut vegas = Vegas { arithmetic, ..avoiding(20) };
             round(&mut vegas, 130);

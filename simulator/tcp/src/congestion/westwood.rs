@@ -1,9 +1,9 @@
 //! Westwood+: Reno's growth, and after a loss the window that the path was observed to carry.
 //!
 //! # What it does
-//! Measures, once per round trip, how fast data is acknowledged, and smooths it. After a loss, the
-//! window becomes that rate times the minimum round-trip time: the capacity of the path without its
-//! queue. This never increases the window.
+//! Measures, once per round trip, how fast data is acknowledged, and smooths this rate. After a
+//! loss, the window becomes the rate times the minimum round-trip time: the capacity of the path
+//! without its queue. This never increases the window.
 //!
 //! # Why
 //! Reno halves, whatever the reason. On a path that loses packets before it is full, such as radio,
@@ -25,7 +25,8 @@
 //!
 //! With `recovery = "rack"` as in Linux, and unlike the papers:
 //! - A loss or a mark halves the window. When the reduction is over, the path's measured capacity
-//!   replaces it, even if that is larger, so the rate of the halved window is included.
+//!   replaces the window, even if the capacity is larger, so the rate of the halved window is
+//!   included.
 //! - A timeout forgets the minimum round-trip time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -34,7 +35,7 @@ use super::round_trip::SmoothedRtt;
 use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Quantity, parameters};
 
-/// Its description in lists and documentation.
+/// Westwood+'s description in lists and documentation.
 pub const ABOUT: About = About::new(
     "Reno's growth, and after a loss the window that the path was seen to carry",
     "Mascolo and others 2001; Grieco and Mascolo 2004",
@@ -44,7 +45,7 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "westwood", checked = WestwoodParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct WestwoodSpec {
-    /// The weight of the previous rate in the rate after a sample.
+    /// The weight of the previous rate when a sample updates it.
     #[parameter(
         default = 0.9,
         min = 0.0,
@@ -77,7 +78,7 @@ pub struct Westwood {
     arithmetic: Arithmetic,
     /// Does a loss halve the window, as in Linux?
     halves: bool,
-    /// Is the window halved, and not yet replaced by the path's capacity?
+    /// Is the window halved, and the path's capacity not yet its replacement?
     is_halved: bool,
 }
 
@@ -121,18 +122,19 @@ impl Westwood {
             return;
         }
         let sample = self.acked / passed_s;
-        // Equation (1); the first sample is the rate.
+        // Equation (1); the first sample becomes the rate.
         let memory = if self.rate > 0.0 { self.memory } else { 0.0 };
         self.rate = memory * self.rate + (1.0 - memory) * sample;
         (self.began, self.acked) = (acked.now, 0.0);
     }
 
-    /// BWE times RTTmin, and at least two segments; half of the window before either is known.
+    /// BWE times RTTmin, and at least two segments. Half of the window until both factors are
+    /// known.
     fn carried(&self, congested: &Congested) -> f64 {
         self.known().unwrap_or_else(|| self.half(congested))
     }
 
-    /// BWE times RTTmin, and at least two segments; `None` before either is known.
+    /// BWE times RTTmin, and at least two segments; `None` until both factors are known.
     fn known(&self) -> Option<f64> {
         let is_known = self.rate > 0.0 && self.least_s.is_finite();
         is_known.then(|| self.arithmetic.counted(self.rate * self.least_s).max(LOWEST_THRESHOLD))
@@ -142,7 +144,7 @@ impl Westwood {
         self.arithmetic.counted(half(congested)).max(LOWEST_THRESHOLD)
     }
 
-    /// The first acknowledgement that may open the window again: the reduction is over.
+    /// The reduction is over: this is the first acknowledgement that may open the window again.
     fn reduction_ended(&mut self, acked: &Acked) {
         self.is_halved = false;
         if let Some(carried) = self.known() {
@@ -172,7 +174,8 @@ impl Control for Westwood {
         }
     }
 
-    /// Section 2 of 2001: the threshold is the path's capacity, which also limits the window.
+    /// Mascolo and others 2001, section 2: the path's capacity becomes the threshold, and limits
+    /// the window.
     fn lost(&mut self, congested: &Congested) {
         self.threshold = if self.halves { self.half(congested) } else { self.carried(congested) };
         self.window = self.window.min(self.threshold);
@@ -211,8 +214,8 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{congested, one_acked};
 
-    /// Acknowledgements of `per_ms` segments in each of `ms` milliseconds from `from_ms` on, 40 ms
-    /// plus `queue_ms` after they were sent.
+    /// Acknowledges `per_ms` segments in each of `ms` milliseconds from `from_ms` on, 40 ms plus
+    /// `queue_ms` after they were sent.
     fn acknowledge(westwood: &mut Westwood, from_ms: u64, ms: u64, per_ms: u32, queue_ms: u64) {
         for at in from_ms..from_ms + ms {
             westwood.acked(&Acked {
@@ -258,7 +261,7 @@ mod tests {
         acknowledge(&mut westwood, 0, 2000, 2, 0);
         westwood.lost(&congested(101.0));
         assert_eq!((westwood.window(), westwood.threshold()), (50.0, 50.0));
-        // A round trip of repair, at half the rate: one sample of a tenth.
+        // The repair is a round trip at half the rate: one sample, with a weight of a tenth.
         westwood.acked(&Acked {
             now: Time::ZERO + Duration::from_ms(2060),
             newly: 60,

@@ -1,4 +1,4 @@
-//! How often and how a sender found losses. The counts do not affect sending.
+//! Counts of a sender's losses, by how it found them. The counts do not affect sending.
 
 use super::{Phase, Reaction, Sender};
 use std::ops::Add;
@@ -6,11 +6,11 @@ use std::ops::Add;
 /// Counts of losses, by how the sender found them.
 ///
 /// Losses are counted by episodes. An episode begins when a loss is detected, and ends when
-/// everything sent by then is acknowledged. A repair by duplicates and the timeout that ends it are
-/// one episode. A timeout and the further ones during its back-off are also one.
+/// everything sent by then is acknowledged. A repair after duplicates and the timeout that ends it
+/// are one episode. A timeout and the further timeouts during its back-off are also one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LossCounts {
-    /// How often the retransmission timer ran out, including for a SYN, which is in no episode.
+    /// Expiries of the retransmission timer, including for a SYN, which is in no episode.
     pub timeouts: u32,
     /// Episodes that began with duplicates, or with SACK blocks, and had no timeout.
     pub repaired: u32,
@@ -38,29 +38,30 @@ impl Add for LossCounts {
 }
 
 impl Sender {
-    /// How it found its losses, since its creation or since
+    /// The counts of losses since the sender's creation or since
     /// [`forget_loss_counts`](Sender::forget_loss_counts).
     pub fn loss_counts(&self) -> LossCounts {
         self.counts
     }
 
-    /// The same sender, adding to `counts` of the connection that it replaces.
+    /// This sender, adding to `counts` of the connection that it replaces.
     pub fn counting_from(self, counts: LossCounts) -> Self {
         Sender { counts, ..self }
     }
 
-    /// Counts from zero. An episode in progress counts from its next timeout, if that is its first.
+    /// Resets the counts. An episode in progress is counted at its next timeout, if that is its
+    /// first.
     pub fn forget_loss_counts(&mut self) {
         self.counts = LossCounts::default();
     }
 
-    /// Counts the beginning of a repair after duplicates, or SACK blocks, have found a loss. Within
+    /// Counts the beginning of a repair, when duplicates or SACK blocks have found a loss. Within
     /// an episode no further repair is counted, unless a mark was echoed in it.
     pub(super) fn count_repair(&mut self) {
         self.counts.repaired += 1;
     }
 
-    /// The retransmission timer has run out, and has not yet changed anything.
+    /// Counts a timeout, before it changes anything else.
     pub(super) fn count_timeout(&mut self) {
         self.counts.timeouts += 1;
         if matches!(self.phase, Phase::SynSent { .. }) {

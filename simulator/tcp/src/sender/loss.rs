@@ -3,9 +3,9 @@
 //! # Source
 //! Tahoe: only fast retransmit (V. Jacobson, SIGCOMM 1988). Reno: RFC 5681, section 3.2. NewReno:
 //! RFC 6582. Choices that the RFCs leave open follow ns-2's agents of these names. The window after
-//! recovery is half of that before, unrounded. NewReno's timer restarts only on the first partial
-//! acknowledgement ("impatient"), and no partial acknowledgement measures a round trip. Duplicates
-//! after a timeout repair nothing (ns-2's `bugFix_`).
+//! recovery is half of the window before, unrounded. NewReno's timer restarts only on the first
+//! partial acknowledgement ("impatient"), and no partial acknowledgement measures a round trip.
+//! Duplicates after a timeout repair nothing (ns-2's `bugFix_`).
 
 use super::{DUPLICATES, Output, Phase, Reaction, Sender};
 use crate::config::Recovery;
@@ -42,8 +42,8 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // The repaired segment has just arrived. The others arrived earlier, while the window
-            // was not allowed to grow.
+            // Only the repaired segment has just arrived. The others arrived earlier, while the
+            // window was not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }
@@ -69,8 +69,8 @@ impl Sender {
         }
     }
 
-    /// A segment that a partial acknowledgement covers may have waited behind a hole. It ends a
-    /// back-off, but measures nothing.
+    /// Stops timing a segment that a partial acknowledgement covers: it may have waited behind a
+    /// hole, so it ends a back-off but measures nothing.
     fn forget_timed(&mut self, acked_to: u64) {
         if !self.has_journal && self.timed_seq < acked_to {
             self.timed_seq = super::NONE;
@@ -79,9 +79,9 @@ impl Sender {
     }
 
     /// Handles a partial acknowledgement: the next hole is also lost. The amount acknowledged,
-    /// minus one for the retransmission, is subtracted from the inflation first, and what
-    /// remains from the window. The timer restarts only on the first partial acknowledgement
-    /// (the "impatient" variant of RFC 6582).
+    /// minus one for the retransmission, is subtracted from the inflation first, and the remainder
+    /// from the window. The timer restarts only on the first partial acknowledgement (the
+    /// "impatient" variant of RFC 6582).
     fn on_partial_ack(&mut self, newly: u64, seen_partial: bool, now: Time, out: &mut impl Output) {
         let newly = u32::try_from(newly).unwrap_or(u32::MAX);
         if self.inflation > newly {
@@ -113,16 +113,16 @@ impl Sender {
     }
 
     /// Would a loss now belong to a later window than the one last repaired? The acknowledgement
-    /// must cover *more* than everything sent by then (RFC 6582, section 3.2): duplicates for the
-    /// next segment may stem from going back N. With a scoreboard, which distinguishes those,
-    /// covering everything sent by then is enough (RFC 6675, sections 5 and 5.1).
+    /// must cover *more* than everything sent by that repair (RFC 6582, section 3.2): duplicates
+    /// for the next segment may stem from going back N. A scoreboard distinguishes such duplicates,
+    /// so covering everything sent by the repair is enough (RFC 6675, sections 5 and 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
         let is_distinguished = self.has_board && !self.config.quirks.sack_counts_acks;
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)
     }
 
     /// May duplicates cause a retransmission? They may not if they stem from an earlier
-    /// retransmission. A window reduced only by a mark has not been repaired.
+    /// retransmission. They may if only a mark reduced the window, because nothing was repaired.
     pub(super) fn may_repair(&self) -> bool {
         self.is_new_loss() || self.reaction == Reaction::Mark
     }
@@ -130,7 +130,7 @@ impl Sender {
     fn on_loss(&mut self, now: Time, out: &mut impl Output) {
         let is_tahoe = self.config.recovery == Recovery::Tahoe;
         self.count_repair();
-        // A window reduced by a mark is not reduced again for a loss in it (RFC 3168, section
+        // A loss in a window already reduced by a mark does not reduce it again (RFC 3168, section
         // 6.1.2).
         if self.is_new_loss() || self.reaction != Reaction::Mark {
             let congested = self.congested(now);

@@ -66,7 +66,7 @@ pub struct Sender {
     phase: Phase,
     timer: Timer,
     ecn: Ecn, // of new data
-    /// Options fixed at creation, then flags of its current state.
+    /// Options fixed at creation; flags of the sender's current state follow.
     has_board: bool,
     is_timely: bool,
     has_journal: bool,
@@ -89,7 +89,7 @@ pub struct Sender {
     journal: Option<Box<Journal>>,
 }
 
-// With millions of connections, memory accesses take most of the time, so rarely used parts are
+// With millions of connections, memory accesses take most of the time, so rarely used fields are
 // boxed.
 const _: () = assert!(size_of::<Sender>() <= 208);
 
@@ -101,7 +101,8 @@ enum Phase {
         is_timed: bool,
     },
     Open,
-    /// NewReno: has a partial acknowledgement been received? SACK: has the rescue been sent?
+    /// Fast recovery. NewReno: has a partial acknowledgement been received? SACK: has the rescue
+    /// been sent?
     Recovery {
         has_acted: bool,
     },
@@ -113,13 +114,13 @@ enum Phase {
     },
 }
 
-/// The purpose of the only timer. All purposes but the first are for RACK-TLP.
+/// The purpose of the only timer. All purposes except retransmission are for RACK-TLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Timer {
     Retransmission,
-    /// Overtaken segments are lost.
+    /// Declaring overtaken segments lost.
     Reordering,
-    /// No segment follows the last, so a probe will.
+    /// Probing the tail, because no segment follows the last.
     Tail,
 }
 
@@ -200,8 +201,8 @@ impl Sender {
         }
     }
 
-    /// Gives `segments` more segments to send. After a pause longer than the retransmission
-    /// timeout, the restart window applies.
+    /// Adds `segments` to send. After a pause longer than the retransmission timeout, the restart
+    /// window applies.
     pub fn write(&mut self, segments: u64, now: Time, out: &mut impl Output) {
         self.end = self.end.saturating_add(segments);
         if matches!(self.phase, Phase::Closed | Phase::SynSent { .. }) {
@@ -222,7 +223,7 @@ impl Sender {
         self.end = self.end.min(self.highest);
     }
 
-    /// Has everything written been acknowledged? Never with unlimited data.
+    /// Has everything written been acknowledged? Never true with unlimited data.
     pub fn is_finished(&self) -> bool {
         self.unacked == self.end
     }
@@ -245,7 +246,7 @@ impl Sender {
         &self.config
     }
 
-    /// Has it been started?
+    /// Has it started?
     #[inline]
     pub fn has_started(&self) -> bool {
         self.phase != Phase::Closed
@@ -261,7 +262,7 @@ impl Sender {
         self.control.threshold()
     }
 
-    /// The smoothed round-trip time, once measured.
+    /// The estimator of the round-trip time.
     pub fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
@@ -284,7 +285,8 @@ impl Sender {
             Phase::SynSent { is_timed } => return self.opened(is_timed, ack.echo, now, out),
             Phase::Open | Phase::Recovery { .. } | Phase::Lost { .. } => {}
         }
-        // A duplicate SYN-ACK, an ACK that a newer one has overtaken, or an ACK of data never sent.
+        // The ACK is a duplicate SYN-ACK, was overtaken by a newer ACK, or acknowledges data never
+        // sent.
         if ack.is_for_syn || ack.next < self.unacked || ack.next > self.highest {
             return;
         }
@@ -312,7 +314,7 @@ impl Sender {
         if self.retransmit_at <= now {
             let room_from = out.room_from();
             if room_from > now && self.timer != Timer::Reordering {
-                // As in Linux, a segment without room in the host's own queue is not retransmitted.
+                // As in Linux, a segment is not retransmitted without room in the host's own queue.
                 self.retransmit_at = room_from;
                 return;
             }
@@ -371,13 +373,13 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// When the running timer was armed, which is when the SYN was sent.
+    /// When the running timer was armed; for a SYN, this is when it was sent.
     fn armed_at(&self) -> Time {
         self.retransmit_at.saturating_sub(self.rtt.timeout(&self.config))
     }
 
     /// Handles the answer to the SYN of the epoch `echo`. With RACK-TLP each retransmitted SYN is
-    /// timed, as with timestamps; the epoch distinguishes the last SYN from the one before.
+    /// timed, as with timestamps; the epoch distinguishes the last SYN from the previous one.
     fn opened(&mut self, is_timed: bool, echo: bool, now: Time, out: &mut impl Output) {
         if self.is_timely && !is_timed && echo == self.epoch {
             self.timed_at = self.armed_at();
@@ -395,7 +397,7 @@ impl Sender {
         self.transmit(now, out);
     }
 
-    /// A mark was echoed: reduces the window, at most once per window of data (RFC 3168,
+    /// Handles the echo of a mark: reduces the window, at most once per window of data (RFC 3168,
     /// section 6.1.2).
     fn on_echo(&mut self, acked_to: u64, now: Time) {
         if self.ecn == Ecn::NotEct || self.counts_marks {
@@ -419,9 +421,9 @@ impl Sender {
         }
     }
 
-    /// A window between one and two cannot be halved, so the next segment waits for a timeout (RFC
-    /// 3168, section 6.1.2). Each later segment that is marked at a window of one doubles the wait,
-    /// as in ns-2.
+    /// Makes the next segment wait for a timeout, because a window between one and two cannot be
+    /// halved (RFC 3168, section 6.1.2). Each later segment that is marked at a window of one
+    /// doubles the wait, as in ns-2.
     fn slow_down(&mut self, in_use: f64, now: Time) {
         self.release_at = now + self.rtt.timeout(&self.config);
         if in_use <= 1.0 {
@@ -430,7 +432,7 @@ impl Sender {
         }
     }
 
-    /// Takes in a round-trip time, which ends a back-off unless marks caused it.
+    /// Records a round-trip time, which ends a back-off unless marks caused it.
     #[inline]
     fn sample(&mut self, rtt: Duration) {
         let before = self.rtt.smoothed();
@@ -444,7 +446,7 @@ impl Sender {
         }
     }
 
-    /// Notes that the window was reduced: segments already in flight carry no news about
+    /// Records that the window was reduced: segments already in flight carry no news about
     /// congestion.
     fn reduced(&mut self, reaction: Reaction) {
         self.reaction = reaction;
@@ -488,8 +490,8 @@ impl Sender {
         left.saturating_sub(u64::from(self.inflation)).min(MAX_IN_FLIGHT) as u32
     }
 
-    /// Reports to the controller that `newly` segments arrived, by `ack`. Reno, which most flows
-    /// use, gets only the data that it needs.
+    /// Reports to the controller that `ack` newly acknowledges `newly` segments. Reno, which most
+    /// flows use, gets only the data that it needs.
     #[inline]
     fn report_acked(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         let is_window_used = !self.is_starved || self.config.quirks.grows_unused;
@@ -528,15 +530,15 @@ impl Sender {
         });
     }
 
-    /// Measures round-trip times: of one segment at a time, or of each. Retransmissions are not
-    /// measured (Karn).
+    /// Measures the round-trip time of one segment at a time, or of each segment. Retransmissions
+    /// are not measured (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
         self.measure_by(acked_to, false, now)
     }
 
-    /// As [`measure`](Sender::measure). `is_from_before` means that the echoed segment was sent
-    /// before any retransmission in flight.
+    /// Measures as [`measure`](Sender::measure) does. `is_from_before` means that the echoed
+    /// segment was sent before any retransmission in flight.
     #[inline]
     fn measure_by(&mut self, acked_to: u64, is_from_before: bool, now: Time) -> Measures {
         if self.has_journal
@@ -575,7 +577,7 @@ impl Sender {
         self.retransmit_at = now + self.rtt.timeout(&self.config);
     }
 
-    /// New data was acknowledged: restarts the timer, or stops it when nothing is outstanding.
+    /// Restarts the timer when new data was acknowledged, or stops it when nothing is outstanding.
     #[inline]
     fn rearm(&mut self, now: Time) {
         if self.highest > self.unacked {

@@ -1,5 +1,5 @@
-//! Decides what may be sent now: the window, limited transmit (RFC 3042), pacing, and the host's
-//! queue.
+//! Decides which segments may be sent now: the window, limited transmit (RFC 3042), pacing, and the
+//! host's queue.
 
 use super::{NONE, Output, Phase, Sender};
 use crate::congestion::Control;
@@ -44,7 +44,6 @@ impl Sender {
         (self.unacked + self.window_limit().min(1e18) as u64).min(self.end)
     }
 
-    /// Sends at most `most` segments of the window.
     #[inline]
     pub(super) fn send_window(&mut self, most: u64, now: Time, out: &mut impl Output) {
         let window_end = self.window_end();
@@ -58,8 +57,8 @@ impl Sender {
         self.note_starved(window_end);
     }
 
-    /// Records whether the application has written less than the window allows, which ends before
-    /// `window_end`.
+    /// Records whether the application has written less than the window allows; the window ends
+    /// before `window_end`.
     #[inline]
     pub(super) fn note_starved(&mut self, window_end: u64) {
         self.is_starved = self.next == self.end && self.next < window_end;
@@ -76,7 +75,7 @@ impl Sender {
         }
     }
 
-    /// Limited transmit: one new segment per early duplicate, at most two beyond the window
+    /// Limited transmit: sends one new segment per early duplicate, at most two beyond the window
     /// (RFC 3042).
     pub(super) fn send_one_beyond(&mut self, now: Time, out: &mut impl Output) {
         let beyond = self.window_end() + u64::from(self.duplicates);
@@ -129,8 +128,8 @@ impl Sender {
         Segment { seq, is_syn: false, is_retransmission: true, ecn, cwr: false, epoch: self.epoch }
     }
 
-    /// May a segment leave now? If so, and it is paced, the next one may follow a gap later. As in
-    /// Linux, a window that the host's queue leaves unused does not grow.
+    /// May a segment leave now? If it may, and the flow is paced, the next segment leaves a gap
+    /// later. As in Linux, a window that the host's queue leaves unused does not grow.
     #[inline]
     pub(super) fn may_leave(&mut self, now: Time, out: &impl Output) -> bool {
         if self.has_host {
@@ -157,14 +156,13 @@ impl Sender {
         self.release_at = now + Duration::from_ns(gap.ns() - late.min(gap.ns() / 2));
     }
 
-    /// Is a loss being repaired by fast recovery?
     pub(super) fn is_in_recovery(&self) -> bool {
         matches!(self.phase, Phase::Recovery { .. })
     }
 }
 
-/// No pace is slower than a segment in this many seconds: the retransmission timer would expire
-/// first.
+/// The maximum gap between paced segments, in seconds; in a longer gap the retransmission timer
+/// would expire.
 const MAX_GAP_S: f64 = 60.0;
 
 fn no_zero(most: u32) -> u64 {

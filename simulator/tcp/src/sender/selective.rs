@@ -5,12 +5,12 @@
 //! segments are sent first, then new data, while the window exceeds the number in flight.
 //!
 //! # Where we differ
-//! The quirk `sack_counts_acks` behaves as ns-2's Sack1. The number in flight is counted. The count
-//! starts at the third duplicate, from the outstanding segments minus three. Each acknowledgement
-//! subtracts one, a partial one two. Every segment missing below the highest arrived is
-//! retransmitted at once, and only once. The acknowledgement that ends recovery does not open the
-//! window. A timeout forgets the scoreboard and goes back N, and duplicates are then ignored until
-//! new data is acknowledged.
+//! With the quirk `sack_counts_acks`, recovery behaves as ns-2's Sack1: the number in flight is
+//! counted. The count starts at the third duplicate, from the outstanding segments minus three.
+//! Each acknowledgement subtracts one, a partial one two. Every segment missing below the highest
+//! arrived is retransmitted at once, and only once. The acknowledgement that ends recovery does not
+//! open the window. A timeout forgets the scoreboard and goes back N, and duplicates are then
+//! ignored until new data is acknowledged.
 
 use super::{DUPLICATES, NONE, Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -70,8 +70,8 @@ impl Sender {
         }
     }
 
-    /// Sends lost segments, then new ones, while the window has room for more in flight (RFC 6675,
-    /// section 5, step C).
+    /// Sends lost segments, then new segments, while the window has room for more in flight (RFC
+    /// 6675, section 5, step C).
     pub(super) fn send_by_board(&mut self, now: Time, out: &mut impl Output) {
         self.send_in_room(now, out);
         if self.is_timely {
@@ -115,8 +115,8 @@ impl Sender {
         if let Some(seq) = board.next_doubtful() {
             return Some(seq);
         }
-        // The rescue: retransmits the last segment, in case it is lost and no segment above it will
-        // reveal that.
+        // The rescue retransmits the last segment: if it is lost, no later segment will reveal the
+        // loss.
         let last = self.highest - 1;
         let is_useful = !*has_acted && !board.is_sacked(last) && !board.is_repeated(last);
         *has_acted = true;
@@ -139,7 +139,7 @@ impl Sender {
         }
     }
 
-    /// Updates the scoreboard and the journal. Returns how many segments have newly arrived, and
+    /// Updates the scoreboard and the journal. Returns the number of newly arrived segments, and
     /// the resulting measurements.
     pub(super) fn take_in(&mut self, ack: &Ack, now: Time) -> (u64, Measures) {
         let Some(board) = &mut self.board else { return (0, Measures::default()) };
@@ -158,14 +158,13 @@ impl Sender {
         (newly, self.measure_by(ack.next, is_from_before, now))
     }
 
-    /// Is the first unacknowledged segment lost, by the scoreboard or by duplicates?
     fn is_first_lost(&self) -> bool {
         let by_board = self.board.as_ref().is_some_and(|board| board.is_lost(self.unacked));
         by_board || self.duplicates >= DUPLICATES
     }
 
     /// Was the first unacknowledged segment retransmitted, and may it still arrive? A repair also
-    /// sends losses that it finds beyond its own end.
+    /// retransmits losses that it finds beyond the repair's end.
     fn is_first_on_its_way(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }
@@ -197,10 +196,10 @@ impl Sender {
     }
 }
 
-/// A cut spread over a round trip.
+/// Cuts spread over a round trip.
 impl Sender {
-    /// If the controller has cut the window below `before`, later transmissions approach the new
-    /// one gradually.
+    /// Spreads a cut: if the controller has cut the window below `before`, later transmissions
+    /// approach the new window gradually.
     pub(super) fn spread_cut(&mut self, before: f64) {
         let (target, window_limit) = (self.control.window(), self.window_limit());
         let has_pipe = !self.counts_acks();
@@ -247,7 +246,7 @@ impl Sender {
     }
 }
 
-/// As in ns-2's Sack1.
+/// The quirk `sack_counts_acks`: ns-2's Sack1.
 impl Sender {
     fn on_counted(&mut self, ack: Ack, now: Time, out: &mut impl Output) {
         let in_flight = self.in_flight();
@@ -279,7 +278,7 @@ impl Sender {
         self.send_by_count(now, out);
     }
 
-    /// The acknowledgement that ends recovery does not open the window.
+    /// Ends recovery, without opening the window for the acknowledgement.
     fn counted_recovery_ends(&mut self, ack: Ack, before: u64, now: Time) {
         self.phase = Phase::Open;
         self.recover = 0; // any later loss is a new one

@@ -211,8 +211,8 @@ fn timeouts_of_an_opening_are_no_episode_and_counts_restart_on_request() {
 
 #[test]
 fn duplicates_that_going_back_caused_retransmit_nothing() {
-    // Segments 0, 1, 4 and 10 of 0..40 are lost, and every acknowledgement; a timeout goes back
-    // to 0.
+    // Segments 0, 1, 4 and 10 of 0..40 are lost, and every acknowledgement. A timeout goes back to
+    // 0.
     let (mut sender, mut sent) = open(40);
     let due = sender.deadline().expect("outstanding");
     sender.on_timeout(due, &mut sent);
@@ -220,7 +220,7 @@ fn duplicates_that_going_back_caused_retransmit_nothing() {
     for seq in (0..40).filter(|seq| ![0, 1, 4, 10].contains(seq)) {
         receiver.on_segment(Segment::data(seq), Time::ZERO).expect("at once");
     }
-    // Everything now arrives at once, in order: lost segments are sent again, and segments that had
+    // Everything now arrives at once, in order. Lost segments are sent again, and segments that had
     // arrived come twice.
     let mut flight = sent.taken();
     while sender.unacked < 40 {
@@ -278,8 +278,8 @@ fn the_receiver_window_is_never_overrun() {
 
 #[test]
 fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
-    // Segment 0 is lost, and also the first segment sent after its repair began, with which the
-    // repair ends.
+    // Segment 0 is lost. So is the first segment sent after its repair began, which is therefore
+    // missing when the repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     let mut receiver = Receiver::new(&config);
@@ -310,8 +310,8 @@ fn losing_the_first_segment_sent_in_a_repair_is_a_new_loss() {
 
 #[test]
 fn a_hole_filled_by_the_previous_repair_is_not_filled_twice() {
-    // Segment 0 of 0..16 is lost, and also two segments sent during its repair. The loss of the
-    // second is detected, and the segment retransmitted, before the first repair ends.
+    // Segment 0 of 0..16 is lost, and two segments sent during its repair. The loss of the second
+    // is detected, and the segment retransmitted, before the first repair ends.
     let (recovery, control) = (Recovery::Sack, ControlConfig::Reno);
     let config = Config { delayed_ack: None, recovery, control, ..Config::new(Profile::Modern, 512) };
     for lost in [[17, 18], [16, 18], [16, 17], [18, 20]] {
@@ -408,7 +408,7 @@ fn everything_arrives_over_any_lossy_path() {
 #[test]
 fn a_million_flows_fit_into_memory() {
     use crate::congestion::Reno;
-    // The size of sender and receiver without SACK, and nothing more while no segment is lost.
+    // The size of sender and receiver without SACK; SACK adds nothing while no segment is lost.
     assert!(
         size_of::<Sender>() + size_of::<Receiver>() <= 304,
         "{} {}",
@@ -419,8 +419,8 @@ fn a_million_flows_fit_into_memory() {
     assert!(size_of::<Scoreboard>() <= 384 && size_of::<Journal>() <= 152);
 }
 
-/// A sender with RACK-TLP and ECN whose first ten segments, except the first, arrive at 30 ms, so a
-/// repair is in progress.
+/// A sender with RACK-TLP and ECN in a repair: of its first ten segments, all but the first arrive
+/// at 30 ms.
 fn repairing(out: &mut impl Output) -> Sender {
     let config = Config {
         delayed_ack: None,
@@ -500,7 +500,8 @@ fn an_original_that_was_sent_after_the_retransmission_undoes_no_repair() {
 
 #[test]
 fn a_timeout_is_tested_only_outside_repairs_and_reduces_once_per_segment() {
-    // Four timeouts: during a repair, without one, again without an acknowledgement, and after one.
+    // Four timeouts: during a repair, without a repair, again without an acknowledgement, and after
+    // an acknowledgement.
     let config = Config { control: ControlConfig::Reno, ..Config::new(Profile::Modern, 1448) };
     let phase = |is_testing| Phase::Lost { is_testing, has_moved: false };
     let mut sent = Sent::default();
@@ -524,7 +525,7 @@ fn a_timeout_is_tested_only_outside_repairs_and_reduces_once_per_segment() {
 
 #[test]
 fn the_answered_syn_is_timed_even_if_retransmitted() {
-    // Sent at 0, 1 and 3 s. The second is also answered after the third was sent.
+    // The SYNs are sent at 0, 1 and 3 s. The second is also answered after the third was sent.
     for (syns, answer, at_ms, rtt_ms) in
         [(2, 2, 1_060, 60), (3, 3, 3_060, 60), (2, 1, 1_060, 1_060), (3, 2, 3_060, 2_060)]
     {

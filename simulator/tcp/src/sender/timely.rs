@@ -3,9 +3,9 @@
 //! # Source
 //! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
 //! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK). If
-//! the RFCs leave a choice, this file follows Linux: the order of an acknowledgement's effects, the
-//! arrivals that show reordering, and an undo that restores the larger of the windows before and
-//! now.
+//! the RFCs leave a choice, this file follows Linux. This concerns the order of an
+//! acknowledgement's effects, the arrivals that show reordering, and an undo, which restores the
+//! larger of the windows before and now.
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -15,14 +15,13 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::Ack;
 use fairwire_core::{Duration, Ecn, Time};
 
-/// Reordering up to this degree does not let the window grow for out-of-order arrivals; Linux's
+/// The degree of reordering up to which out-of-order arrivals do not grow the window; Linux's
 /// `tcp_reordering`.
 const USUAL_DEGREE: u64 = 3;
 
-/// The segments sent in answer to an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
-    /// Lost segments, then new ones.
+    /// Lost segments, then new segments.
     Usual,
     /// New segments, if any.
     NewFirst,
@@ -30,23 +29,21 @@ enum Answer {
 
 /// The content of an acknowledgement, in addition to its numbers.
 struct AckNews {
-    /// The first unacknowledged segment before it.
+    /// The first unacknowledged segment before the acknowledgement.
     before: u64,
-    /// The end of the out-of-order arrivals before it.
+    /// The end of the out-of-order arrivals before the acknowledgement.
     forward: u64,
     is_new: bool,
-    /// The segment sent last among those that arrived, and whether it was sent twice.
+    /// The last segment sent among those that arrived, and whether it was sent twice.
     latest: Option<(Latest, bool)>,
-    /// Did an original fill the first hole (RFC 3522)? It did if its echo is older than the first
-    /// retransmission since the reduction, or if there was none.
+    /// Did an original fill the first hole (RFC 3522)? It did if the echo is older than the first
+    /// retransmission since the reduction, or if there was no retransmission.
     is_original_first: bool,
     /// Did a segment arrive that was sent once, before the last reduction (RFC 5682)?
     has_original: bool,
-    /// Did data arrive out of order?
     is_selective: bool,
-    /// The segment reported as a duplicate arrival.
     duplicate: Option<u64>,
-    /// Is that segment known to have been sent twice?
+    /// Is the duplicate segment known to have been sent twice?
     was_repeated: bool,
 }
 
@@ -117,8 +114,8 @@ impl Sender {
         }
     }
 
-    /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the first arrival that
-    /// was sent once.
+    /// RACK_update, steps 2 and 3, and DSACK reports (step 4). `lowest` is the first arrived
+    /// segment that was sent only once.
     fn note_order(&mut self, report: &AckNews, lowest: Option<u64>, now: Time) {
         let highest = self.highest;
         let (Some(board), Some(journal)) = (&mut self.board, &self.journal) else { return };
@@ -134,8 +131,8 @@ impl Sender {
         }
     }
 
-    /// Grows the window for in-order arrivals, and for out-of-order ones if they are usual on this
-    /// path.
+    /// Grows the window for in-order arrivals. Out-of-order arrivals also grow it if they are usual
+    /// on this path.
     fn take_growth(&mut self, ack: &Ack, newly: u64, in_flight: u32, measures: Measures, now: Time) {
         if newly == 0 {
             return;
@@ -165,7 +162,7 @@ impl Sender {
                 self.control.recovered(now);
             }
             Phase::Recovery { .. } if report.is_new && report.is_original_first && self.may_undo_once() => {
-                // A late segment filled the hole (RFC 4015).
+                // A late segment, not a retransmission, filled the hole (RFC 4015).
                 let forward = report.forward.max(self.sacked_below());
                 if let Some(rack) = self.rack()
                     && forward > report.before
@@ -192,7 +189,7 @@ impl Sender {
         Answer::Usual
     }
 
-    /// F-RTO with SACK (RFC 5682, section 3.1), after Eifel, which is more certain.
+    /// F-RTO with SACK (RFC 5682, section 3.1). Eifel is tried first, because it is more certain.
     fn on_ack_after_timeout(&mut self, report: &AckNews, is_testing: bool, is_over: bool) -> Answer {
         let is_late = report.is_original_first || self.is_explained();
         let is_spurious = is_testing && report.has_original;
@@ -222,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// Everything that was sent before a loss was detected has arrived.
+    /// Ends a recovery: everything that was sent before a loss was detected has arrived.
     fn end_recovery(&mut self, report: &AckNews) {
         if self.may_undo_once() && (report.is_original_first || self.is_explained()) {
             return self.undo(false);
@@ -233,27 +230,28 @@ impl Sender {
         self.phase = Phase::Open;
     }
 
-    /// Notes that the window was reduced: the next new segment reports it, whatever the reason (RFC
-    /// 3168, section 6.1.2). Otherwise the echo of an earlier mark would reduce it again.
+    /// Records that the next new segment must report a reduced window, whatever the reason (RFC
+    /// 3168, section 6.1.2). Otherwise the echo of an earlier mark would reduce the window again.
     pub(super) fn owe_cwr(&mut self) {
         self.owes_cwr |= self.ecn != Ecn::NotEct && !self.counts_marks;
     }
 
-    /// The window was reduced for a mark: no earlier reduction is undone any more.
+    /// Forgets earlier reductions when the window was reduced for a mark: they are no longer
+    /// undone.
     pub(super) fn forget_undo(&mut self) {
         if let Some(rack) = self.rack() {
             rack.undo = None;
         }
     }
 
-    /// A mark was echoed: the reduction stays.
+    /// Keeps the last reduction, because a mark was echoed.
     pub(super) fn keep_reduction(&mut self) {
         if let Some(undo) = self.rack().and_then(|rack| rack.undo.as_mut()) {
             undo.before = None;
         }
     }
 
-    /// Is the echoed segment from before the first retransmission since the last reduction?
+    /// Was the echoed segment sent before the first retransmission since the last reduction?
     pub(super) fn is_from_before(&self, echo: bool) -> bool {
         echo != self.epoch || self.board.as_ref().is_some_and(|board| board.rack.begins_epoch)
     }
@@ -266,8 +264,8 @@ impl Sender {
         self.board.as_ref().is_some_and(|board| board.rack.is_explained())
     }
 
-    /// Undoes the last reduction, which was made without a loss. `forgets`: segments considered
-    /// lost are in flight after all.
+    /// Undoes the last reduction, which was made without a loss. With `forgets`, segments
+    /// considered lost count as in flight.
     fn undo(&mut self, forgets: bool) {
         let Some(board) = &mut self.board else { return };
         if forgets {
@@ -311,7 +309,7 @@ impl Sender {
         begins
     }
 
-    /// Prepares for a reduction. It may be undone unless a mark caused it (`is_marked`).
+    /// Prepares for a reduction, which may be undone unless a mark caused it (`is_marked`).
     pub(super) fn note_reduction(&mut self, is_marked: bool) {
         let (window, threshold) = (self.control.window(), self.control.threshold());
         let before = (!is_marked).then_some([window, threshold.max(0.75 * window)]); // as in Linux
@@ -329,7 +327,6 @@ impl Sender {
         self.board.as_deref().is_some_and(|board| board.is_lost(first) && !board.is_repeated(first))
     }
 
-    /// Sends new data while the window has room. Returns whether any was sent.
     fn send_new(&mut self, now: Time, out: &mut impl Output) -> bool {
         let end = self.sendable_end();
         let highest = self.highest;
@@ -344,9 +341,9 @@ impl Sender {
     }
 }
 
-/// Timers: one at a time, as in Linux.
+/// The timers, of which one runs at a time, as in Linux.
 impl Sender {
-    /// The retransmission timer has run out (RFC 6298, section 5; RFC 8985, section 6.3).
+    /// Handles the end of the retransmission timer (RFC 6298, section 5; RFC 8985, section 6.3).
     pub(super) fn on_late_silence(&mut self, now: Time, out: &mut impl Output) {
         let is_again = matches!(self.phase, Phase::Lost { has_moved: false, .. });
         let has_moved = matches!(self.phase, Phase::Lost { has_moved: true, .. });
@@ -370,8 +367,8 @@ impl Sender {
         self.owe_cwr();
         self.reduced(Reaction::Timeout);
         self.duplicates = 0;
-        // RFC 5682, section 3.1, step 1: no other repair is in progress, or the timer runs out
-        // again for the same segment.
+        // RFC 5682, section 3.1, step 1: only if no other repair is in progress, or the timer runs
+        // out again for the same segment.
         self.phase = Phase::Lost { is_testing: is_first || is_again, has_moved: false };
         self.arm(now);
         if self.has_lost_first() {
@@ -380,7 +377,7 @@ impl Sender {
         self.send_by_board(now, out);
     }
 
-    /// The time for reordering is over: overdue segments are lost.
+    /// Declares overdue segments lost: the time for reordering is over.
     pub(super) fn on_reordering_over(&mut self, now: Time, out: &mut impl Output) {
         self.arm_from_first(now);
         let losses = self.losses();
@@ -397,7 +394,7 @@ impl Sender {
         self.send_by_board(now, out);
     }
 
-    /// TLP_send_probe (RFC 8985, section 7.3): a new segment, or the last one again.
+    /// TLP_send_probe (RFC 8985, section 7.3): sends a new segment, or the last one again.
     pub(super) fn on_tail_silence(&mut self, now: Time, out: &mut impl Output) {
         let is_new = self.highest < self.sendable_end();
         let seq = if is_new { self.highest } else { self.highest - 1 };
@@ -435,8 +432,8 @@ impl Sender {
         }
     }
 
-    /// After an acknowledgement or new data: schedules the tail probe instead of the retransmission
-    /// timer, if allowed (TLP_calc_PTO, section 7.2).
+    /// Schedules the tail probe instead of the retransmission timer, if allowed (TLP_calc_PTO,
+    /// section 7.2), after an acknowledgement or new data.
     pub(super) fn set_probe(&mut self, now: Time) {
         let may_probe = self.phase == Phase::Open
             && self.timer != Timer::Reordering
@@ -447,21 +444,21 @@ impl Sender {
                 .is_some_and(|board| board.is_all_in_flight() && board.rack.probe.is_none());
         let Some(smoothed) = self.rtt.smoothed().filter(|_| may_probe) else { return };
         let is_single = self.highest - self.unacked == 1;
-        // TLP.max_ack_delay, as in Linux.
+        // For a single segment, the delay includes TLP.max_ack_delay, as in Linux.
         let patience = smoothed + smoothed + if is_single { self.config.min_rto } else { Duration::ZERO };
         let Some((first, last)) = self.journal.as_ref().and_then(|journal| journal.sent_at_ends()) else {
             return;
         };
-        // An acknowledgement restarts the timeout. Linux counts it from the first segment if it
-        // sends now.
+        // An acknowledgement restarts the timeout. In Linux it counts from the first segment if the
+        // sender sends now.
         let from = if last < now { now } else { first };
         let timeout = from + self.rtt.timeout(&self.config);
-        // As in Linux, an expired timeout does not hasten the probe.
+        // As in Linux, an expired timeout does not advance the probe.
         let due = if timeout > now { timeout.min(now + patience) } else { now + patience };
         (self.retransmit_at, self.timer) = (due, Timer::Tail);
     }
 
-    /// Arms the retransmission timer, from when the first unacknowledged segment was sent.
+    /// Arms the retransmission timer, counted from the sending of the first unacknowledged segment.
     fn arm_from_first(&mut self, now: Time) {
         let first = self.journal.as_ref().map_or(now, |journal| journal.last_sent(self.unacked));
         let due = first + self.rtt.timeout(&self.config);
@@ -469,14 +466,13 @@ impl Sender {
     }
 
     /// Did a segment arrive that was sent before the last transmission of the first unacknowledged
-    /// one? If so, the unacknowledged one may still arrive, and is given time.
+    /// segment? If so, the unacknowledged segment may still arrive, and is given time.
     fn shows_progress(&self, latest: Option<(Latest, bool)>) -> bool {
         let first = self.journal.as_deref().map_or(Time::ZERO, |journal| journal.last_sent(self.unacked));
         latest.is_some_and(|(latest, _)| latest.sent < first)
     }
 }
 
-/// Access to this sender's board and journal.
 impl Sender {
     fn rack(&mut self) -> Option<&mut Rack> {
         self.board.as_mut().map(|board| &mut board.rack)

@@ -89,8 +89,8 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
             }
         }
         let alpha = sum / f64::from(count);
-        // A round of about ten segments has one, two or three marks. Its share varies by 0.1, the
-        // average of 16 rounds by 0.02, and the mean over 1600 rounds by a tenth of that.
+        // A round of about ten segments has one, two or three marks. Its marked share varies by
+        // 0.1, the average of 16 rounds by 0.02, and the mean over 1600 rounds by a tenth of that.
         assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
     }
 }
@@ -98,7 +98,7 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
 #[test]
 fn an_echo_is_answered_once_per_window_and_the_answer_stops_it() {
     let config = Config { ecn: EcnMode::Ect0, window: Some(64), ..modern(ControlConfig::Reno) };
-    // Every packet from the 200th to the 229th is marked: within one window, so one reduction.
+    // Packets 200 to 229 are marked; they belong to one window, so there is one reduction.
     let mut path = Path::new(&config, 1000).marking(|n| (200..230).contains(&n));
     path.start();
     let mut reductions = Vec::new();
@@ -152,7 +152,7 @@ fn a_loss_does_not_reduce_a_window_already_reduced_by_a_mark() {
         }
         let again: Vec<u64> =
             path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect();
-        // The receiver's window allows no new segments: SACK's rescue is the last segment (RFC
+        // The receiver's window allows no new segments, so SACK's rescue is the last segment (RFC
         // 6675, section 4, NextSeg 4).
         let expected: &[u64] = if recovery == Recovery::Sack { &[205, 236] } else { &[205] };
         assert_eq!(again, expected, "{recovery:?}");
@@ -169,12 +169,13 @@ fn marks_at_a_window_of_one_delay_segments_by_growing_timeouts() {
     path.start();
     path.run_until(at(300));
     assert!(path.sent.iter().all(|(_, segment)| !segment.is_retransmission));
-    // The first flights, of ten and fewer segments, are marked; from the 18th on the window is 1.
+    // The first flights, of ten segments and fewer, are marked; from the 18th segment on the window
+    // is 1.
     let sent: Vec<f64> = path.sent.iter().map(|(at, _)| at.secs()).collect();
     let gaps: Vec<f64> = sent[16..24].windows(2).map(|pair| pair[1] - pair[0]).collect();
     let held: Vec<f64> = gaps.iter().copied().filter(|&gap| gap > 0.1).collect();
     assert!(held.len() >= 2 && held[0] >= 0.2, "{gaps:?}"); // the minimum timeout
-    // The first mark finds a window of 1 and a fraction, the second a window of 1; each later one
+    // The first mark finds a window above 1 and below 2, the second a window of 1. Each later mark
     // doubles the wait. Each wait includes a round trip.
     let growth: Vec<f64> = held.windows(2).map(|pair| (pair[1] / pair[0]).round()).collect();
     assert_eq!(growth, [1.0, 2.0, 2.0], "{held:?}");
@@ -301,7 +302,8 @@ fn exact_round_trip_times_are_those_of_the_path() {
     let mut path = Path::new(&config, 1000);
     path.start();
     path.run_until(at(5));
-    // Propagation 32 ms; a segment on 100, 10 and 100 Mbit/s; an acknowledgement on the same.
+    // Propagation takes 32 ms. A segment and an acknowledgement each take their transmission times
+    // on 100, 10 and 100 Mbit/s.
     let alone = 0.032 + 2.0 * 44.16e-6 + 441.6e-6 + 2.0 * 3.2e-6 + 32e-6;
     let rtt = path.sender.rtt().smoothed().expect("measured").secs();
     assert!((rtt - alone).abs() < 1.5e-3, "{rtt} against {alone}"); // at most the three others wait before it

@@ -10,7 +10,6 @@ use fairwire_tcp::congestion::{
 };
 use pipe::Pipe;
 
-/// BBR's states until `until_s`, each with its start.
 fn states(pipe: &mut Pipe, bbr: &mut Bbr, until_s: f64) -> Vec<(f64, BbrState)> {
     let mut states = vec![(pipe.now_s, bbr.state())];
     while pipe.now_s < until_s {
@@ -32,13 +31,12 @@ fn bbr_leaves_startup_three_rounds_after_the_rate_stopped_to_grow() {
         let mut known_in = None;
         while bbr.state() == BbrState::Startup {
             pipe.step(&mut bbr);
-            // The remaining rise is less than a quarter.
+            // The rate is known once the remaining rise is less than a quarter.
             if bbr.bottleneck_rate() > rate / 1.25 && known_in.is_none() {
                 known_in = Some(pipe.rounds);
             }
         }
-        // The baseline is taken at the latest when the next round ends; then three rounds without
-        // growth follow.
+        // The baseline is set by the end of the next round; three rounds without growth follow.
         let rounds = pipe.rounds - known_in.expect("the rate is found before startup is left");
         assert!((3..=4).contains(&rounds), "{rate} {propagation_s}: {rounds}");
     }
@@ -52,19 +50,19 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // On the shortest path four segments exceed the product, so RTprop is observed all the
-        // time.
+        // On the shortest path four segments exceed the product, so RTprop is always observed.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
-            // 200 ms, at least a round trip, and until at most four segments are in flight.
+            // ProbeRTT lasts 200 ms, at least a round trip, and until at most four segments are in
+            // flight.
             let longest_s = 0.2 + 4.0 * (propagation_s + 5.0 / rate) + 0.05;
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
-            // RTprop was last observed ten seconds earlier. That was at the latest in the first
-            // cycle, before a phase at 5/4 left a queue of three quanta and one segment. The phase
-            // takes four times as long to build that queue as the link needs to send it.
+            // RTprop was last observed ten seconds earlier, at the latest in the first cycle,
+            // before a phase at 5/4 left a queue of three quanta and one segment. The phase takes
+            // four times as long to build that queue as the link needs to send it.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -92,8 +90,8 @@ fn bbr_fills_a_pipe_to_within_5_percent_with_little_queue() {
             let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
             assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s} {first_phase:?}: {used}");
             assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-            // A phase at 5/4 lasts until a quarter of the product and three quanta are queued. One
-            // more segment is in transmission, and one is from rounding.
+            // A phase at 5/4 lasts until a quarter of the product and three quanta are queued.
+            // Another segment is in transmission, and one is due to rounding.
             let most_s = 0.25 * (propagation_s + 1.0 / rate) + 5.0 / rate;
             assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         }
@@ -135,7 +133,7 @@ fn bbr3_fills_a_pipe_to_within_5_percent_with_little_queue() {
         assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s}: {used}");
         assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
         // A probe lasts three rounds without growth at 5/4, which adds three quarters of the
-        // product; the window allows 2.25 of it and a quantum. The queue is drained at 9/10, and it
+        // product; the window allows 2.25 products and a quantum. BBR drains the queue at 9/10, and
         // cruises most of the time.
         let most_s = 0.5 * propagation_s + 8.0 / rate;
         assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
@@ -153,8 +151,8 @@ fn bbr3_finds_a_path_that_became_slower_or_faster() {
             (Pipe::new(1000.0, 0.05), Bbr3::new(Bbr3Parameters::default(), &Start::of(10)));
         pipe.run_until(5.0, &mut bbr);
         pipe.rate *= factor;
-        // The filter keeps two cycles, plus the one in which the path changed. Each takes three
-        // seconds, a probe of five rounds of 0.2 s, and at most half a second of ProbeRTT.
+        // The filter keeps two cycles, plus the cycle in which the path changed. A cycle takes
+        // three seconds, a probe of five rounds of 0.2 s, and at most half a second of ProbeRTT.
         pipe.run_until(5.0 + 3.0 * 4.5, &mut bbr);
         let found = bbr.bottleneck_rate() / pipe.rate;
         assert!((found - 1.0).abs() < 0.05, "{factor}: {found}");
@@ -177,7 +175,7 @@ fn a_lone_vegas_flow_queues_between_alpha_and_beta_segments() {
                 most = most.max(pipe.queueing_s * rate);
             }
             assert_eq!(vegas.window(), from, "it has settled");
-            // The departing segment is not counted in the queue, and rounding adds half a segment.
+            // The queue does not include the departing segment, and rounding adds half a segment.
             assert!(
                 least > alpha - 1.5 && most < beta + 0.5,
                 "{rate} {propagation_s} {alpha} {beta}: {least} to {most}"
@@ -198,8 +196,8 @@ fn ledbat_holds_its_queueing_delay() {
             pipe.step(&mut ledbat);
             (waited_s, segments) = (waited_s + pipe.queueing_s, segments + 1.0);
         }
-        // The window is used in integers, and one segment is 1 / rate of delay. The filter's
-        // minimum of four adds another.
+        // The window is used in integers, and one segment is a delay of 1 / rate. The filter's
+        // minimum of four samples adds another segment.
         let error_s = (waited_s / segments - target.secs()).abs();
         assert!(error_s < 2.0 / rate, "{rate} {propagation_s}: {error_s}");
     }
@@ -207,8 +205,8 @@ fn ledbat_holds_its_queueing_delay() {
 
 #[test]
 fn dctcp_keeps_the_queue_near_the_marking_threshold_and_the_link_busy() {
-    // Alizadeh and others (2010), section 3.4: no idle link from K > (rate x RTT) / 7 on. Here the
-    // product is 100 segments.
+    // By Alizadeh and others (2010), section 3.4, the link never idles from K > (rate x RTT) / 7
+    // on. Here the product is 100 segments.
     let (mut pipe, mut dctcp) =
         (Pipe::new(10_000.0, 0.01), Dctcp::new(DctcpParameters::default(), &Start::of(10)));
     pipe.mark_at = 20.0;
@@ -220,7 +218,7 @@ fn dctcp_keeps_the_queue_near_the_marking_threshold_and_the_link_busy() {
     }
     let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / pipe.rate;
     assert!(used > 0.995, "{used}");
-    // The queue exceeds K by the growth in a round trip before its marks arrive: a segment per
+    // The queue exceeds K by the growth in a round trip before the marks arrive: a segment per
     // flow, plus one for rounding.
     assert!((20.0..24.0).contains(&(longest_s * pipe.rate)), "{}", longest_s * pipe.rate);
 }
@@ -275,8 +273,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // Equal in the fluid. Integer windows cost the near flow more, since its windows are a fifth: 8
-    // %.
+    // The rates are equal in the fluid model. Integer windows cost the near flow 8 % more, because
+    // its windows are a fifth of the far flow's.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid
@@ -317,7 +315,7 @@ fn all(seed: u64) -> Vec<(&'static str, Box<dyn Control>)> {
     ]
 }
 
-/// Anything that a sender may report, however unlikely.
+/// A random acknowledgement: anything that a sender may report, however unlikely.
 fn acked_at_random(rng: &mut Rng, now: Time, most: f64) -> Acked {
     let newly = if rng.chance(0.01) { 1 + rng.below(5000) } else { 1 + rng.below(4) };
     let rtt = rng

@@ -76,7 +76,7 @@ fn config(rng: &mut Rng, recovery: Recovery, control: &ControlConfig) -> Config 
     }
 }
 
-/// Transfers a few hundred segments over a random path; returns what was sent, and when.
+/// Transfers a few hundred segments over a random path. Returns the sent segments and their times.
 fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let rng = &mut Seed(seed).stream("fuzz");
     let config = Arc::new(config(rng, recovery, control));
@@ -84,8 +84,8 @@ fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let (fates, ack_fates) =
         (RefCell::new(Seed(seed).stream("data")), RefCell::new(Seed(seed).stream("acks")));
     let segments = 1 + u64::from(rng.below(400));
-    // After a loss BBR continues from one more than the number in flight, which the receiver's
-    // window bounds.
+    // After a loss BBR continues from the number in flight, which the receiver's window bounds,
+    // plus one.
     let most = config.window.map_or(1e9, f64::from).max(f64::from(config.initial_window)) + 1.0;
     let mut path = Path::with(Sender::without_data(&config), &config, rng.below(40) as usize)
         .fate(|_, _| nature.fate(nature.loss, &mut fates.borrow_mut()))

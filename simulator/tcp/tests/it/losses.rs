@@ -1,4 +1,4 @@
-//! BBR, version 3, before a short queue and on a path with random losses: complete senders.
+//! BBR, version 3, in complete senders: before a short queue, and on a path with random losses.
 
 use crate::path;
 
@@ -45,11 +45,11 @@ fn where_version_1_keeps_a_short_queue_overflowing_version_3_does_not() {
 
 #[test]
 fn a_path_with_one_percent_loss_is_used_as_the_draft_expects() {
-    // Draft, section 5.3.3.5.3: each round with X % lost lowers the rate by X %, for at most 63
-    // rounds. The mean of 0.99^n over 63 rounds is 0.745.
+    // By the draft, section 5.3.3.5.3, each round with X % lost lowers the rate by X %, for at most
+    // 63 rounds. The mean of 0.99^n over 63 rounds is 0.745.
     let (used, _) = measured(&config(ControlConfig::Bbr3(Bbr3Parameters::default())), 200, 0.01);
     assert!(used > 0.745, "{used}");
-    // Reno's window would be sqrt(3/2 / 0.01) = 12 of 71.
+    // Reno's window would be sqrt(3/2 / 0.01) = 12 of the 71 packets of a round trip.
     let (reno, _) = measured(&config(ControlConfig::Reno), 200, 0.01);
     assert!(reno < 0.25, "{reno}");
 }

@@ -1,4 +1,4 @@
-//! Integration tests of the TCP, in one binary, since each binary would link everything again.
+//! Integration tests of the TCP, in one binary, because each binary links everything again.
 
 mod behaviour;
 mod controllers;

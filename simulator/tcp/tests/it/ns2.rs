@@ -8,10 +8,11 @@ use fairwire_core::{Duration, Seed, Time};
 use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
-/// Ten packets take as long on an access link as one on the queued link, so an arrival may coincide
-/// with the end of a transmission. ns-2's order then depends on the rounding of its floats. A small
-/// buffer drops either packet, which moves the edges of a window: by at most 0.08 % of the 140 000
-/// packets of 80 s, as observed. Without a tie the results are the same bit for bit.
+/// The relative tolerance. Ten packets take as long on an access link as one on the queued link, so
+/// an arrival may coincide with the end of a transmission. ns-2's order then depends on the
+/// rounding of its floats. A small buffer drops either packet, which moves the edges of a window:
+/// by at most 0.08 % of the 140 000 packets of 80 s, as observed. Without such a coincidence the
+/// results are the same bit for bit.
 const TOLERANCE: f64 = 1e-3;
 
 /// Throughput (bit/s), drops and timeouts from 20 s to 100 s.
@@ -27,8 +28,8 @@ fn simulated(recovery: Recovery, buffer: usize, window: Option<u32>) -> (f64, u6
     ((path.delivered - before.0) as f64 * 552.0 * 8.0 / 80.0, path.drops - before.1, timeouts)
 }
 
-/// Every row: buffer, window, throughput and drops in ns-2. Only Reno with several losses in a
-/// window needs its timer.
+/// Compares every row: buffer, window, throughput and drops in ns-2. Only Reno with several losses
+/// in a window needs its timer.
 fn compare(recovery: Recovery, rows: &[(usize, Option<u32>, f64, u64)]) {
     for &(buffer, window, expected_bps, expected_drops) in rows {
         let (bps, drops, timeouts) = simulated(recovery, buffer, window);
@@ -103,9 +104,9 @@ fn sack_has_the_losses_of_ns2() {
     );
 }
 
-/// Returns the number of packets that a NewReno flow sends within 200 s, if the link loses each
-/// with `probability`. For `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`,
-/// the lost numbers are those that `rng` draws here.
+/// The number of packets that a NewReno flow sends within 200 s, if the link loses each with
+/// `probability`. For `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`, the
+/// lost numbers are those that `rng` draws here.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();
@@ -118,8 +119,8 @@ fn sent_under_losses(probability: f64, seed: u64) -> usize {
 
 #[test]
 fn a_flow_under_random_losses_sends_as_many_packets_as_in_ns2() {
-    // Seeds 3, 11 and 12 lose their first SYN. At 25 % the timer backs off to its ceiling
-    // repeatedly.
+    // Seeds 3, 11 and 12 lose their first SYN. At 25 % the timer repeatedly backs off to its
+    // maximum.
     for (probability, seed, in_ns2) in [
         (0.08, 3, 17_701),
         (0.08, 11, 17_574),

@@ -22,7 +22,7 @@ fn again(path: &Path<'_>) -> Vec<u64> {
     path.sent.iter().filter(|(_, s)| s.is_retransmission).map(|(_, s)| s.seq).collect()
 }
 
-/// A transfer of `segments`, all in the first flight and subject to `fate`; ten seconds of it.
+/// Ten seconds of a transfer of `segments`, all in the first flight and subject to `fate`.
 fn transfer<'a>(segments: u32, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Path<'a> {
     let config = Arc::new(Config { initial_window: segments, ..today() });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).fate(fate);
@@ -86,7 +86,8 @@ fn three_losses_at_the_end_are_repaired_after_the_probe() {
 
 #[test]
 fn a_needless_probe_costs_no_window() {
-    // Acknowledgements of the end are late: the probe arrives twice, which DSACK reports.
+    // Acknowledgements of the last segments are late. The probe therefore arrives twice, which
+    // DSACK reports.
     let config = Arc::new(Config { initial_window: 10, ..today() });
     let late = |n| vec![if n > 3 { Duration::from_ms(140) } else { Duration::ZERO }];
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).ack_fate(late);
@@ -99,7 +100,7 @@ fn a_needless_probe_costs_no_window() {
 
 #[test]
 fn data_held_for_two_seconds_is_no_loss_and_keeps_the_window() {
-    // Nothing reaches the queue from 5 s to 7 s; delayed packets come then, in order.
+    // Nothing reaches the queue from 5 s to 7 s; then the delayed packets come, in order.
     let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
     path.start();
     path.run_until(at(5_000));
@@ -174,13 +175,14 @@ fn duplicates_cost_no_throughput() {
     path.run_until(at(20_000));
     let sent_for_drops = again(&path).len() as u64;
     assert!(sent_for_drops <= path.drops, "{sent_for_drops} of {}", path.drops);
-    // Every eleventh packet is a copy.
+    // One packet in eleven is a copy.
     assert!(path.delivered as f64 > 0.95 * 20.0 * 10e6 / (1488.0 * 8.0) * 10.0 / 11.0);
 }
 
 #[test]
 fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
-    // One packet in 200 is late by a round trip, which DSACK or the echo of its original reveals.
+    // One packet in 200 is late by a round trip, which DSACK or the echo of the packet's original
+    // reveals.
     for late_ms in [20, 40, 60] {
         let late = |n: u64, _: &Segment| {
             if n % 200 == 199 { vec![Duration::from_ms(late_ms)] } else { none() }
@@ -190,16 +192,16 @@ fn a_segment_later_than_its_window_is_resent_and_its_cut_is_undone() {
         path.run_until(at(20_000));
         assert_eq!((path.drops, path.sender.loss_counts().timeouts), (0, 0));
         let share = path.delivered as f64 / (20.0 * 10e6 / (1488.0 * 8.0));
-        // Two hundred packets take 238 ms, in which a cut to half lasts at most 70 ms: less than
-        // 0.15.
+        // Two hundred packets take 238 ms, in which a cut to half lasts at most 70 ms. The loss of
+        // throughput is less than 0.15.
         assert!(share > 0.85, "{late_ms} ms: {share}");
     }
 }
 
 #[test]
 fn acknowledgements_that_are_lost_undo_no_reduction_for_a_loss() {
-    // The acknowledgement of a retransmission is lost. The next acknowledgement echoes a
-    // segment that was first sent after the retransmission.
+    // The acknowledgement of a retransmission is lost. The next acknowledgement echoes a segment
+    // that was first sent after the retransmission.
     let delivered = |ack_loss: f64| {
         let (mut rng, mut back) = (Seed(1).stream("data"), Seed(1).stream("acknowledgements"));
         let mut path = Path::new(&today(), 60)

@@ -17,7 +17,7 @@ impl Ceiling {
         Box::new(Ceiling { paid, peak: terms.peak.map(|peak| Box::new(peak.bucket())) })
     }
 
-    /// The time from which it lets the class send.
+    /// The time from which the ceiling lets the class send.
     #[inline]
     pub(super) fn free_at(&self) -> Time {
         let free_at = self.paid.free_at();

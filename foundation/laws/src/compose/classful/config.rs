@@ -24,22 +24,22 @@ pub struct Config {
 /// The terms of service of one class, in addition to those in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// How long it may fall behind its guarantee and still catch up.
+    /// How long the class may fall behind its guarantee and still catch up.
     pub guarantee_burst: Duration,
-    /// How long it may stay under its ceiling and later make up for it.
+    /// How long the class may stay under its ceiling and later make up for the loss.
     pub ceiling_burst: Duration,
-    /// The limit while it makes up for it.
+    /// The limit while the class makes up for time under its ceiling.
     pub peak: Option<Shape>,
     /// Its priority.
     pub priority: u8,
 }
 
-/// A rate, and how long it may fall behind and still catch up.
+/// A rate, and how long a sender may fall behind it and still catch up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The rate.
     pub rate: Rate,
-    /// The burst, as the time in which the rate brings it.
+    /// The burst, as the time that it takes at the rate.
     pub burst: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The leaf of a tree: a label, a discipline, and its part of a pool.
+//! The leaf of a tree: a label, a discipline, and a share of a pool.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -9,7 +9,7 @@ use fairwire_core::{Backlog, Discipline};
 pub struct Contents {
     /// The name of the class in gauges.
     pub label: String,
-    /// Its discipline, in a leaf.
+    /// The discipline, if the node is a leaf.
     pub inner: Option<Inner>,
 }
 
@@ -17,7 +17,7 @@ pub struct Contents {
 pub enum Inner {
     /// It exists.
     Made(Box<dyn Discipline>),
-    /// It is built with its first packet.
+    /// A discipline that is built with its first packet.
     Later,
 }
 
@@ -32,10 +32,11 @@ impl Inner {
 
 /// Makes the disciplines of the leaves of a tree.
 pub trait Maker: Any + Send {
-    /// Makes the discipline of the leaf at `place`: always the same.
+    /// Makes the discipline of the leaf at `place`, the same at every call.
     fn make(&self, place: usize) -> Box<dyn Discipline>;
 
-    /// Makes at `place`, from now on, what `fresh` makes at `from`; returns false if it cannot.
+    /// From now on makes at `place` the discipline that `fresh` makes at `from`. Returns false if
+    /// that is impossible.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool;
 }
 

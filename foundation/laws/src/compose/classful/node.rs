@@ -21,7 +21,7 @@ pub(super) fn node_of(place: Option<usize>) -> usize {
 pub(super) struct Node {
     pub(super) parent: usize,
     pub(super) contents: Contents,
-    // Boxed: most of thousands of classes have neither.
+    // These are boxed, because most of thousands of classes have neither.
     pub(super) guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
     pub(super) ceiling: Option<Box<Ceiling>>,       // free while the class may send
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
@@ -29,14 +29,14 @@ pub(super) struct Node {
     pub(super) tag: u128, // virtual time from which it is owed excess
     /// Virtual times of the excess among the node's children, one for each priority.
     pub(super) clocks: Box<[u128]>,
-    /// No packet below may leave before this; zero if unknown.
+    /// The time before which no packet below may leave; zero if unknown.
     pub(super) not_before: Time,
-    /// The last poll in which it had nothing to send.
+    /// The last poll in which the node had nothing to send.
     pub(super) in_vain: u64,
     /// Backlogged children, and this node's place among its backlogged siblings.
     pub(super) active: Vec<usize>,
     pub(super) place: Option<usize>,
-    /// The leaves of its hosts, if these have one each.
+    /// The leaves of the node's hosts, if these have leaves.
     pub(super) hosts: Option<Range<usize>>,
     /// Has a packet come for this leaf since it was last considered for release?
     pub(super) is_used: bool,
@@ -72,7 +72,7 @@ impl Node {
         }
     }
 
-    /// The time from which its ceiling lets it send.
+    /// The time from which the ceiling lets the node send.
     #[inline]
     pub(super) fn opens_at(&self) -> Time {
         self.ceiling.as_ref().map_or(Time::ZERO, |ceiling| ceiling.free_at())

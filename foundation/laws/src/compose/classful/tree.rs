@@ -34,13 +34,13 @@ pub struct Classful {
     /// Existing leaves that the maker built, if `kept` limits their number.
     pub(super) made: Vec<usize>,
     kept: usize,
-    /// The place among these at which the search for a leaf to release continues.
+    /// The index in `made` at which the search for a leaf to release continues.
     hand: usize,
     /// The time of the first poll: leaves that existed by then were polled while idle.
     first_poll: Option<Time>,
 }
 
-/// The maximum number of leaves inspected to release one, each time that another is built.
+/// The maximum number of leaves inspected to release one, whenever another leaf is built.
 const LOOKED_AT: usize = 16;
 
 /// The order of service among siblings: the least is first.
@@ -71,7 +71,7 @@ impl Classful {
             .map(|(((class, terms), contents), children)| Node::new(class, terms, contents, *children));
         let nodes: Box<[Node]> = core::iter::once(root).chain(classes).collect();
         let is_made = |&at: &usize| matches!(nodes[at].contents.inner, Some(Inner::Made(_)));
-        // Allocated for all of them, so it never grows.
+        // `emptied` has room for all nodes, so it never grows.
         let mut emptied = Vec::with_capacity(nodes.len());
         emptied.extend((0..nodes.len()).filter(is_made));
         let backlog = Backlog::default();
@@ -95,8 +95,8 @@ impl Classful {
     }
 
     /// This tree, except that `maker` builds the disciplines of [later](Inner::Later) leaves, each
-    /// with its first packet. This allocates once for each leaf: for trees of thousands of leaves,
-    /// of which few are ever busy.
+    /// with its first packet. This allocates once for each leaf. It suits trees of thousands of
+    /// leaves, of which few are ever busy.
     ///
     /// A leaf is identical to one that existed from the start; only [`drain`](Discipline::drain)
     /// does not poll it first.
@@ -130,11 +130,11 @@ impl Classful {
     }
 
     /// This tree, which keeps only `leaves` (at least 1) of the leaves that its maker built, in
-    /// addition to backlogged ones. Before another leaf is built, a long unused one without backlog
-    /// is released. Its next packet builds it again, in its first state. The clock algorithm picks
-    /// the leaf to release: each round releases the leaves that had no packet since their last
-    /// inspection. If all were used it takes some steps, so a sixteenth more may exist. The default
-    /// leaf stays.
+    /// addition to backlogged ones. Before another leaf is built, a long unused leaf without
+    /// backlog is released. The next packet of the released leaf builds it again, in its first
+    /// state. The clock algorithm picks the leaf to release: each round releases the leaves that
+    /// had no packet since their last inspection. If all were used the search takes some steps, so
+    /// a sixteenth more leaves may exist. The default leaf stays.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
@@ -333,7 +333,7 @@ impl Classful {
         packet
     }
 
-    /// The child of `at` that is next, of those that may send.
+    /// The child of `at` that is next among those that may send.
     #[inline]
     fn next_child(&self, at: usize, now: Time) -> Option<Rank> {
         let node = &self.nodes[at];
@@ -440,7 +440,7 @@ impl Discipline for Classful {
         if !probe.wants_parts() {
             return;
         }
-        // Neither vacant leaves nor those of hosts have a label.
+        // Vacant leaves and leaves of hosts have no label.
         for node in self.nodes[1..].iter().filter(|node| !node.contents.label.is_empty()) {
             probe.enter(&node.contents.label);
             if let Some(guarantee) = &node.guarantee {
@@ -480,9 +480,10 @@ impl Control for Classful {
         }
     }
 
-    /// Sets its weight among its siblings, for the excess. A class that is not in the tree is
-    /// looked up in the default leaf, which has its packets. Bytes that a class has sent beyond its
-    /// turn also count at the new weight, so a class of small weight need not wait for its debt.
+    /// Sets the weight of the class among its siblings, for the excess. A class that is not in the
+    /// tree is looked up in the default leaf, which has the packets of the class. Bytes that a
+    /// class has sent beyond its turn also count at the new weight, so a class of small weight need
+    /// not wait for its debt.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;

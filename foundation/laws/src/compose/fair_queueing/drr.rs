@@ -8,7 +8,7 @@
 //! # Why
 //! Flows get equal bytes, whatever the length of their packets, at the cost of a simple round
 //! robin. It needs neither virtual time nor sorting. The price is delay: a packet may wait for one
-//! quantum of each of the others.
+//! quantum of each other flow.
 //!
 //! # State and cost
 //! 16 bytes for each packet that the buffer has room for, in addition to the buffer's and
@@ -82,8 +82,7 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round with few backlogged flows: their quanta grow to fill it.
     ///
-    /// With few backlogged flows, each quantum grows until a round takes this time, up to 64 KiB.
-    /// This yields trains of packets, which a gateway joins again.
+    /// Each quantum grows up to 64 KiB. This yields trains of packets, which a gateway joins again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each. Flows then have `queues`
@@ -154,8 +153,8 @@ impl Spec {
         self.entry.check(NAME, Kind::Drr, self.quantum, site)
     }
 
-    /// Checks and builds. Does not use [`CheckedEntry::build`]: here the scheduler is known at
-    /// compile time, which saves a test at each of its calls.
+    /// Checks the parameters and builds the discipline. Unlike in [`CheckedEntry::build`], the
+    /// scheduler is known at compile time, which saves a test at each of its calls.
     pub fn build(&self, site: &Site<'_>) -> Result<Box<dyn Discipline>, BadParameter> {
         let checked = self.check(site)?;
         let filled =

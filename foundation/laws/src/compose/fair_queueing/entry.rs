@@ -71,7 +71,7 @@ pub struct Entry {
     /// The size of the buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// Every discipline accepts it. Here it has no effect: there are no early signals.
+    /// The policy that every discipline accepts. Here it has no effect: there are no early signals.
     #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The queues.
@@ -120,7 +120,8 @@ impl Entry {
     }
 }
 
-/// Moves the terms of service to the entry's own parameters, since they have no separate table.
+/// Moves an error from the terms of service to the entry's own parameters, since the terms have no
+/// separate table.
 fn at_the_top(bad: BadParameter) -> BadParameter {
     let term = bad.parameter.strip_prefix("scheduler.").and_then(|named| named.split_once('.'));
     match term {
@@ -130,7 +131,7 @@ fn at_the_top(bad: BadParameter) -> BadParameter {
 }
 
 impl CheckedEntry {
-    /// Builds it; `rng` decides which of several longest queues makes room.
+    /// Builds the discipline; `rng` decides which of several longest queues makes room.
     pub(crate) fn build(&self, rng: Rng) -> Box<dyn Discipline> {
         match self.dropper {
             MakesRoom::Lqd => self.service.queue(self.limit, self.ecn, self.lqd(rng)),

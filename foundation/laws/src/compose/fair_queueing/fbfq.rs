@@ -82,8 +82,8 @@ pub struct Spec {
     pub entry: Entry,
     /// The amount that a flow of weight 1 may send per frame.
     ///
-    /// The length of a frame. Times the least weight it should be at least a packet: Stiliadis and
-    /// Varma 1996, whose frame is a time.
+    /// This is the length of a frame. Multiplied by the least weight, it should be at least a
+    /// packet: Stiliadis and Varma 1996, whose frame is a time.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", unit = "size")]
     pub quantum: Option<Quantity<Size>>,
 }

@@ -8,7 +8,7 @@
 //! # Why
 //! It gives flows the shares of fair queueing without the cost of its virtual time, which follows a
 //! simulated ideal server. Shares are as even as possible; delays are not: a packet may wait for
-//! one packet of each of the others.
+//! one packet of each other flow.
 //!
 //! # State and cost
 //! 52 bytes for each packet that the buffer has room for, in addition to the buffer's. O(log n) per

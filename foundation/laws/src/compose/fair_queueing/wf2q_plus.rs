@@ -2,14 +2,14 @@
 //!
 //! # What it does
 //! Each flow has its own queue with a start tag: the bytes that the flow has sent, per weight. The
-//! head of a queue is eligible once virtual time has reached its start tag; of the eligible ones,
-//! the one with the least finish tag is next. Virtual time follows the service that an ideal server
-//! would have given to each.
+//! head of a queue is eligible once virtual time has reached its start tag; the eligible packet
+//! with the least finish tag is next. Virtual time follows the service that an ideal server would
+//! have given to each flow.
 //!
 //! # Why
-//! A flow is never more than one packet behind the ideal, as in weighted fair queueing. In contrast
-//! to that, it is also never more than one packet ahead. Service is thus as smooth as packets
-//! allow, which also smooths further sharing below, in a tree of these schedulers.
+//! A flow is never more than one packet behind the ideal, as in weighted fair queueing, and here it
+//! is also never more than one packet ahead. Service is thus as smooth as packets allow, which also
+//! smooths further sharing below, in a tree of these schedulers.
 //!
 //! # State and cost
 //! 204 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold

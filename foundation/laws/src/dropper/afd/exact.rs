@@ -27,8 +27,8 @@
 //!   It adds the amount sent since the current period began and the part of the last period's
 //!   amount that is less than one period old.
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
-//! - With a full table a new flow replaces one drawn at random, if that is a mouse. A flow without
-//!   a place is not dropped early.
+//! - If the table is full, a new flow replaces a flow drawn at random, provided it is a mouse. A
+//!   flow without a place is not dropped early.
 //! - m_fair is kept between 0 and the amount that the link sends in a period, divided by the least
 //!   weight. It starts at that maximum. A small least weight makes the first descent long.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
@@ -102,7 +102,7 @@ pub struct Spec {
     pub elephant_threshold: Option<Quantity<Level>>,
     /// A flow that sent less in an entire period is forgotten.
     ///
-    /// The vendor's.
+    /// The default is the vendor's.
     #[parameter(unset = "500 bytes")]
     pub age_threshold: Option<Quantity<Level>>,
     /// The maximum number of flows in the table.
@@ -196,11 +196,11 @@ impl Spec {
 /// The traffic of one flow, in packets or bytes. Counts saturate.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
-    /// Since it entered the table.
+    /// The amount since the flow entered the table.
     total: u32,
-    /// In the period numbered `period`.
+    /// The amount in the period numbered `period`.
     this: u32,
-    /// In the period before that.
+    /// The amount in the period before.
     last: u32,
     period: u32,
 }

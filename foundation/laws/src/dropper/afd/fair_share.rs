@@ -97,8 +97,8 @@ impl FairShare {
         }
     }
 
-    /// Takes all due steps at once. From the second on, the queue was the same before and after, so
-    /// each adds the same amount; clamping their sum is clamping each.
+    /// Takes all due steps at once. From the second step on, the queue was the same before and
+    /// after, so each step adds the same amount. To clamp the sum is then to clamp each step.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

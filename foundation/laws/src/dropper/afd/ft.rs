@@ -1,9 +1,9 @@
 //! AFD-FT: approximate fair dropping with only a flow table.
 //!
 //! # What it does
-//! As AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When a sample
-//! must make room, it draws a few flows at random and chooses one of them in proportion to their
-//! counts. It deducts one from that flow's count.
+//! Works as AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When a
+//! sample must make room, it draws a few flows at random and chooses one of them in proportion to
+//! their counts. It deducts one from that flow's count.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
@@ -78,7 +78,7 @@ pub struct Spec {
     pub samples: afd::Samples,
     /// s: the number of flows from which one is chosen to lose a sample.
     ///
-    /// All experiments of the paper.
+    /// All experiments of the paper use the default.
     #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
     pub set_size: Option<u32>,
 }

@@ -215,9 +215,10 @@ pub struct Shared {
     /// Drop rather than mark ECN-capable packets if the probability is above this.
     ///
     /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. Not in
-    /// the paper, which drops. A flow of twice its fair rate has 0.5, and a responsive one does not
-    /// stay there. Linux's SFB also begins to drop at 0.5. PIE's 0.1 (RFC 8033, section 5.1)
-    /// applies to an entire queue; here it would drop from flows 11 % above their fair rate.
+    /// the paper, which drops. A flow of twice its fair rate has a probability of 0.5, and a
+    /// responsive flow does not stay there. Linux's SFB also begins to drop at 0.5. PIE's 0.1 (RFC
+    /// 8033, section 5.1) applies to an entire queue; here it would drop from flows 11 % above
+    /// their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
     /// The weights of classes: the factors of the fair rate that their flows may have.
@@ -326,7 +327,7 @@ pub(super) struct Given<'a> {
     pub room: Room,
     pub measure: Measure,
     pub shared: &'a Shared,
-    /// The default of `interval` is at most this.
+    /// The maximum of the default of `interval`.
     pub longest: Duration,
 }
 

@@ -1,10 +1,10 @@
 //! AFD-NFT: approximate fair dropping with a flow table, and without bias.
 //!
 //! # What it does
-//! As AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When samples
-//! must make room, it draws a set of a few flows at random. The next u samples are taken from that
-//! set, each from one flow in proportion to the counts. Here u is a small fraction of the set's
-//! total samples. Then it draws another set.
+//! Works as AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When
+//! samples must make room, it draws a set of a few flows at random. The next u samples are taken
+//! from that set, each from one flow in proportion to the counts. Here u is a small fraction of the
+//! set's total samples. Then it draws another set.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
@@ -85,12 +85,12 @@ pub struct Spec {
     pub samples: afd::Samples,
     /// s: the number of flows from which one is chosen to lose a sample.
     ///
-    /// All experiments of the paper.
+    /// All experiments of the paper use the default.
     #[parameter(default = 5, min = 1, max = 64, unit = "flows")]
     pub set_size: Option<u32>,
     /// a: the fraction of its samples that a set of flows loses before another is drawn.
     ///
-    /// All experiments of the paper.
+    /// All experiments of the paper use the default.
     #[parameter(default = 0.06, above = 0.0, max = 1.0, unit = "1")]
     pub reuse: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! A sample of arrivals, and each flow's part of it.
+//! A sample of arrivals, and each flow's share of it.
 //!
 //! Each arrival is sampled with a fixed probability. Once the sample is full, each new one replaces
 //! an old one, which the [`Record`] chooses. The sum of all counts always equals the size of the
@@ -12,7 +12,7 @@ use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
 pub struct Sample {
     /// Its flow.
     pub flow: FlowHash,
-    /// Its size: 1, or its bytes, at most 65535.
+    /// The size: 1, or the packet's bytes, at most 65535.
     pub size: u16,
 }
 
@@ -137,8 +137,9 @@ impl Counts {
     }
 
     /// Removes a sample of the flow at `place`, with the mean size of that flow's samples, since
-    /// individual sizes are not kept. Was it the last of its flow? Then the flow is removed, and
-    /// the flow at the last place, [`flows`](Counts::flows) from now on, moves here.
+    /// individual sizes are not kept. Returns true if it was the flow's last sample. Then the flow
+    /// is removed, and the flow at the last place, [`flows`](Counts::flows) from now on, moves
+    /// here.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);
@@ -202,7 +203,7 @@ impl<R: Record> Sampled<R> {
         Sampled { sampling, counts: Counts::new(sampling.samples), record }
     }
 
-    /// Each flow's part of the sample.
+    /// Each flow's share of the sample.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -212,7 +213,7 @@ impl<R: Record> Sampled<R> {
         &self.record
     }
 
-    /// Returns the record at the end.
+    /// Turns the meter into its record.
     pub fn into_record(self) -> R {
         self.record
     }

@@ -118,7 +118,7 @@ pub struct ShadowBuffer {
 }
 
 impl ShadowBuffer {
-    /// An empty one with room for `capacity` samples.
+    /// An empty shadow buffer with room for `capacity` samples.
     pub fn new(capacity: u32) -> Self {
         ShadowBuffer { samples: Vec::with_capacity(capacity as usize) }
     }
@@ -134,7 +134,7 @@ impl Record for ShadowBuffer {
         self.samples.push(sample);
     }
 
-    /// Random rather than oldest first, as in the paper, to avoid synchronisation.
+    /// Replaces a random sample rather than the oldest, as in the paper, to avoid synchronisation.
     #[inline]
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng) {
         let slot = rng.below(self.samples.len() as u32) as usize;

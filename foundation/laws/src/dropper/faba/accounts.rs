@@ -151,8 +151,8 @@ impl Accounts {
         if passes { Verdict::Pass } else { self.profile.verdict(tokens, self.height_at(bucket), rng) }
     }
 
-    /// Does it hold more than its height? Rounding T/N down does not matter: an integer exceeds T/N
-    /// exactly if it exceeds the rounded value.
+    /// Does the bucket hold more than its height? Rounding T/N down does not matter: an integer
+    /// exceeds T/N exactly if it exceeds the rounded value.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -167,7 +167,7 @@ impl Accounts {
         }
     }
 
-    /// The part of a `chunk` that the bucket just drawn gets.
+    /// The amount of a `chunk` that the bucket just drawn gets.
     #[inline]
     pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
         match &self.shares {

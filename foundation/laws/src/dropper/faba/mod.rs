@@ -33,8 +33,8 @@
 //!   system. Here the flow of the first packet after the link went idle gets a full bucket from the
 //!   pool. With `idle_refill = false` it does not: a lone flow with an empty bucket is dropped
 //!   until others send.
-//! - The pool starts with T tokens; the paper does not say. With none, the first flow would start
-//!   in debt.
+//! - The pool starts with T tokens; the paper does not say. Without tokens in it, the first flow
+//!   would start in debt.
 //! - With a deficit the paper's beta = sigma/Q + 1 is not positive, so tokens would never be taken
 //!   back as its text says. Here `|sigma|` is used, and dealing stops when less than a whole token
 //!   is left. `beta_rule` has the printed forms.
@@ -52,10 +52,10 @@
 //!   % of the link, leave a TCP flow less than a packet's tokens. It gets a seventh of the free
 //!   capacity. RED drops nothing below its `min_th` (S. Floyd and V. Jacobson, "Random Early
 //!   Detection Gateways for Congestion Avoidance", IEEE/ACM ToN 1(4), 1993, section IV). Likewise,
-//!   all packets enter here while the queue is short. Packets pay if their flow has tokens; the
-//!   others are lent theirs and get no bucket. The next departures repay the loan before they fill
-//!   buckets. Buckets, pool and queue sum to T plus the loan. Without `free_below`, as in the
-//!   paper, nothing is lent.
+//!   all packets enter here while the queue is short. Packets pay if their flow has tokens; all
+//!   other packets are lent tokens and get no bucket. The next departures repay the loan before
+//!   they fill buckets. Buckets, pool and queue sum to T plus the loan. Without `free_below`, as in
+//!   the paper, nothing is lent.
 //! - The number of buckets is bounded; at the bound a new bucket replaces a random one.
 //! - Tokens are integers of 2^-20 token. No number is drawn if the probability is 0 or 1.
 //! - Weights are integers too, in units of 2^-39 of the heaviest. Heights and portions are rounded
@@ -152,8 +152,7 @@ pub struct Spec {
     /// Fill the bucket of the flow that sends first after the link went idle, which the paper does
     /// not.
     ///
-    /// Whether the flow of the first packet after the link went idle gets a full bucket. false is
-    /// the algorithm as printed. See *Where we differ*.
+    /// If false, the algorithm is as printed. See *Where we differ*.
     #[parameter(default = true)]
     pub idle_refill: Option<bool>,
     /// While the backlog is no more than this, every packet enters.
@@ -187,12 +186,13 @@ pub enum BetaRule {
     LiteralTrunc,
 }
 
-/// How weights govern the dealing of tokens. Either way a bucket of weight 2 gets twice as many as
-/// one of weight 1, if there are several tokens for each unit of weight. With more flows than
-/// tokens, shares drift from the weights.
+/// How weights govern the dealing of tokens. Either way a bucket of weight 2 gets twice as many
+/// tokens as one of weight 1, if there are several tokens for each unit of weight. With more flows
+/// than tokens, shares drift from the weights.
 #[word(gated)]
 pub enum Choice {
-    /// Every bucket is equally likely, and gets its weight over the mean weight in tokens. O(1).
+    /// Every bucket is equally likely, and gets as many tokens as its weight divided by the mean.
+    /// O(1).
     #[default]
     Uniform,
     /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and refills
@@ -383,7 +383,7 @@ impl Faba {
         let paid = price.min(self.lent);
         self.lent -= paid;
         self.accounts.give_to_pool(price - paid);
-        // A packet of no bytes costs nothing but still deals out.
+        // A packet of no bytes costs nothing, but tokens are still dealt out.
         let quantum = price.max(TOKEN);
         match self.config.given.beta_rule {
             BetaRule::Abs => self.deal(queue, quantum),
@@ -455,8 +455,8 @@ impl Dropper for Faba {
                 self.is_lent = true;
                 return Verdict::Pass;
             }
-            // Without room, `victim` refuses it and it gets no bucket. A new bucket is full, so
-            // there is nothing to judge.
+            // Without room, `victim` refuses the packet, which gets no bucket. A new bucket is
+            // full, so there is nothing to judge.
             if buffer.fits(packet.len) {
                 self.arrival = self.open(payer, packet.class);
             }

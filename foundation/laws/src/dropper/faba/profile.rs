@@ -8,7 +8,7 @@ use fairwire_parameters::parameters;
 /// does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
-    /// No drops from this fill on, 0 to 1.
+    /// The fill, 0 to 1, from which on no packet is dropped.
     pub lambda1: f64,
     /// The fill at which `max_probability` is reached, 0 to `lambda1`.
     pub lambda2: f64,
@@ -49,7 +49,7 @@ impl Knees {
     }
 }
 
-/// Far above the rounding error of a product of a few numbers: each rounding is at most 2^-53.
+/// A factor far above the rounding error of a product of a few numbers, each at most 2^-53.
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
@@ -73,10 +73,10 @@ impl Profile {
         } else if fill >= lambda1 {
             0.0
         } else if fill >= lambda2 {
-            // Not reached if the knees coincide.
+            // The knees do not coincide here.
             max_probability * (lambda1 - fill) / (lambda1 - lambda2)
         } else {
-            // Not reached if lambda2 is 0.
+            // lambda2 is not 0 here.
             max_probability + (1.0 - max_probability) * (lambda2 - fill) / lambda2
         }
     }
@@ -141,7 +141,7 @@ mod tests {
             let mut sure = 0;
             for _ in 0..20_000 {
                 let height = f64::from(rng.below(u32::MAX)) + 1.0;
-                // Every other value is close to the knee.
+                // About half of the values are close to the knee.
                 let near = (height * lambda1).floor() + f64::from(rng.below(3));
                 let tokens = if rng.chance(0.5) { near } else { height * rng.uniform() }.max(1.0);
                 if profile.surely_passes(tokens, height) {

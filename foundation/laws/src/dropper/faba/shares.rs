@@ -135,7 +135,7 @@ impl Shares {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)
     }
 
-    /// The part of `chunk` for the bucket at `place`: all of it after a draw in proportion to
+    /// The amount of `chunk` for the bucket at `place`: all of it after a draw in proportion to
     /// weight, or gamma_i / mean(gamma) of it after a uniform draw.
     #[inline]
     pub(super) fn portion(&self, place: usize, chunk: i64) -> i64 {
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn draws_below_a_large_n_are_uniform() {
-        // Three quarters of 2^64: without the correction the first half would be drawn twice as
-        // often as the rest.
+        // n is three quarters of 2^64: without the correction the first half would be drawn twice
+        // as often as the rest.
         let (mut rng, n) = (Seed(1).stream("below"), 3 << 62);
         let low = (0..30_000).filter(|_| below(&mut rng, n) < 1 << 62).count();
         assert!((9_700..10_300).contains(&low), "{low}"); // 10 000 +- 3.6 sd

@@ -24,7 +24,7 @@ pub(crate) const MAX_FLOWS: u32 = 1 << 24;
 /// The parts of the invariant, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
-    /// The sum of x over all buckets.
+    /// The tokens in all buckets.
     pub buckets: i64,
     /// sigma: the tokens in the pool, or in all pools; a deficit is negative.
     pub pool: i64,

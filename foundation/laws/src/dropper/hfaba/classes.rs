@@ -1,50 +1,51 @@
-//! The classes of hierarchical FABA: weights, pools, active children, and draws among these in
-//! proportion to weight.
+//! The classes of hierarchical FABA: weights, pools, active children, and draws among the children
+//! in proportion to weight.
 //!
 //! Siblings whose weights lie between the same two powers of two form a group. A draw picks a point
-//! on a line on which each active member has a stretch as long as the greater power. It is repeated
-//! if the point lies beyond the member's own weight. That takes fewer than two draws on average,
-//! and is exactly proportional. The flows of a class form one more group, and take turns in a ring.
+//! on a line on which each active member has a segment as long as the greater power. If the point
+//! lies beyond the member's weight, the draw is repeated. That takes fewer than two draws on
+//! average, and is exactly proportional. The flows of a class form one more group, and take turns
+//! in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{ClassTree, Rng};
 
-/// The weight 1, which is that of a flow. Weights are integers of 2^-22, so sums are exact: 2^20
-/// classes of weight 10^6 stay below 2^63, and twice that below 2^64.
+/// The weight 1, that of a flow. Weights are integers in units of 2^-22, so sums are exact: 2^20
+/// classes of weight 10^6 sum to below 2^63, and twice that to below 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
 
-/// The root's place. The place of a class is one more than its place in its [`ClassTree`].
+/// The root's index. The index of a class is one more than its index in its [`ClassTree`].
 pub(super) const ROOT: usize = 0;
 
 const NONE: u32 = u32::MAX;
 
-/// From 2^2, which is 10^-6, to 2^42, which is 10^6.
+/// The groups from 2^2, a weight of 10^-6, to 2^42, a weight of 10^6.
 const MAX_GROUPS: usize = 41;
 
 #[derive(Debug)]
 struct Class {
-    /// sigma: the tokens that it owns and has not assigned.
+    /// sigma: the tokens that the class owns and has not assigned.
     pool: i64,
-    /// All tokens in its subtree: its pool, the pools below it, and all buckets. Not kept for the
-    /// root.
+    /// All tokens in the subtree of the class: its pool, the pools below it, and all buckets. Not
+    /// kept for the root.
     holdings: i64,
     weight: u64,
-    /// W: the weights of its active children.
+    /// W: the sum of the weights of its active children.
     sum: u64,
     /// One over W.
     per_weight: f64,
-    /// The length of the line for draws: at least W, at most twice that.
+    /// The length of the line for draws: from W to 2 W.
     line: u64,
     parent: u32,
-    /// Its group among its siblings.
+    /// The group of the class among its siblings.
     group: u32,
-    /// Its place in `Classes::members`; [`NONE`] while it is not active.
+    /// The index of the class in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
-    /// The first of the `group_count` groups of its children. Room for further groups follows: in
-    /// total for as many as it has children, at most [`MAX_GROUPS`].
+    /// The first of the `group_count` groups of its children. Room for more groups follows: one
+    /// group per child, at most [`MAX_GROUPS`] in total.
     groups: u32,
     group_count: u32,
     flows: u32,
@@ -55,9 +56,10 @@ struct Class {
 /// Siblings of nearly the same weight.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// No weight is above 2^bits, and each is above half of that.
+    /// The weights in the group are at most 2^bits and above half of 2^bits.
     bits: u32,
-    /// The place of its active members in `Classes::members`, with room for all members.
+    /// The index of the first active member in `Classes::members`, with room for all members after
+    /// it.
     first: u32,
     active: u32,
     room: u32,
@@ -75,9 +77,9 @@ pub(super) struct Classes {
 /// The child of a class that a draw picked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
-    /// A class, by its place.
+    /// A class, by its index.
     Class(usize),
-    /// The flow whose turn it is, by its number.
+    /// The flow whose turn it is, by its index.
     Flow(usize),
 }
 
@@ -96,18 +98,17 @@ impl Classes {
         Classes { classes: classes.into(), groups: groups.into(), members: order.into(), active: 0 }
     }
 
-    /// The number of classes with flows somewhere below them, the root not counted.
+    /// The number of classes other than the root that have active flows somewhere below them.
     pub(super) fn active(&self) -> u32 {
         self.active
     }
 
-    /// sigma of a class.
+    /// The pool, sigma, of a class.
     #[inline]
     pub(super) fn pool(&self, class: usize) -> i64 {
         self.classes[class].pool
     }
 
-    /// sigma of a class, mutable.
     #[inline]
     pub(super) fn pool_mut(&mut self, class: usize) -> &mut i64 {
         &mut self.classes[class].pool
@@ -118,7 +119,7 @@ impl Classes {
         self.classes.iter().map(|class| class.pool).sum()
     }
 
-    /// Adds this amount, which may be negative, to the pool of the root.
+    /// Adds `amount`, which may be negative, to the pool of the root.
     pub(super) fn give_to_root(&mut self, amount: i64) {
         self.classes[ROOT].pool += amount;
     }
@@ -133,8 +134,8 @@ impl Classes {
         }
     }
 
-    /// Moves an amount from the pool of a class to that of a child; a negative one passes a deficit
-    /// down.
+    /// Moves `amount` from the pool of a class to the pool of a child. A negative amount passes a
+    /// deficit down.
     #[inline]
     pub(super) fn move_down(&mut self, class: usize, child: usize, amount: i64) {
         self.classes[class].pool -= amount;
@@ -143,7 +144,7 @@ impl Classes {
         child.holdings += amount;
     }
 
-    /// The tokens of a class above `height`, but no more than are in its pool.
+    /// The tokens of a class above `height`, at most its pool.
     #[inline]
     pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
         let class = &self.classes[class];
@@ -160,7 +161,7 @@ impl Classes {
     #[inline]
     pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
-        // Signed, because that is converted in one instruction; weights stay below 2^63.
+        // A signed number is converted in one instruction; weights stay below 2^63.
         class.weight.cast_signed() as f64 * self.classes[class.parent as usize].per_weight
     }
 
@@ -181,26 +182,23 @@ impl Classes {
         part
     }
 
-    /// Does the class have no active children?
     #[inline]
     pub(super) fn is_idle(&self, class: usize) -> bool {
         self.classes[class].sum == 0
     }
 
-    /// The flow of its ring whose turn is next, if it has flows.
+    /// The flow whose turn is next in the ring of `class`; `None` without flows.
     #[inline]
     pub(super) fn ring(&self, class: usize) -> Option<usize> {
         let class = &self.classes[class];
         (class.flows > 0).then_some(class.turn as usize)
     }
 
-    /// Sets whose turn is next.
     #[inline]
     pub(super) fn set_turn(&mut self, class: usize, flow: usize) {
         self.classes[class].turn = flow as u32;
     }
 
-    /// Counts a flow of the class that becomes active.
     #[inline]
     pub(super) fn add_flow(&mut self, class: usize) {
         let class = &mut self.classes[class];
@@ -208,7 +206,6 @@ impl Classes {
         class.widen(ONE, BITS_OF_ONE);
     }
 
-    /// Counts a flow of the class that is no longer active.
     #[inline]
     pub(super) fn remove_flow(&mut self, class: usize) {
         let class = &mut self.classes[class];
@@ -216,7 +213,8 @@ impl Classes {
         class.narrow(ONE, BITS_OF_ONE);
     }
 
-    /// Activates a class and those above it; each parent lends its child the height.
+    /// Activates a class and its ancestors. Each parent lends its child the child's height in
+    /// tokens.
     pub(super) fn activate(&mut self, class: usize, total: f64) {
         if class == ROOT || self.classes[class].member != NONE {
             return;
@@ -242,8 +240,8 @@ impl Classes {
         }
     }
 
-    /// Gives a class another weight among its siblings, which changes its height and theirs. Tokens
-    /// are not moved. O(groups).
+    /// Gives a class another weight among its siblings, which changes its height and theirs. Moves
+    /// no tokens. O(groups).
     pub(super) fn set_weight(&mut self, class: usize, weight: f64) {
         let weight = counted(weight);
         let is_active = self.classes[class].member != NONE;
@@ -257,9 +255,8 @@ impl Classes {
         }
     }
 
-    /// Moves a class that is not among the active members to the group of `bits`. Groups are
-    /// adjacent, so each group in between shifts by one place, by moving one member from one end to
-    /// the other.
+    /// Moves an inactive class to the group of `bits`. Groups are adjacent, so each group in
+    /// between shifts by one index: one of its members moves from one end to the other.
     fn regroup(&mut self, class: usize, bits: u32) {
         let mut at = self.classes[class].group as usize;
         let to = self.group_for(at, self.parent(class), bits);
@@ -286,8 +283,8 @@ impl Classes {
     }
 
     /// The group for `bits` among the children of `parent`, for a class that leaves the group
-    /// `from`. In order of preference: the group with these bits, `from` itself if now empty, an
-    /// empty group, a new group.
+    /// `from`. In order of preference: the group with these bits, `from` if it is now empty,
+    /// another empty group, a new group.
     fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
         let Class { groups: first, group_count: count, .. } = self.classes[parent];
         let all = first as usize..(first + count) as usize;
@@ -300,7 +297,6 @@ impl Classes {
         })
     }
 
-    /// Adds an active class to its group and to its parent's sums.
     fn join_group(&mut self, class: usize, weight: u64) {
         let index = self.classes[class].group as usize;
         let group = &mut self.groups[index];
@@ -331,8 +327,8 @@ impl Classes {
         self.classes[class as usize].member = place;
     }
 
-    /// A random active child of a class that has some, in proportion to weight. Draws no number if
-    /// it has only flows.
+    /// A random active child of `class`, in proportion to weight; `class` must have an active
+    /// child. Draws no number if all children are flows.
     #[inline]
     pub(super) fn draw(&self, class: usize, rng: &mut Rng) -> Child {
         let class = &self.classes[class];
@@ -367,7 +363,7 @@ impl Classes {
     }
 }
 
-/// The groups of `classes`; all classes but the root are in `order`, by parent and group.
+/// The groups of `classes`. `order` lists all classes but the root, by parent and group.
 fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::with_capacity(order.len());
     let mut from = 0;
@@ -394,12 +390,11 @@ fn grouped(classes: &mut [Class], order: &[u32]) -> Vec<Group> {
     groups
 }
 
-/// The weight in integer units.
 fn counted(weight: f64) -> u64 {
     ((weight * ONE as f64 + 0.5) as u64).max(1)
 }
 
-/// The group of a weight: the weight is at most 2 to this power, and above half of that.
+/// The group of a weight: the exponent of the least power of two that is at least `weight`.
 fn bits_of(weight: u64) -> u32 {
     weight.next_power_of_two().trailing_zeros()
 }
@@ -467,7 +462,7 @@ mod tests {
                 Child::Flow(_) => counts[0] += 1,
             }
         }
-        // 10 000 for each unit of weight: two flows, and all classes but the second.
+        // Each unit of weight gets 10 000 draws: two flows, and all classes but the second.
         for (count, weight) in counts.iter().zip([2.0, 1.0, 0.0, 2.0, 0.4, 1.9, 1.1]) {
             let expected = 10_000.0 * weight;
             let tolerance = 3.9 * f64::sqrt(expected); // sd of a count, at most
@@ -507,8 +502,8 @@ mod tests {
     }
 
     /// Asserts that groups are adjacent within their parent's room, and that each class is in the
-    /// group of its weight. Each active class must be drawn at as many places of the line as it has
-    /// weight.
+    /// group of its weight. The number of points of the line that draw an active class must equal
+    /// its weight.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
         let groups = &classes.groups[groups as usize..][..group_count as usize];

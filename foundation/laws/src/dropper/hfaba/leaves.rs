@@ -7,21 +7,19 @@ use fairwire_core::{FlowHash, FlowTable};
 pub(super) struct Leaf {
     /// x, in units of 2^-20 token.
     pub tokens: i64,
-    /// The place of its class.
+    /// The index of the flow's class.
     pub class: u32,
     next: u32,
     previous: u32,
 }
 
-/// All buckets. Those of one class form a ring; the class knows the flow of its ring whose turn is
-/// next.
+/// All buckets. The buckets of a class form a ring; the class knows the flow whose turn is next.
 #[derive(Debug)]
 pub(super) struct Leaves {
     table: FlowTable<Leaf>,
 }
 
 impl Leaves {
-    /// Room for `capacity` buckets.
     pub(super) fn new(capacity: usize) -> Self {
         Leaves { table: FlowTable::new(capacity) }
     }
@@ -31,13 +29,11 @@ impl Leaves {
         self.table.len()
     }
 
-    /// Is there no room for another bucket?
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.table.is_full()
     }
 
-    /// The place of the bucket of `flow`.
     #[inline]
     pub(super) fn find(&self, flow: FlowHash) -> Option<usize> {
         self.table.find(flow)
@@ -63,14 +59,14 @@ impl Leaves {
         &mut self.table.value_mut(place).tokens
     }
 
-    /// The place of the bucket whose turn follows that at `place`.
+    /// The index of the bucket whose turn follows that of the bucket at `place`.
     #[inline]
     pub(super) fn next(&self, place: usize) -> usize {
         self.table.value(place).next as usize
     }
 
-    /// Adds an empty bucket for `flow` of `class`. It has the last turn in the ring, whose current
-    /// turn is `turn`.
+    /// Adds an empty bucket for `flow` of `class`, with the last turn in the ring. The ring's
+    /// current turn is `turn`.
     #[inline]
     pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
         let place = self.table.len() as u32;
@@ -82,8 +78,8 @@ impl Leaves {
         place as usize
     }
 
-    /// Removes the bucket at `place`. The last bucket moves there: returns its class, and whether
-    /// its place changed.
+    /// Removes and returns the bucket at `place`. Another bucket, the last, moves there; returns
+    /// its move.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);
@@ -96,7 +92,7 @@ impl Leaves {
         }
         let Leaf { class, next, previous, .. } = *self.table.value(place);
         if next as usize == from {
-            // The only one in its ring.
+            // The moved bucket was alone in its ring.
             let moved = self.table.value_mut(place);
             (moved.next, moved.previous) = (place as u32, place as u32);
         } else {
@@ -107,7 +103,7 @@ impl Leaves {
     }
 }
 
-/// A bucket whose place has changed.
+/// A bucket whose index has changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     /// Its class.

@@ -1,18 +1,18 @@
 //! Hierarchical FABA: fair adaptive bandwidth allocation over a tree of classes.
 //!
 //! # What it does
-//! Flows are leaves under classes, and classes are under classes. Each active flow has a bucket of
-//! tokens as in FABA, and each class has a pool. A bucket's height is its weighted share of its
-//! class's height, and so on upwards to the T tokens of the root. A departure returns its token to
-//! the root. From there the token passes down the tree to one flow; at each class it goes to a
-//! child in proportion to weight.
+//! Flows are the leaves of a tree of classes. Each active flow has a bucket of tokens as in FABA,
+//! and each class has a pool. A bucket's height is its weighted share of its class's height, and so
+//! on upwards to the T tokens of the root. A departure returns its token to the root. From there
+//! the token passes down the tree to one flow; at each class it goes to a child in proportion to
+//! weight.
 //!
 //! Packets of a flow without tokens are always dropped, whatever `ecn` says. In packet mode a
-//! buffer in bytes counts as its number of typical packets.
+//! buffer in bytes counts as the number of typical packets that it holds.
 //!
 //! # Why
-//! Classes share bandwidth by their weights, with a single first-come-first-served queue. What a
-//! class leaves unused is offered to its siblings before the rest.
+//! Classes share bandwidth by their weights, with a single first-come-first-served queue. Bandwidth
+//! that a class leaves unused is offered to its siblings first.
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 40 to 48 bytes, index entry included, up to
@@ -29,41 +29,41 @@
 //! # Where we differ
 //! - All differences listed under FABA: the full bucket after an idle link, the pool's start, beta,
 //!   debt, byte mode, no bucket for a packet that cannot enter, integer units.
-//! - In the paper the weight of a class is the sum of its children's weights. Here only weights
-//!   among siblings count, so they can be set freely. Flows have weight 1.
-//! - Flows within a class get their tokens in turn rather than at random, as in SFED: the same rate
-//!   with less noise. Classes are drawn at random.
-//! - Weights are integers of 2^-22: below 0.001 they are coarse. Heights are rounded to 2^-20
-//!   token.
+//! - In the paper a class weighs as much as its children together. Here weights are set freely, and
+//!   only those of siblings count. Flows have weight 1.
+//! - Flows within a class get tokens in turn, as in SFED, for less noise at the same rate. Classes
+//!   are drawn at random.
+//! - Weights are integers in units of 2^-22: below 0.001 they are coarse. Heights are rounded to
+//!   2^-20 token.
 //! - A flow whose class changes starts anew in the other class.
 //! - Each token that the root deals passes all the way down to a flow. If only the last of several
 //!   did, the pools of classes would fill while the queue runs dry. In a trial, 40 light flows in
 //!   one class of figure 18 left the link idle for four fifths of the time.
 //! - Without `cap` a class of many light flows never quite comes to rest, and may keep more than
 //!   its share. With 40 light flows as the CBR class of figure 18, the link is idle for a
-//!   thousandth of the time. With `cap` a class keeps at most its height, as a bucket does, and the
-//!   link is never idle.
-//! - beta, the number of tokens dealt out at once, is sigma over the queue at the root only. A
-//!   class deals out its entire pool, in at most `beta_max` moves. With division by the entire
+//!   thousandth of the time. With `cap`, a class keeps at most its height, and the link is never
+//!   idle.
+//! - beta, the number of tokens dealt out at once, is sigma divided by the queue at the root only.
+//!   A class deals out its entire pool, in at most `beta_max` moves. With division by the entire
 //!   link's queue, a class with a share of 1/7 dealt out its pool seven times too slowly. The pool
 //!   exceeded the height, and `cap` gave the excess away. A flood with ten flows of
 //!   acknowledgements in its class then got a third of its share, and Telnet in figure 18 got 4.0
-//!   of its 5 Mbit/s. Now that class gets 8.4 of 8.3 Mbit/s, and Telnet 5.0 with `cap` or without:
-//!   `fairwire reproduce faba.fig19`.
+//!   of its 5 Mbit/s. Now the flood's class gets 8.4 of 8.3 Mbit/s, and Telnet 5.0 with `cap` or
+//!   without: `fairwire reproduce faba.fig19`.
 //! - A class of TCP flows may get less than its share if its tokens barely last for a round trip.
-//!   Windows rise and fall by more than the buckets hold, and other classes take what it cannot
-//!   use. Light classes cause this, since they hold the height of their weight and send little. In
-//!   a simulation, ten CUBIC uploads on 20 Mbit/s compete with a flood and classes of
+//!   Windows rise and fall by more than the buckets hold, and other classes take the unused
+//!   bandwidth. Light classes cause this, since they hold their height and send little. In a
+//!   simulation, ten CUBIC uploads on 20 Mbit/s compete with a flood and classes of
 //!   acknowledgements. The tokens of the uploads last for 27 ms at their rate, and the round trip
 //!   is 32 ms. The uploads get 5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
-//! - With `cap`, a class with a flood and many light flows loses a part of the link while its
-//!   siblings come and go. Its light buckets hold most of its height, and fill up as it rises. When
-//!   the height falls, the excess moves up a level, although the flood needs it. Take ten light
+//! - With `cap`, a class with a flood and many light flows loses some of the link while its
+//!   siblings come and go. The light flows' buckets hold most of the height, and fill up as it
+//!   rises. When it falls, the excess moves up a level, although the flood needs it. Take ten light
 //!   flows next to the flood, and a light sibling with three sixths of the weight that comes and
 //!   goes 50 times a second. The class loses 2 points of the link. Without `cap` it loses 0.7, and
 //!   the link is idle for 0.5 % of the time; with four times the buffer 0.1.
-//! - Only the root deals in whole tokens. Classes deal out fractions too: those left in the pools
-//!   of many small classes would together exceed the queue.
+//! - Only the root deals in whole tokens. Classes deal out fractions too: fractions left in the
+//!   pools of many small classes would together exceed the queue.
 //!
 //! # Example
 //! ```toml
@@ -119,10 +119,10 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// What a token is worth: a packet or a byte.
+    /// The unit of a token: a packet or a byte.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Let a class and all below it hold no more than its height; the rest moves up a level.
+    /// Let a class with its subtree hold at most its height; the excess moves up a level.
     ///
     /// With true, the excess moves up at the class's next turn; otherwise, once the class's last
     /// flow is at rest.
@@ -141,9 +141,9 @@ pub struct Spec {
     /// path.
     #[parameter(default = 16, min = 1, max = 4096, unit = "1", source = "Not in the paper.")]
     pub beta_max: Option<u32>,
-    /// The classes, at most 8 levels of them.
+    /// The classes, in at most 8 levels.
     ///
-    /// A flow has weight 1 in its class; it is under the root if its class is not listed.
+    /// A flow has weight 1 in its class. A flow whose class is not listed is under the root.
     #[parameter(is = role::TREE, unset = "none", unit = "list", source = "Section 6.3.")]
     pub class: Option<Vec<TreeClass>>,
 }
@@ -161,7 +161,7 @@ impl Part for Spec {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
     /// T, in units of 2^-20 token.
     pub total: i64,
@@ -210,7 +210,7 @@ pub struct Hfaba {
     rng: Rng,
     classes: Classes,
     leaves: Leaves,
-    /// The bucket of the arrival being judged; saves charging it a second lookup.
+    /// The bucket of the arrival being judged, to charge it without a second lookup.
     arrival: usize,
     departures: u64,
     moves: u64,
@@ -226,7 +226,7 @@ impl Hfaba {
         Hfaba { config, rng, classes, leaves, arrival: 0, departures: 0, moves: 0, was_idle: false }
     }
 
-    /// The parts of the invariant with `buffer` as the queue: sum of all buckets + all pools +
+    /// The terms of the invariant with `buffer` as the queue: sum of all buckets + all pools +
     /// queue = T, exactly.
     pub fn balance(&self, buffer: &Buffer) -> Balance {
         Balance {
@@ -256,7 +256,7 @@ impl Hfaba {
         self.leaves.find(flow).map(|leaf| self.height(self.leaves.get(leaf).class as usize))
     }
 
-    /// sigma of a class, or of the root, in units of 2^-20 token; `None` if the class does not
+    /// The pool of a class, or of the root, in units of 2^-20 token; `None` if the class does not
     /// exist.
     pub fn pool_of(&self, class: Option<u32>) -> Option<i64> {
         let place = class.map_or(Some(ROOT), |class| Some(self.config.tree.place(class)? + 1))?;
@@ -276,7 +276,7 @@ impl Hfaba {
         self.config.tree.place(packet.class).map_or(ROOT, |place| place + 1)
     }
 
-    /// Creates a full bucket for a new flow of `class`; at the bound it replaces a random one.
+    /// Creates a full bucket for a new flow of `class`; at `max_flows` it replaces a random bucket.
     fn open(&mut self, flow: FlowHash, class: usize) -> usize {
         if self.leaves.is_full() {
             let unlucky = self.rng.below(self.leaves.len() as u32) as usize;
@@ -296,7 +296,8 @@ impl Hfaba {
         leaf
     }
 
-    /// Returns a bucket with its tokens to its class, and retires classes that become idle.
+    /// Returns the tokens of a bucket to its class, deletes it, and retires classes that become
+    /// idle.
     fn delete(&mut self, leaf: usize) {
         let class = self.leaves.get(leaf).class as usize;
         if self.classes.ring(class) == Some(leaf) {
@@ -318,7 +319,7 @@ impl Hfaba {
     fn refill(&mut self, price: i64, queue: i64) {
         self.departures += 1;
         *self.classes.pool_mut(ROOT) += price;
-        // A packet of no bytes costs nothing but still deals out.
+        // The departure of a packet of no bytes returns nothing, but still deals out a token.
         let quantum = price.max(TOKEN);
         let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.given.beta_max);
         for walk in 0..walks {
@@ -340,8 +341,8 @@ impl Hfaba {
                 self.pass_overflow_up(at, height as i64);
             }
             (at, height) = (child, height * self.classes.part(child));
-            // The smaller the share of a class, the rarer its turn. The cap would take a pool left
-            // until later.
+            // The smaller the share of a class, the rarer its turn, and the cap would take a pool
+            // left until the next turn. So the entire pool is dealt out.
             moves = steps(self.classes.pool(at).abs(), quantum, quantum, self.config.given.beta_max);
         }
         if self.config.given.cap && at != ROOT {
@@ -349,8 +350,8 @@ impl Hfaba {
         }
     }
 
-    /// Deals the pool of a class out, in at most `moves` moves of `quantum`. Returns the last child
-    /// drawn if it is a class.
+    /// Deals out the pool of a class, in at most `moves` moves of `quantum`. Returns the child
+    /// drawn last if it is a class.
     #[inline]
     fn deal(&mut self, class: usize, moves: u32, quantum: i64) -> Option<usize> {
         let mut last = None;
@@ -380,9 +381,9 @@ impl Hfaba {
         last
     }
 
-    /// Moves the tokens of a subtree above the `height` of its class up a level, at most those in
-    /// the class's pool. Called after the pool was dealt out, so full buckets have had the token
-    /// that sends them to rest.
+    /// Moves the tokens of a class and its subtree above `height` up a level, at most those in the
+    /// class's pool. Called after the pool was dealt out, so full buckets have had the token that
+    /// sends them to rest.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {
         let overflow = self.classes.overflow(class, height);
@@ -391,7 +392,7 @@ impl Hfaba {
         }
     }
 
-    /// Moves an amount from the pool of a class to a bucket, which is deleted if it overflows.
+    /// Moves `amount` from the pool of a class to a bucket, and deletes the bucket if it overflows.
     #[inline]
     fn fill(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
@@ -403,7 +404,7 @@ impl Hfaba {
         }
     }
 
-    /// Moves an amount back from a bucket, if it holds enough, to the pool of its class.
+    /// Moves `amount` from a bucket, if it holds enough, back to the pool of its class.
     #[inline]
     fn grab(&mut self, class: usize, leaf: usize, amount: i64) {
         self.classes.set_turn(class, self.leaves.next(leaf));
@@ -421,8 +422,8 @@ impl Dropper for Hfaba {
         let class = self.class_of(packet);
         let found = self.leaves.find(packet.flow);
         let Some(leaf) = found.filter(|&leaf| self.leaves.get(leaf).class as usize == class) else {
-            // Without room, `victim` refuses it and it gets no bucket. A new bucket is full, so
-            // there is nothing to judge.
+            // A packet that does not fit is refused by `victim`, without a bucket. A new bucket is
+            // full, so there is nothing to judge.
             if buffer.fits(packet.len) {
                 if let Some(elsewhere) = found {
                     self.delete(elsewhere);
@@ -455,14 +456,15 @@ impl Dropper for Hfaba {
         if !inside {
             return self.refill(price, self.config.given.measure.price_of_all(buffer));
         }
-        // Push-outs that made room may have refilled buckets, and moved or deleted this one.
+        // Push-outs that made room may have refilled buckets, and moved or deleted the arrival's
+        // bucket.
         let at_place = self.leaves.is_at(packet.flow, self.arrival).then_some(self.arrival);
         match at_place.or_else(|| self.leaves.find(packet.flow)) {
             Some(leaf) => {
                 *self.leaves.tokens_mut(leaf) -= price;
                 self.classes.spend(self.leaves.get(leaf).class as usize, price);
             }
-            // Deleted because it was overfull. Its class may be idle by now, so the root pays.
+            // The bucket was overfull and deleted. Its class may be idle by now, so the root pays.
             None => *self.classes.pool_mut(ROOT) -= price,
         }
     }

@@ -1,30 +1,31 @@
-//! The backlogged queues compared with their parts of the buffer, exactly.
+//! The backlogged queues compared exactly with their shares of the buffer.
 
 use super::ranking::Rank;
 use super::{Config, Lengths, Numbers, Ranking, Shares};
 use crate::spec::Measure;
 use fairwire_core::{Buffer, FlowKey, Packet, Rng, SetWeightError, Weight};
 
-/// Every backlogged queue with its excess over its share, updated after each packet.
+/// The backlogged queues and their excess over their shares, updated after each packet.
 ///
 /// The shares change whenever a queue appears or empties, so queues are kept in order of length
-/// within each weight. Among equal weights the longest is also the furthest above its share, and
-/// the queues above their share are the longest ones.
+/// within each weight. Among queues of equal weight, the longest is also the furthest above its
+/// share, and the queues above their share are the longest ones.
 #[derive(Debug)]
 pub struct Backlogs {
     config: Config,
     shares: Shares,
-    /// The different weights. A queue is listed under the number of its weight. After a change of
-    /// the weight it remains under the old one until its next packet enters or leaves.
+    /// The different weights. A queue is listed under the number of its weight. When the weight
+    /// changes, the queue keeps the old number until its next packet enters or leaves.
     numbers: Numbers,
     ranks: Ranks,
 }
 
 #[derive(Debug)]
 enum Ranks {
-    /// In packets, all weights equal: O(1).
+    /// For lengths in packets and equal weights: O(1).
     Lengths(Lengths),
-    /// In bytes, or by weight: O(log n), and O(log n) for each different weight when room is made.
+    /// For lengths in bytes, or different weights: O(log n), and O(log n) per different weight when
+    /// room is made.
     Ranking(Ranking),
 }
 
@@ -46,7 +47,7 @@ impl Backlogs {
         &self.config
     }
 
-    /// Takes over the parameters of `fresh`. Returns false if they count differently or have other
+    /// Takes over the parameters of `fresh`. Returns false if they have another measure or other
     /// weights, or if more queues could be backlogged than there is room for.
     pub fn retune(&mut self, fresh: &Backlogs) -> bool {
         let has_room = match (&self.ranks, &fresh.ranks) {
@@ -62,7 +63,7 @@ impl Backlogs {
         takes
     }
 
-    /// Counts `packet`, which has entered or left; `buffer` already reflects it.
+    /// Counts `packet`, which has entered or left `buffer`.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         // Lengths imply equal weights, so there are no shares to update.
@@ -95,9 +96,8 @@ impl Backlogs {
         self.shares.set_weight(class, weight)
     }
 
-    /// The queue furthest above its share, with that of `arrival` counted as backlogged. Among
-    /// equals it is the arrival's own queue, or else a random one; `None` only if the buffer is
-    /// empty.
+    /// The queue furthest above its share, with the queue of `arrival` counted as backlogged. Among
+    /// equals it is the arrival's queue, or else a random one. `None` only if the buffer is empty.
     #[inline]
     pub fn furthest_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         match &self.ranks {
@@ -120,7 +120,7 @@ impl Backlogs {
         }
     }
 
-    /// A random queue above its share, with that of `arrival` counted as backlogged.
+    /// A random queue above its share, with the queue of `arrival` counted as backlogged.
     #[inline]
     pub fn any_above(&self, arrival: &Packet, buffer: &Buffer, rng: &mut Rng) -> Option<FlowKey> {
         let unit = self.shares.unit_for(arrival, buffer);
@@ -177,8 +177,8 @@ impl Backlogs {
     }
 }
 
-/// The rank of the longest queue of the weight with that number, and the number of queues up to the
-/// end of that weight.
+/// The rank of the longest queue whose weight has `number`, and the number of queues up to and
+/// including that weight.
 fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));
     let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);
@@ -191,7 +191,7 @@ fn more_than(part: f64) -> u64 {
     part as u64 + 1
 }
 
-/// A number below `count`; nothing is drawn without a choice.
+/// A random number below `count`; draws only if there is a choice.
 #[inline]
 fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
     match count {
@@ -201,7 +201,7 @@ fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
     }
 }
 
-/// The `n`th number of all in `ranges`, which have more than `n`.
+/// The `n`th number in `ranges`, which together have more than `n` numbers.
 fn nth_of(ranges: impl Iterator<Item = core::ops::Range<u32>>, mut n: u32) -> u32 {
     for range in ranges {
         let len = range.end - range.start;

@@ -5,38 +5,36 @@ use alloc::vec;
 use fairwire_core::{Buffer, FlowKey};
 
 /// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it
-/// passes only those of its own length, by a single exchange.
+/// passes only queues of its length, by a single exchange.
 ///
 /// The empty queues follow, in any order. So a queue that appears or empties moves like any other.
-/// That avoids a branch, since whether the next packet is the first of its queue is hard to
-/// predict.
+/// That avoids a branch that is hard to predict: is the packet the first of its queue?
 #[derive(Debug)]
 pub struct Lengths {
     /// Every [`FlowKey::index`].
     order: Box<[u32]>,
-    /// The place of an index in `order`.
+    /// The position in `order` of each queue's index.
     place: Box<[u32]>,
-    /// The number of queues with at least this number of packets.
+    /// By a number of packets: the number of queues with at least as many.
     at_least: Box<[u32]>,
 }
 
 impl Lengths {
-    /// Starts with all queues empty, and with room for `slots` packets and as many queues.
+    /// Starts with all queues empty, and with room for `slots` packets and `slots` queues.
     pub fn new(slots: u32) -> Self {
         let at_least = vec![0; slots as usize + 2].into();
         Lengths { order: (0..slots).collect(), place: (0..slots).collect(), at_least }
     }
 
-    /// Is there room for as many queues and packets as in `other`?
     pub(super) fn has_room_for(&self, other: &Lengths) -> bool {
         self.order.len() >= other.order.len()
     }
 
-    /// Moves `flow`, which has grown by one packet to `length`, or shrunk by one.
+    /// Moves `flow`, which has grown or shrunk by one packet to `length`.
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
-        // It becomes the last of those with its new length, or was the last of those with its old
-        // one.
+        // A grown queue becomes the last queue of its new length. A shrunk queue moves to the end
+        // of its old length.
         let count = &mut self.at_least[length as usize + usize::from(!grown)];
         let to = *count - u32::from(!grown);
         *count = to + u32::from(grown);
@@ -47,7 +45,7 @@ impl Lengths {
     fn exchange(&mut self, flow: u32, to: u32) {
         let from = core::mem::replace(&mut self.place[flow as usize], to);
         let other = core::mem::replace(&mut self.order[to as usize], flow);
-        // If it stays, this rewrites the same value.
+        // If the queue keeps its position, this rewrites the same value.
         self.place[other as usize] = from;
         self.order[from as usize] = other;
     }
@@ -58,13 +56,13 @@ impl Lengths {
         self.at_least.get(length as usize).map_or(0, |&count| count)
     }
 
-    /// The `n`th of the backlogged queues; the longest is the 0th.
+    /// The `n`th longest of the backlogged queues, counted from 0.
     #[inline]
     pub fn nth(&self, n: u32, buffer: &Buffer) -> FlowKey {
         buffer.flow_at(self.order[n as usize] as usize)
     }
 
-    /// The length of the longest; for gauges, since it searches.
+    /// The length of the longest queue; for gauges, since it searches.
     pub(crate) fn longest_length(&self) -> u32 {
         self.at_least[1..].partition_point(|&count| count > 0) as u32
     }

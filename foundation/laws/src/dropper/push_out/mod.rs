@@ -2,10 +2,10 @@
 //! of one buffer.
 //!
 //! The buffer B is one pool. Each of the n backlogged queues has a nominal share of it, b = B/n, or
-//! by weight. A queue may exceed its share while there is room. Once the buffer is full, a queue
-//! above its share loses a packet. The disciplines differ in the choice of that queue.
+//! a share by weight. A queue may exceed its share while there is room. Once the buffer is full, a
+//! queue above its share loses a packet. The disciplines differ in the choice of that queue.
 //!
-//! Points that the paper leaves open are settled here:
+//! The code settles points that the paper leaves open:
 //! - n counts the queue of the arrival, even if it is still empty. So if packets are counted, some
 //!   queue is above its share whenever the arrival's queue is below its share.
 //! - The rule also applies if the arrival's queue holds its share or more. Then that queue may
@@ -35,10 +35,10 @@ use fairwire_parameters::{parameters, word};
 /// The packet that the chosen queue loses.
 #[word(gated)]
 pub enum End {
-    /// The oldest: its sender learns of it soonest. The paper's choice.
+    /// The oldest packet: its sender learns of the loss soonest. The paper's choice.
     #[default]
     Front,
-    /// The newest: the arrival itself, if its own queue is chosen.
+    /// The newest packet: the arrival itself, if its queue is chosen.
     Tail,
 }
 
@@ -62,21 +62,22 @@ pub struct Parameters {
     pub drop: Option<End>,
 }
 
-/// A search visits each different weight at every push-out, so their number bounds its work.
+/// The maximum number of different weights. It bounds the work of a push-out, which searches each
+/// weight.
 const MAX_WEIGHTS: usize = 256;
 
-/// A checked `Spec` of any of them.
+/// The checked parameters of a push-out dropper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// The size of the buffer.
     pub limit: Limit,
     /// The unit in which queues are counted.
     pub measure: Measure,
-    /// B, in the same unit: the sum of the parts.
+    /// The buffer B in that unit: the sum of the shares.
     pub pool: f64,
     /// Which packet of a queue is dropped.
     pub drop: End,
-    /// The weights of the parts at the start, by class.
+    /// The weights of the shares at the start, by class.
     pub weights: WeightOf,
 }
 
@@ -99,8 +100,8 @@ impl Parameters {
 }
 
 impl Config {
-    /// Returns `self`, unless it has more than [`MAX_WEIGHTS`] different weights: inspecting the
-    /// longest queue of each would hold up the link.
+    /// Returns `self`, unless it has more than [`MAX_WEIGHTS`] different weights. Inspecting the
+    /// longest queue of each weight would hold up the link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,
@@ -116,7 +117,7 @@ impl Config {
         Err(queue.scheduler.iter().fold(bad, |bad, service| service.placed(bad)))
     }
 
-    /// The backlog of `flow`, in the measure.
+    /// The backlog of `flow`, in packets or bytes as configured.
     #[inline]
     pub(crate) fn length(&self, flow: FlowKey, buffer: &Buffer) -> u64 {
         let backlog = buffer.flow_backlog(flow);

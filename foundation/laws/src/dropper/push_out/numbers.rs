@@ -6,28 +6,28 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{SetWeightError, Weight};
 
-/// The different weights, and which of them each class has.
+/// The different weights, and the weight of each class.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// By number. In ascending order at the start.
+    /// The weights by number, in ascending order at the start.
     weights: Vec<f64>,
-    /// The number of classes with the weight of each number; all unlisted classes count as one.
+    /// By the number of a weight: the number of classes with it. All unlisted classes count as one
+    /// class.
     classes: Vec<u32>,
-    /// The number of each listed class.
+    /// The number of the weight of each listed class.
     of_class: Box<[u32]>,
     /// The number of the weight 1, which all unlisted classes have.
     one: u32,
 }
 
 impl Numbers {
-    /// Numbers the different weights of `weights`.
     pub(super) fn new(weights: &WeightOf) -> Self {
         let distinct = weights.distinct();
         let number = |weight: f64| distinct.partition_point(|&other| other < weight) as u32;
         let of_class: Box<[u32]> =
             (0..weights.len() as u32).map(|class| number(weights.class(class))).collect();
         let one = number(1.0);
-        // Room for the maximum number.
+        // Later weights get new numbers, up to the maximum.
         let room = if weights.is_equal() { 1 } else { distinct.len().max(MAX_WEIGHTS) };
         let (mut numbered, mut classes) = (Vec::with_capacity(room), Vec::with_capacity(room));
         numbered.extend_from_slice(&distinct);
@@ -46,13 +46,12 @@ impl Numbers {
         self.weights[number as usize]
     }
 
-    /// The number of the weight of `class`.
     #[inline]
     pub(super) fn of(&self, class: u32) -> u32 {
         self.of_class.get(class as usize).copied().unwrap_or(self.one)
     }
 
-    /// Gives `class`, which is listed, another weight. `is_free` returns whether no queue has a
+    /// Gives `class`, which is listed, another weight. `is_free` returns whether no queue uses a
     /// number. O(different weights).
     pub(super) fn set_weight(
         &mut self,
@@ -67,7 +66,7 @@ impl Numbers {
         Ok(())
     }
 
-    /// The number of `weight`: its own, a freed one, or a new one.
+    /// The number of `weight`: the number it has, a free number, or a new one.
     fn number_for(&mut self, weight: f64, is_free: impl Fn(u32) -> bool) -> Result<u32, SetWeightError> {
         if let Some(number) = self.all().find(|&number| self.weight(number) == weight) {
             return Ok(number);

@@ -7,8 +7,8 @@ use fairwire_core::{FlowKey, Rng};
 
 const NONE: u32 = u32::MAX;
 
-/// A queue's place in the order: first the number of its weight, then its length. Equals are
-/// ordered by their index.
+/// A queue's rank in the order: first the number of its weight, then its length. Queues of equal
+/// rank are ordered by their index.
 pub(super) type Rank = (u32, u64);
 
 #[derive(Clone, Copy, Debug)]
@@ -17,13 +17,13 @@ struct Node {
     flow: Option<FlowKey>,
     left: u32,
     right: u32,
-    /// Nodes in the tree under this one, itself included.
+    /// The number of nodes in the subtree under this node, itself included.
     size: u32,
 }
 
 /// A counting treap (Seidel and Aragon 1996): a search tree by rank, and a heap by random priority.
-/// A node is a flow's index, so nothing is allocated. Priorities are a salted hash of the index;
-/// over them, every operation is expected to take O(log n).
+/// A node is a flow's index, so nothing is allocated. Priorities are a salted hash of the index, so
+/// every operation is expected to take O(log n).
 #[derive(Debug)]
 pub(crate) struct Ranking {
     nodes: Box<[Node]>,
@@ -38,12 +38,10 @@ impl Ranking {
         Ranking { nodes: vec![node; slots as usize].into(), root: NONE, salt: rng.next_u64() }
     }
 
-    /// Is there room for as many queues as in `other`?
     pub(super) fn has_room_for(&self, other: &Ranking) -> bool {
         self.nodes.len() >= other.nodes.len()
     }
 
-    /// The rank of a flow that is in the order.
     #[inline]
     pub(crate) fn rank(&self, flow: FlowKey) -> Rank {
         self.nodes[flow.index()].rank
@@ -79,7 +77,7 @@ impl Ranking {
         count
     }
 
-    /// The queue that has `below` others below it.
+    /// The queue that is above exactly `below` others.
     #[inline]
     pub(crate) fn nth(&self, mut below: u32) -> Option<FlowKey> {
         let mut at = self.root;
@@ -103,7 +101,7 @@ impl Ranking {
         if at == NONE { 0 } else { self.nodes[at as usize].size }
     }
 
-    /// Equal ranks are distinguished by index, so all keys differ.
+    /// The sort key of a node: the index makes all keys different.
     #[inline]
     fn key(&self, at: u32) -> (Rank, u32) {
         (self.nodes[at as usize].rank, at)
@@ -153,7 +151,7 @@ impl Ranking {
         self.count(root)
     }
 
-    /// Splits into those below `key` and the others.
+    /// Splits a tree into the nodes below `key` and the others.
     fn split(&mut self, root: u32, key: (Rank, u32)) -> (u32, u32) {
         if root == NONE {
             return (NONE, NONE);
@@ -170,7 +168,7 @@ impl Ranking {
         }
     }
 
-    /// Merges two trees, all of the first below all of the second.
+    /// Merges two trees; all nodes of `low` are below all nodes of `high`.
     fn merge(&mut self, low: u32, high: u32) -> u32 {
         if low == NONE {
             return high;

@@ -11,15 +11,15 @@ use fairwire_core::{Buffer, FlowKey, Packet, SetWeightError, Weight};
 pub struct Shares {
     pool: f64,
     weights: WeightOf,
-    /// The class that gives a backlogged queue its weight; empty if all weights are 1.
+    /// By queue: the class that gives a backlogged queue its weight. Empty if all weights are 1.
     of_flow: Box<[u32]>,
-    /// The number of backlogged queues whose weight comes from each listed class.
+    /// By listed class: the number of backlogged queues that take their weight from it.
     queues: Box<[u32]>,
     sum: u128,
 }
 
-/// Weights are added as integers of 2^-32, so an addition and its removal cancel exactly. At most
-/// 2^24 weights of at most 10^6 are below 2^76.
+/// Weights are added as integers in units of 2^-32, so adding a weight and removing it cancel
+/// exactly. 2^24 weights of 10^6 sum to less than 2^76.
 const ONE: f64 = (1u64 << 32) as f64;
 
 fn fixed(weight: f64) -> u128 {
@@ -27,7 +27,7 @@ fn fixed(weight: f64) -> u128 {
 }
 
 impl Shares {
-    /// The weights and their sum without backlogged queues.
+    /// Starts without backlogged queues.
     pub fn new(config: &Config) -> Self {
         let flows = if config.weights.is_equal() { 0 } else { config.limit.max_packets() as usize };
         Shares {
@@ -49,13 +49,12 @@ impl Shares {
         takes
     }
 
-    /// Do all queues have shares of the same size?
     #[inline]
     pub(crate) fn are_equal(&self) -> bool {
         self.of_flow.is_empty()
     }
 
-    /// Counts `packet`, which has entered or left; `buffer` already reflects it.
+    /// Counts `packet`, which has entered or left `buffer`.
     #[inline]
     pub fn tracked(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         if !self.are_equal() {
@@ -63,8 +62,8 @@ impl Shares {
         }
     }
 
-    /// Not inlined: without weights, which is usual, the caller would save registers for it at each
-    /// packet.
+    /// Not inlined, since usually there are no weights: the caller would save registers for it at
+    /// each packet.
     #[inline(never)]
     fn count(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         match (inside, buffer.flow_backlog(flow).packets) {
@@ -94,13 +93,13 @@ impl Shares {
         Ok(before)
     }
 
-    /// The class that gives a queue its weight; the queue is backlogged, or was until just now.
+    /// The class that gives its weight to a queue that is, or was until just now, backlogged.
     #[inline]
     pub fn class(&self, flow: FlowKey) -> u32 {
         if self.are_equal() { 0 } else { self.of_flow[flow.index()] }
     }
 
-    /// The weight of a queue that is backlogged or was until just now.
+    /// The weight of a queue that is, or was until just now, backlogged.
     #[inline]
     pub fn weight(&self, flow: FlowKey) -> f64 {
         if self.are_equal() { 1.0 } else { self.weights.class(self.of_flow[flow.index()]) }
@@ -118,7 +117,7 @@ impl Shares {
         }
     }
 
-    /// The share of a queue of weight 1 among those backlogged now; 0 if none is.
+    /// The share of a queue of weight 1 among the queues backlogged now; 0 if there is none.
     #[inline]
     pub fn unit(&self, buffer: &Buffer) -> f64 {
         let sum = if self.are_equal() { f64::from(buffer.backlogged_flows()) } else { self.sum as f64 / ONE };

@@ -3,31 +3,30 @@
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 
-/// How `max_probability` moves. Floyd, Gummadi and Shenker 2001, the pseudo-code.
+/// The steps of `max_probability`. Floyd, Gummadi and Shenker 2001, the pseudo-code.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adaptation {
     /// The time between two steps.
     pub interval: Duration,
-    /// The largest step up; it is never more than a quarter of `max_probability` itself.
+    /// The largest step up. A step is never more than a quarter of `max_probability`.
     pub increase: f64,
     /// The factor of a step down.
     pub decrease: f64,
-    /// Below this average `max_probability` falls.
+    /// The average below which `max_probability` falls.
     pub target_from: f64,
-    /// Above this average it rises.
+    /// The average above which `max_probability` rises.
     pub target_to: f64,
 }
 
-/// The pseudo-code's bounds: `max_probability` does not fall below the first, nor rise above the
-/// second.
+/// The least and the greatest `max_probability` in the pseudo-code.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
-/// The maximum number of steps at one arrival. With the default factors it spans the bounds: 38
-/// steps down, 57 up.
+/// The maximum number of steps at one arrival. It suffices to cross the bounds with the default
+/// factors: 38 steps down, 57 up.
 const MAX_STEPS: u64 = 64;
 
 impl Adaptation {
-    /// `max_probability` after one step at this average.
+    /// The new `max_probability` after one step at `average`.
     ///
     /// ```
     /// use fairwire_core::Duration;
@@ -56,7 +55,7 @@ impl Adaptation {
     }
 }
 
-/// The steps in time, at integer multiples of the interval.
+/// The steps due, at integer multiples of the interval.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     adaptation: Adaptation,
@@ -66,7 +65,6 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Starts from `first` at time zero.
     pub(super) fn new(adaptation: Adaptation, first: f64) -> Self {
         Steps { adaptation, first, next: Time::ZERO + adaptation.interval }
     }
@@ -76,18 +74,15 @@ impl Steps {
         self.first == fresh.first
     }
 
-    /// The same steps, starting at `now`.
     pub(super) fn begun(self, now: Time) -> Self {
         Steps { next: now + self.adaptation.interval, ..self }
     }
 
-    /// These steps with the parameters of `fresh`.
     pub(super) fn retuned(self, fresh: &Steps, now: Time) -> Self {
         let (before, after) = (self.adaptation.interval, fresh.adaptation.interval);
         Steps { next: rescheduled(self.next, before, after, now), ..*fresh }
     }
 
-    /// Takes the steps due at `now`.
     #[inline]
     pub(super) fn keep_up(&mut self, max_probability: &mut f64, average: f64, now: Time) {
         if now < self.next {

@@ -1,17 +1,17 @@
 //! RED: random early detection.
 //!
 //! # What it does
-//! Keeps a slow average of the queue. Between two thresholds it drops (or marks) arrivals with a
-//! probability that rises with the average. Signals are spread out so they neither cluster nor
-//! leave long gaps.
+//! Keeps a slow average of the queue. While the average is between two thresholds, RED drops (or
+//! marks) arrivals with a probability that rises with the average. Signals are spread out so they
+//! neither cluster nor leave long gaps.
 //!
 //! With `ecn` an early signal marks ECN-capable packets; forced drops always drop. With the
-//! scheduler `fbfq` this is the FQ-RED of Suter et al.
+//! scheduler `fbfq`, RED is the FQ-RED of Suter et al.
 //!
 //! # Why
-//! Senders learn of congestion before the buffer overflows, at different times, in proportion to
-//! their rates. RED is blind to flows: it drops unresponsive flows at the same rate as responsive
-//! ones.
+//! Senders learn of congestion before the buffer overflows. They learn at different times, and as
+//! often as their rates require. RED is blind to flows: it drops unresponsive flows at the same
+//! rate as responsive ones.
 //!
 //! # State and cost
 //! One average and two counters for all flows. O(1) per packet; a power is computed only after the
@@ -89,22 +89,22 @@ pub struct Spec {
     /// scaled by packet length. FABA's and Suter's papers use packets.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// The length of a packet with the probability that the average calls for.
+    /// The packet length to which the probability applies unscaled.
     ///
-    /// In bytes, a packet of another length has this probability times its length over this one.
-    /// That is Floyd and Jacobson, section 7, who use the longest packet; ns-2's `mean_pktsize_`,
-    /// default 500 B. In bytes, thresholds in packets count packets of this length. In either
-    /// measure, an idle link could have sent packets of this length.
+    /// In bytes, another length scales the probability in proportion, as in Floyd and Jacobson,
+    /// section 7, who use the longest packet. ns-2's `mean_pktsize_`, default 500 B. In bytes,
+    /// thresholds in packets count packets of this length. In either measure, an idle link could
+    /// have sent packets of this length.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
-    /// No signal below this average.
+    /// The average below which there is no signal.
     ///
-    /// No signal below this threshold, and `max_probability` at the other: FABA, section 5.
+    /// FABA, section 5.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Level>>,
-    /// At this average the probability is `max_probability`.
+    /// The average at which the probability is `max_probability`.
     ///
-    /// No signal below the other threshold, and `max_probability` at this one: FABA, section 5.
+    /// FABA, section 5.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
@@ -112,7 +112,7 @@ pub struct Spec {
     /// FABA, section 5; ns-1.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "ns-2 2.35 has 0.1.")]
     pub max_probability: Option<f64>,
-    /// The weight of each arrival's queue in the average.
+    /// The weight of the queue at each arrival in the average.
     #[parameter(
         default = 0.002,
         above = 0.0,
@@ -121,56 +121,57 @@ pub struct Spec {
         source = "Floyd and Jacobson; ns-2 until 2001-12-29."
     )]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump there.
+    /// Let the probability rise to 1 at twice the upper threshold, rather than jump at the
+    /// threshold.
     ///
-    /// Above the upper threshold the probability rises from `max_probability` to 1 at twice the
-    /// threshold (Floyd 2000; ns-2 since 2001-04-23) rather than jumps to 1. Gentle best reproduces
-    /// FABA's printed RED row.
+    /// From the upper threshold, the probability rises from `max_probability` to 1 at twice the
+    /// threshold (Floyd 2000; ns-2 since 2001-04-23). Gentle best reproduces FABA's printed RED
+    /// row.
     #[parameter(default = true)]
     pub gentle: Option<bool>,
     /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
     /// 1993).
     ///
-    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and the setting of
-    /// the calibration of FABA's RED row. The paper of 1993 is `false`, which signals three times
-    /// as often at the same average.
+    /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and was used to
+    /// calibrate FABA's RED row. False is the paper of 1993, which signals three times as often at
+    /// the same average.
     #[parameter(default = true)]
     pub wait: Option<bool>,
-    /// How the average decays while the link idles.
+    /// The decay of the average while the link idles.
     ///
-    /// See `IdleRule`. The difference is negligible.
+    /// See `IdleRule`. The rules differ negligibly.
     #[parameter(default = IdleRule::Ns2)]
     pub idle_rule: Option<IdleRule>,
-    /// Never signal early while at most one packet (or byte) waits.
+    /// Give no early signal while at most one packet (or byte) waits.
     ///
-    /// No early signal while the queue, without the arrival, is 1 (packet or byte) or less: ns-2.
+    /// The arrival is not counted: ns-2.
     #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
-    /// Drop rather than mark if the probability is above this.
+    /// The probability above which packets are dropped rather than marked.
     ///
-    /// ns-2's `mark_p_` with `use_mark_p_`. An average above the thresholds no longer forces a
-    /// drop. Instead, a signal at a probability above this limit drops rather than marks.
+    /// ns-2's `mark_p_` with `use_mark_p_`. With a limit, an average above the thresholds no longer
+    /// forces a drop.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
     /// Let `max_probability` follow the load.
     ///
-    /// Whether `max_probability` follows the load, from its initial value and between 0.01 and 0.5,
-    /// to keep the average near the middle of the thresholds: Adaptive RED.
+    /// Adaptive RED: `max_probability` moves from its initial value, between 0.01 and 0.5, to keep
+    /// the average near the middle of the thresholds.
     #[parameter(default = false)]
     pub adaptive: Option<bool>,
     /// The time between two steps of `max_probability`.
     #[parameter(default = "500 ms", above = "0 s", source = "Adaptive RED.")]
     pub adapt_interval: Option<Quantity<Duration>>,
-    /// The largest step up.
+    /// The largest step up of `max_probability`.
     ///
-    /// It is at most a quarter of `max_probability`: Adaptive RED.
+    /// At most a quarter of `max_probability`: Adaptive RED.
     #[parameter(default = 0.01, above = 0.0, max = 1.0, unit = "1")]
     pub adapt_increase: Option<f64>,
-    /// The factor of a step down.
+    /// The factor of a step down of `max_probability`.
     #[parameter(default = 0.9, above = 0.0, max = 1.0, unit = "1", source = "Adaptive RED.")]
     pub adapt_decrease: Option<f64>,
-    /// The width of the band in which it does not move, as a fraction of the distance between the
-    /// thresholds.
+    /// The width of the band in which `max_probability` stays, as a fraction of the distance
+    /// between the thresholds.
     ///
     /// The band lies around the middle of the thresholds. Adaptive RED's is from 0.4 to 0.6.
     #[parameter(default = 0.2, min = 0.0, max = 1.0, unit = "1")]
@@ -183,19 +184,19 @@ impl Part for Spec {
     }
 }
 
-/// How the average decays while the link idles.
+/// The decay of the average while the link idles.
 #[word(gated)]
 pub enum IdleRule {
-    /// As if all complete packets that the link could have sent had met an empty queue, followed by
-    /// one normal update: ns-2.
+    /// ns-2: as if each complete packet that the link could have sent had met an empty queue,
+    /// followed by one normal update.
     #[default]
     Ns2,
-    /// As `ns2` without the normal update, and counting fractions of a packet: Floyd and Jacobson
-    /// 1993, section 4.
+    /// Floyd and Jacobson 1993, section 4: as `ns2`, but counting fractions of a packet, and
+    /// without the normal update.
     Floyd1993,
 }
 
-/// The rule that spreads signals over arrivals; p is the probability from the average, n counts
+/// The rule that spreads signals over arrivals. p is the probability from the average; n counts
 /// arrivals since the last signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spreading {
@@ -208,7 +209,7 @@ pub enum Spreading {
 }
 
 impl Spreading {
-    /// The probability of a signal for the `arrivals`th arrival since the last one, from 0 to 1.
+    /// The probability of a signal for the `arrivals`th arrival since the last signal, from 0 to 1.
     ///
     /// ```
     /// use fairwire_laws::dropper::red::Spreading;
@@ -232,15 +233,15 @@ impl Spreading {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default; the thresholds are in its measure.
+    /// The parameters as given, or their defaults. The thresholds are in the measure.
     pub given: Checked,
     /// The probability as a function of the average; with an adaptation, its initial form.
     pub ramp: Ramp,
-    /// How its `max_probability` moves.
+    /// The adaptation of `max_probability`, if enabled.
     pub adaptation: Option<Adaptation>,
-    /// How signals are spread.
+    /// The rule that spreads signals.
     pub spreading: Spreading,
-    /// The mean packet on the wire, in bytes: the site's typical one by default.
+    /// The mean packet on the wire, in bytes: by default the site's typical packet.
     pub packet_bytes: u32,
     /// The link's rate, from which the capacity of an idle link follows.
     pub rate: Rate,
@@ -264,7 +265,7 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The buffer's own packets are the site's, regardless of the mean packet.
+    /// The ramp. A buffer in packets holds typical packets of the site, whatever the mean packet.
     fn ramp(
         &self,
         given: &Checked,
@@ -287,7 +288,7 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// The error for crossed thresholds, which blames a given one and names the other.
+    /// The error for crossed thresholds. It blames a threshold that was given, and names the other.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
@@ -308,7 +309,6 @@ impl Spec {
     }
 }
 
-/// The adaptation of `max_probability`, if enabled.
 fn adaptation(given: &Checked, ramp: &Ramp) -> Adaptation {
     let at = |part: f64| ramp.min + part * (ramp.max - ramp.min);
     Adaptation {
@@ -329,7 +329,7 @@ pub struct Red {
     count: u64,
     count_bytes: u64,
     /// Was the average above the lower threshold at the last arrival? If not, the next arrival is
-    /// not dropped even if it is above.
+    /// not dropped, whatever the average.
     is_above: bool,
     idle_since: Option<Time>,
     steps: Option<Steps>,
@@ -355,7 +355,7 @@ impl Red {
         self.average
     }
 
-    /// Updates the average with the queue that an arrival meets; returns that queue, in packets or
+    /// Updates the average with the queue that an arrival meets. Returns the queue, in packets or
     /// bytes as configured.
     #[inline]
     pub(crate) fn meet(&mut self, buffer: &Buffer, now: Time) -> f64 {
@@ -442,7 +442,7 @@ impl Red {
             Measure::Packets => spreading.probability(p, self.count),
             Measure::Bytes => {
                 let spread = spreading.probability(p, self.count_bytes / u64::from(packet_bytes));
-                // Certainty remains certainty, however short the packet.
+                // A probability of 1 is not scaled, however short the packet.
                 if spread < 1.0 { spread * f64::from(packet.len) / f64::from(packet_bytes) } else { 1.0 }
             }
         };

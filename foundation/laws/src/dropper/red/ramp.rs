@@ -3,18 +3,18 @@
 /// The probability of a signal as a function of the average, with its two thresholds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
-    /// No signal below this average.
+    /// The average below which there is no signal.
     pub min: f64,
     /// The average at which `max_probability` is reached; above `min`.
     pub max: f64,
     /// The probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
-    /// Rise to 1 at twice `max` rather than jump to it.
+    /// Rise to 1 at twice `max`, rather than jump to 1 at `max`.
     pub gentle: bool,
 }
 
 impl Ramp {
-    /// p_b, from 0 to 1.
+    /// The probability of a signal, p_b, from 0 to 1.
     ///
     /// ```
     /// use fairwire_laws::dropper::red::Ramp;
@@ -38,7 +38,7 @@ impl Ramp {
         }
     }
 
-    /// From this average on, every arrival is signalled.
+    /// The average from which on every arrival is signalled.
     #[inline]
     pub(crate) fn certain_at(&self) -> f64 {
         if self.gentle { 2.0 * self.max } else { self.max }

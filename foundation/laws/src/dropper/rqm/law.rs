@@ -6,14 +6,14 @@ use fairwire_parameters::word;
 /// The rule for a measured rate at or above the virtual capacity, where the law has a pole.
 #[word(gated)]
 pub enum OverloadRule {
-    /// The rate counts as just below the virtual capacity, by the fraction `epsilon` of it. At most
+    /// The rate counts as less than the virtual capacity by its fraction `epsilon`. At most
     /// `clamp_limit` packets are dropped for each arrival.
     #[default]
     Clamp,
     /// Every arrival is dropped.
     Drop,
-    /// No packet is dropped: the behaviour of a program that takes the logarithm of a negative
-    /// number and compares the result.
+    /// No packet is dropped, as in a program that takes the logarithm of a negative number and
+    /// compares the result.
     NanNoDrop,
 }
 
@@ -24,12 +24,12 @@ pub struct Law {
     pub virtual_capacity: f64,
     /// alpha / (1 - beta), in packets per second squared.
     pub gain: f64,
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
 }
 
 impl Law {
-    /// The rate that this number of sessions should fill, in packets per second: (1 - e^(-c n)) B'.
+    /// The rate that `sessions` should fill, in packets per second: (1 - e^(-c n)) B'.
     pub fn utilization(&self, sessions: f64) -> f64 {
         -libm::expm1(-self.given.steepness * sessions) * self.virtual_capacity
     }
@@ -64,7 +64,7 @@ impl Law {
         }
     }
 
-    /// The rate above which [`probability`](Law::probability) no longer applies unchanged.
+    /// The rate from which [`probability`](Law::probability) gives way to the overload rule.
     pub fn reach(&self) -> f64 {
         match self.given.overload_rule {
             OverloadRule::Clamp => (1.0 - self.given.epsilon) * self.virtual_capacity,
@@ -72,7 +72,7 @@ impl Law {
         }
     }
 
-    /// Packets to drop per arrival at or above the [`reach`](Law::reach).
+    /// The packets to drop per arrival at rates from the [`reach`](Law::reach) on.
     pub(crate) fn drops_beyond(&self) -> f64 {
         match self.given.overload_rule {
             OverloadRule::Clamp => self.probability(self.reach()),

@@ -10,7 +10,7 @@
 //! With `ecn = "mark"` a p above 1 marks the newest unmarked packet.
 //!
 //! # Why
-//! It signals congestion from the rate only, before a queue has built up, and keeps no state per
+//! RQM signals congestion from the rate only, before a queue has built up, and keeps no state per
 //! flow. In the paper's fluid model all sessions converge to equal rates. On a real link the
 //! measured rate is nearly always beyond the pole of the law, so the rule for overload decides
 //! nearly everything.
@@ -26,16 +26,16 @@
 //! # Where we differ
 //! - Step 1 of figure 1 measures the growth of the queue, although section 3 means the total
 //!   sending rate. The default adds the capacity to the growth while the queue is not empty;
-//!   `estimator = "printed"` is the figure.
+//!   `estimator = "printed"` follows the figure.
 //! - Step 4 names the rate before smoothing, which would make steps 2 and 3 redundant. The smoothed
 //!   rate is used here.
-//! - One sentence prints p without the square; every derivation has it.
+//! - One sentence of the paper prints p without the square that every derivation has.
 //! - The paper does not cover rates at and beyond the virtual capacity: see `overload_rule`. Under
 //!   `clamp` the estimate of n is then ln(1 / epsilon) / c, whatever the number of sessions. With
 //!   the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per second. Below 30
-//!   packets per second that is above 1, which would refuse every arrival while any packet waits.
-//!   So under `clamp` p never exceeds `clamp_limit`. At the default this matters below 42 packets
-//!   per second; a limit of 1e6 has no effect.
+//!   packets per second, p would be above 1 and refuse every arrival while any packet waits. So
+//!   under `clamp` p never exceeds `clamp_limit`. The default limit has an effect below 42 packets
+//!   per second; a limit of 1e6 has none.
 //! - Simultaneous arrivals are one measurement, and the first arrival measures nothing.
 //! - The search for the newest unmarked packet inspects at most 64 waiting packets per arrival. A
 //!   packet that cannot carry a mark is dropped instead.
@@ -88,8 +88,8 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit of rates.
     ///
-    /// Whether rates count packets or bytes (in typical packets); with bytes the probability is
-    /// also scaled by packet length.
+    /// Either packets or bytes (in typical packets). With bytes, the probability is also scaled by
+    /// packet length.
     #[parameter(default = Measure::Packets, source = "The paper does not say.")]
     pub measure: Option<Measure>,
     /// The growth of a session's rate.
@@ -115,13 +115,13 @@ pub struct Spec {
     /// The fraction of the capacity that is left unused.
     #[parameter(default = 0.01, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub gamma: Option<f64>,
-    /// How fast the desired use grows with the number of sessions.
+    /// The steepness with which the desired use grows with the number of sessions.
     #[parameter(default = 1.0, above = 0.0, max = 1000.0, unit = "1", source = "Section 5.2.")]
     pub steepness: Option<f64>,
     /// The fraction of the old rate that each measurement keeps.
     #[parameter(default = 0.5, min = 0.0, max = 0.999, unit = "1", source = "Section 5.2.")]
     pub smoothing: Option<f64>,
-    /// How the rate is measured.
+    /// The method of measuring the rate.
     ///
     /// See `Estimator`.
     #[parameter(default = Estimator::SlopePlusCapacity)]
@@ -134,7 +134,7 @@ pub struct Spec {
     /// See `OverloadRule`.
     #[parameter(default = OverloadRule::Clamp)]
     pub overload_rule: Option<OverloadRule>,
-    /// How near to the virtual capacity a clamped rate counts.
+    /// The distance of a clamped rate from the virtual capacity, as a fraction of the capacity.
     #[parameter(
         default = 1e-9,
         above = 0.0,
@@ -145,7 +145,7 @@ pub struct Spec {
     pub epsilon: Option<f64>,
     /// The maximum number of packets dropped for each arrival under `clamp`.
     ///
-    /// It applies at any rate.
+    /// The limit applies at any rate.
     #[parameter(
         default = 0.5,
         above = 0.0,
@@ -172,13 +172,13 @@ pub enum AlphaUnits {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// From the rate to the number of drops.
+    /// The law that turns the rate into the number of drops.
     pub law: Law,
-    /// B, in typical packets per second.
+    /// B, the capacity of the link, in typical packets per second.
     pub capacity: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// With p above 1, are other packets marked too, rather than dropped?
+    /// If p is above 1, are packets other than the arrival marked, rather than dropped?
     pub marks: bool,
 }
 
@@ -217,7 +217,7 @@ impl Checked {
     }
 }
 
-/// The maximum number of waiting packets inspected per arrival in search of an unmarked one.
+/// The maximum number of waiting packets that an arrival inspects in search of an unmarked packet.
 const MAX_LOOKED_AT: u32 = 64;
 
 /// The rate-based law. See the [module](self).
@@ -235,8 +235,8 @@ pub struct Rqm {
     others: Others,
 }
 
-/// The waiting packets to signal together with the arrival: how many remain, where to look next,
-/// and how many more to inspect.
+/// The waiting packets to signal together with the arrival: how many are still wanted, where to
+/// look next, and how many were inspected.
 #[derive(Clone, Copy, Debug, Default)]
 struct Others {
     wanted: u32,
@@ -275,7 +275,7 @@ impl Rqm {
         )
     }
 
-    /// Packets to drop per arrival, now.
+    /// The current number of packets to drop per arrival.
     #[inline]
     pub fn probability(&self) -> f64 {
         if self.is_overloaded() { self.drops_beyond } else { self.config.law.probability(self.rate()) }
@@ -314,7 +314,7 @@ impl Rqm {
             Measure::Bytes => self.typical(packet.len.into()),
         };
         if self.most_below * scale < 1.0 && !self.is_overloaded() {
-            // One draw decides, mostly without the logarithm: it usually exceeds any possible p.
+            // The number drawn usually exceeds any possible p, so the logarithm is seldom needed.
             let drawn = self.rng.uniform();
             return u32::from(drawn < self.most_below * scale && drawn < self.probability() * scale);
         }

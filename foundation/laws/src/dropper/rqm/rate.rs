@@ -4,20 +4,19 @@ use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
 use fairwire_parameters::word;
 
-/// The method of measuring the rate. The queue q and the time t are those of this arrival, q' and
-/// t' those of the previous one; B is the capacity.
+/// The method of measuring the rate. q and t are the queue and the time at this arrival, q' and t'
+/// at the previous one; B is the capacity.
 #[word(gated)]
 pub enum Estimator {
-    /// (q - q') / (t - t'), as in figure 1. That is the growth rate of the queue, not the arrival
-    /// rate.
+    /// (q - q') / (t - t'), as in figure 1: the growth rate of the queue, not the arrival rate.
     Printed,
     /// B + (q - q') / (t - t') while the queue is not empty, and arrivals / (t - t') otherwise: the
     /// admitted rate.
     #[default]
     SlopePlusCapacity,
-    /// Arrivals and time are smoothed separately and divided: the offered rate.
+    /// The offered rate: arrivals and time are smoothed separately, then divided.
     Ratio,
-    /// Arrivals in windows of fixed length, smoothed over windows: the offered rate.
+    /// The offered rate: arrivals in windows of fixed length, smoothed over windows.
     Window,
 }
 
@@ -26,9 +25,9 @@ pub enum Estimator {
 pub struct QueueSample {
     /// Its arrival time.
     pub at: Time,
-    /// The queue before it, in typical packets.
+    /// The queue before the arrival, in typical packets.
     pub queue: f64,
-    /// Its own size, in typical packets.
+    /// The size of the arrival, in typical packets.
     pub amount: f64,
 }
 
@@ -65,7 +64,6 @@ impl Meter {
         }
     }
 
-    /// Takes over the parameters of `fresh`.
     pub(super) fn retune(&mut self, fresh: &Meter, now: Time) {
         self.window_end = rescheduled(self.window_end, self.window, fresh.window, now);
         (self.estimator, self.capacity) = (fresh.estimator, fresh.capacity);
@@ -126,7 +124,7 @@ impl Meter {
         self.offered += seen.amount;
     }
 
-    /// Smooths over the window that has ended, and in one step over all empty ones after it.
+    /// Smooths over the window that has ended and, in one step, over all empty windows after it.
     fn close(&mut self, now: Time) {
         self.smooth(self.offered / self.window.secs());
         self.offered = 0.0;

@@ -1,4 +1,4 @@
-//! The bins: the backlog and probability that the flows of a bin share, once per level.
+//! The bins: on each level, the flows of a bin share its backlog and probability.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -10,14 +10,14 @@ use fairwire_core::{Buffer, FlowHash};
 pub struct Bin {
     /// p_m: the probability for the flows of this bin.
     pub probability: f64,
-    /// The backlog of these flows, in packets or bytes.
+    /// The backlog of the flows of this bin, in packets or bytes.
     pub backlog: u64,
 }
 
 /// The steps of the probabilities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steps {
-    /// Above this backlog a bin's probability rises.
+    /// The backlog above which a bin's probability rises.
     pub bin_size: u64,
     /// The step up at each arrival.
     pub increase: f64,
@@ -34,7 +34,7 @@ pub struct Least {
     pub backlog: u64,
 }
 
-/// One set of bins: `per_level` on each level, and the key of the hash that picks one per level.
+/// A set of bins: `per_level` on each level, and the key of the hash that picks a bin per level.
 #[derive(Debug)]
 pub struct Bins {
     bins: Box<[Bin]>,
@@ -43,8 +43,8 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// An empty set of `levels` (at most 8: a hash of 64 bits gives each an independent bin) times
-    /// `per_level` bins (at most 256).
+    /// An empty set of `levels` times `per_level` bins. With at most 8 levels and 256 bins per
+    /// level, a hash of 64 bits gives independent bins.
     pub fn new(levels: u32, per_level: u32, key: u64) -> Self {
         let bins = vec![Bin::default(); (levels * per_level) as usize].into();
         Bins { bins, per_level: per_level.into(), key }
@@ -57,8 +57,8 @@ impl Bins {
 
     /// The bins of `flow`, one per level.
     ///
-    /// The hash is a fraction in [0, 1). The bins are its digits to the base of the number of bins,
-    /// and are independent while bits remain.
+    /// The hash is a fraction in [0, 1). Its digits to the base `per_level` pick the bins, which
+    /// are independent while bits remain.
     #[inline]
     pub fn of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
         let (mut fraction, per_level) = (mix(flow.0 ^ self.key), self.per_level);
@@ -69,7 +69,8 @@ impl Bins {
         })
     }
 
-    /// Adjusts the probabilities of the bins of `flow` for an arriving packet; returns the least.
+    /// Adjusts the probabilities of the bins of `flow` for an arriving packet. Returns the least
+    /// probability and backlog.
     #[inline]
     pub fn arrived(&mut self, flow: FlowHash, steps: &Steps) -> Least {
         let mut least = Least { probability: 1.0, backlog: u64::MAX };
@@ -97,7 +98,7 @@ impl Bins {
         }
     }
 
-    /// Restarts under another key, without probabilities, and counts the backlog anew.
+    /// Restarts under another key with all probabilities 0, and counts the backlog anew.
     pub(crate) fn start_anew(&mut self, key: u64, buffer: &Buffer, amount: impl Fn(u32) -> u64) {
         self.key = key;
         self.bins.fill(Bin::default());

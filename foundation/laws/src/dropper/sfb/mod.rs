@@ -3,19 +3,19 @@
 //! # What it does
 //! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises
 //! while the bin's backlog is above its size and falls when a packet finds the bin empty. A packet
-//! is dropped (or marked) with the lowest probability among its flow's bins. If even that is 1, the
-//! flow is unresponsive and is limited to a low rate by a penalty box.
+//! is dropped (or marked) with the lowest probability among its flow's bins. At probability 1 the
+//! flow is unresponsive, and a penalty box limits it to a low rate.
 //!
 //! # Why
-//! An unresponsive flow drives all of its bins to 1; a responsive one shares some of them, but
+//! An unresponsive flow drives all its bins to 1. A responsive flow shares some of these bins, but
 //! hardly ever all. So few bins distinguish many flows. The hash changes periodically, so no flow
-//! shares its bins with an unresponsive one for long. The next set of bins learns before it takes
-//! over, so no unresponsive flow escapes.
+//! shares an unresponsive flow's bins for long. The next set of bins learns before it takes over,
+//! so no unresponsive flow escapes.
 //!
 //! # State and cost
 //! Two sets of `levels` times `bins` bins of 16 bytes, 4 KiB by default, whatever the number of
-//! flows. O(1) per packet, except one per `rehash_interval`. The arrival that starts a warm-up
-//! counts all waiting packets under the new hash, O(n) for n packets.
+//! flows. O(1) per packet. Once per `rehash_interval`, the arrival that starts a warm-up counts all
+//! n waiting packets under the new hash, O(n).
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm
@@ -25,16 +25,16 @@
 //! # Where we differ
 //! - By default, sizes of bins scale with the buffer. Linux's sizes must be set explicitly.
 //! - The paper's pseudo-code drops an arrival that meets any bin above its size. Here, as in Linux,
-//!   that only raises the probability. An arrival is dropped only if all its bins are above
+//!   such a bin only raises the probability. An arrival is dropped only if all its bins are above
 //!   `bin_limit`.
-//! - A bin's probability rises if its backlog is above `bin_size`, as in the paper; in Linux also
-//!   if it is equal.
+//! - A bin's probability rises if its backlog is above `bin_size`, as in the paper. In Linux a
+//!   backlog equal to the size suffices.
 //! - BLUE's freeze time is absent, as in that pseudo-code.
 //! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the
-//!   discipline's own stream.
+//!   discipline's random stream.
 //! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in
 //!   nanoseconds.
-//! - The second set learns from the traffic that the first admits, as in Linux. So even with a
+//! - The second set learns from the traffic that the first set admits, as in Linux. So even with a
 //!   warm-up, a flow in the penalty box gains for about a second after a change of the hash.
 //! - After several `rehash_interval`s without packets, only the last two changes are applied.
 //! - No number is drawn if the probability is 0 or 1.
@@ -90,8 +90,7 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which bins count.
     ///
-    /// Whether bins count packets or bytes; with bytes the probability is also scaled by packet
-    /// length.
+    /// Either packets or bytes; with bytes the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
     /// The number of levels.
@@ -104,24 +103,24 @@ pub struct Spec {
     /// Linux has 8 levels of 16 bins.
     #[parameter(default = 16, min = 1, max = 256, unit = "count", source = "The paper has 2 and 23.")]
     pub bins: Option<u32>,
-    /// A bin's probability rises above this backlog.
+    /// The backlog above which a bin's probability rises.
     #[parameter(
         unset = "1.5 times the buffer / `bins`",
         source = "The paper's simulations, whose bins of 13 packets hold half as much again as their part of 200. Linux has 20 packets."
     )]
     pub bin_size: Option<Quantity<Level>>,
-    /// A flow's arrival is dropped if the backlog of all its bins is above this.
+    /// The backlog limit: an arrival is dropped if all bins of its flow are above it.
     #[parameter(
         unset = "1.25 times `bin_size`",
         source = "Linux, whose 25 packets are 1.25 times its size."
     )]
     pub bin_limit: Option<Quantity<Level>>,
-    /// The step up.
+    /// The step up of a bin's probability.
     ///
     /// The Linux kernel's default. Its command `tc` sets 1/2000 instead.
     #[parameter(default = 0.001, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// The step down.
+    /// The step down of a bin's probability.
     ///
     /// The Linux kernel's default. Its command `tc` sets 1/20000 instead.
     #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
@@ -129,7 +128,7 @@ pub struct Spec {
     /// The total rate of all flows at probability 1, in packets per second.
     #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
-    /// How many packets of these flows may come at once.
+    /// The number of packets that may come at once at probability 1.
     #[parameter(default = 20, min = 1, unit = "packets", source = "Linux.")]
     pub penalty_burst: Option<u32>,
     /// The time between changes of the hash.
@@ -142,11 +141,11 @@ pub struct Spec {
         source = "Linux, whose 60 s are a tenth of its 600 s."
     )]
     pub warmup_time: Option<Quantity<Duration>>,
-    /// Drop rather than mark if the probability is above this.
+    /// The probability above which packets are dropped rather than marked.
     ///
     /// The paper has no such limit: a flow that ignores marks reaches probability 1, and so the
-    /// penalty box, which drops. Linux splits p above 0.5: 2 (p - 0.5) of all arrivals are dropped,
-    /// and the rest of p is marked. That is not available here.
+    /// penalty box, which drops. Linux splits p above 0.5: it drops 2 (p - 0.5) of all arrivals,
+    /// and marks the rest of p. That is not available here.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
@@ -156,11 +155,11 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
     /// How probabilities move.
     pub steps: Steps,
-    /// A flow's arrival is dropped if the backlog of all its bins is above this.
+    /// The backlog limit: an arrival is dropped if all bins of its flow are above it.
     pub bin_limit: u64,
     /// The time in which the penalty box lets one packet through.
     pub penalty_interval: Duration,
@@ -187,8 +186,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The size of a bin and its limit, in integer packets or bytes. A backlog is above 77.5
-    /// packets if it is above 77.
+    /// The size of a bin and its limit, in integer packets or bytes: a backlog above 77 packets is
+    /// also above 77.5.
     fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let counted = |level: Quantity<Level>| match level.0 {
             Level::Packets(_) => libm::floor(given.measure.counted(level.0, site)),
@@ -226,17 +225,17 @@ impl Spec {
 pub struct Sfb {
     config: Config,
     rng: Rng,
-    /// The bins that decide now.
+    /// The current bins, which decide.
     bins: Bins,
     /// The bins that will decide next; updated while `is_warming`.
     next_bins: Bins,
     is_warming: bool,
-    /// The next change: the start of a warm-up, or its end.
+    /// The time at which the next warm-up starts, or the current one ends.
     next_change: Time,
     penalty: Penalty,
 }
 
-/// The penalty box: saved time, a packet's worth at a time.
+/// The penalty box: a credit of saved time, spent by the packet.
 #[derive(Debug)]
 struct Penalty {
     interval: Duration,
@@ -281,7 +280,7 @@ impl Sfb {
         }
     }
 
-    /// The bins that decide now, for tests and pictures.
+    /// The current bins, for tests and pictures.
     pub fn bins(&self) -> &Bins {
         &self.bins
     }
@@ -294,7 +293,7 @@ impl Sfb {
         if missed > 2 {
             self.next_change += rehash_interval * (missed - 2);
         }
-        // Three changes of the hash, each with its warm-up: more can never be due.
+        // At most three changes of the hash can be due, each with its warm-up.
         for _ in 0..6 {
             if now < self.next_change {
                 return;

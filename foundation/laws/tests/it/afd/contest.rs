@@ -6,7 +6,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Ecn, Ignore, Packet, Rate, Seed, Time, Transmitter};
 use fairwire_laws::Site;
 
-/// A link with typical packets of `packet_bytes`.
+/// A link, and the size of its typical packet.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
     pub bps: u64,
@@ -25,8 +25,7 @@ pub(super) struct Sender {
     pub ecn: Ecn,
 }
 
-/// The shares of `link` that senders get when the discipline `name` serves it with the settings
-/// `typed`.
+/// The shares of `link` that senders get from the discipline `name` with the settings `typed`.
 pub(super) fn shares(name: &str, typed: &str, link: Link, senders: &[Sender]) -> Vec<f64> {
     let (rate, [from_ns, end_ns]) =
         (Rate::from_bps(link.bps).expect("not zero"), link.ms.map(|ms| ms * 1_000_000));
@@ -56,7 +55,7 @@ pub(super) fn shares(name: &str, typed: &str, link: Link, senders: &[Sender]) ->
             return bits.iter().map(|&bits| bits as f64 / all).collect();
         }
         let (now, sender) = (Time::from_ns(arrival), senders[from]);
-        // A little jitter keeps senders of the same rate from falling into step.
+        // A little jitter keeps senders of equal rate from falling into step.
         next[from] += (gap(&sender) as f64 * (0.9 + 0.2 * random.uniform())) as u64;
         let packet = Packet::new(0, sender.len, (from as u64).into(), now);
         queue.enqueue(Packet { class: sender.class, ecn: sender.ecn, ..packet }, now, &mut Ignore);
@@ -74,7 +73,7 @@ fn sender(kbps: u64, len: u32, class: u32) -> Sender {
     Sender { bps: kbps * 1000, len, class, ecn: Ecn::NotEct }
 }
 
-/// The mean of each ten rates.
+/// The mean of every ten rates.
 fn groups(rates: &[f64]) -> Vec<f64> {
     rates.chunks(10).map(|group| group.iter().sum::<f64>() / group.len() as f64).collect()
 }
@@ -92,8 +91,8 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
         let found = groups(&contest(name, "", &figure6()));
         println!("{name}: {found:.1?} kbit/s");
         for (found, fair) in found.iter().zip(FAIR) {
-            // The paper claims 15 % of the fair share; ns-2 gave 320 and 332 (SB), 317 and 336
-            // (NFT) in this set-up.
+            // The paper claims 15 % about the fair share. ns-2 gave 320 and 332 kbit/s (SB), 317
+            // and 336 (NFT) here.
             assert!((found / fair - 1.0).abs() < 0.05, "{name}: {found} for {fair}");
         }
     }
@@ -103,7 +102,7 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
 fn in_figure_6_the_plain_flow_table_holds_fast_flows_below_their_share() {
     let found = groups(&contest("afd-ft", "", &figure6()));
     println!("afd-ft: {found:.1?} kbit/s");
-    // ns-2 gave 352 and 298 in this set-up.
+    // ns-2 gave 352 and 298 kbit/s here.
     assert!(found[4] < 0.95 * FAIR[4], "{found:?}");
     assert!(found[3] > 1.05 * FAIR[3], "{found:?}");
 }
@@ -119,8 +118,8 @@ fn exact_rates_give_figure_6_too() {
 
 #[test]
 fn a_class_of_twice_the_weight_gets_twice_the_rate() {
-    // Twenty flows that all want more: 10 Mbit/s is shared by 10 flows of weight 1 and 10 of weight
-    // 2.
+    // Twenty flows that all need more than their share: 10 of weight 1 and 10 of weight 2 share 10
+    // Mbit/s.
     let senders: Vec<Sender> = (0..20).map(|i| sender(900, 1000, if i < 10 { 0 } else { 7 })).collect();
     for name in ["afd-sb", "afd-ft", "afd-nft", "afd-exact"] {
         let found = groups(&contest(name, "weights = { 7 = 2.0 }", &senders));
@@ -138,13 +137,13 @@ fn the_length_of_packets_matters_in_packets_and_not_in_bytes() {
         let found = |measure| groups(&contest(name, &format!("measure = '{measure}'"), &senders));
         let (bytes, packets) = (found("bytes"), found("packets"));
         println!("{name}: {bytes:.1?} in bytes, {packets:.1?} in packets");
-        // Short packets have three times the samples, and the plain flow table is biased against
-        // flows with many.
+        // Flows of short packets have three times the samples, and the plain flow table is biased
+        // against such flows.
         let tolerance = if name == "afd-ft" { 0.15 } else { 0.05 };
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");
         }
-        // An equal number of packets, of three times the length: 750 and 250 kbit/s.
+        // Equal numbers of packets, of lengths 3 to 1, give 750 and 250 kbit/s.
         assert!((packets[0] / packets[1] / 3.0 - 1.0).abs() < 0.15, "{name}: {packets:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The controller of m_fair, and the drop law.
+//! The controller of m_fair, and the rule for drops.
 
 use fairwire_core::{Duration, Time};
 use fairwire_laws::dropper::afd::{Control, FairShare, drop_probability};
@@ -8,13 +8,14 @@ const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval
 
 #[test]
 fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
-    // 1000 samples at 13.5 Mbit/s: flows of 50, 100, 200, 400 and 600 kbit/s, and a fair rate of
-    // 325.
+    // The counts are 1000 samples at 13.5 Mbit/s, from flows of 50, 100, 200, 400 and 600 kbit/s;
+    // the fair rate is 325.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // 1 - 325/400 and 1 - 325/600. m_fair is given to four figures, so d is exact to 2e-4.
+        // The last two are 1 - 325/400 and 1 - 325/600. m_fair is given to four figures, so d is
+        // exact to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }
@@ -60,7 +61,7 @@ proptest! {
             let queue = f64::from(queue);
             fair.catch_up(Time::from_ns(now), queue, 1000.0);
             timer.run(now, queue, 1000.0);
-            // Sums of up to 1500 terms of size 200, each rounded by a relative 2^-53.
+            // Sums of up to 1500 terms of about 200 are each rounded by a relative 2^-53.
             prop_assert!((fair.value() - timer.m_fair).abs() < 1e-9, "{} {}", fair.value(), timer.m_fair);
             prop_assert!((0.0..=1000.0).contains(&fair.value()));
         }
@@ -70,7 +71,7 @@ proptest! {
 #[test]
 fn a_long_pause_costs_one_step_and_ends_at_the_bound() {
     let mut fair = FairShare::new(CONTROL, 1000.0);
-    // 160 steps, each of which subtracts (beta - alpha) 250 = 25; the first subtracts more.
+    // In 160 steps, each step subtracts (beta - alpha) 250 = 25; the first subtracts more.
     fair.catch_up(Time::from_ns(1_000_000_000), 300.0, 1000.0);
     assert_eq!(fair.value(), 0.0);
     fair.catch_up(Time::from_ns(1_006_250_000), 0.0, 1000.0);

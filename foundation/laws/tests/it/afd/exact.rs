@@ -1,4 +1,4 @@
-//! The elephant trap: which flows are elephants, their rates, and which flows leave.
+//! The elephant trap: which flows become elephants, their rates, and which flows are forgotten.
 
 use super::site;
 use fairwire_core::units::{Amount, Level};
@@ -9,7 +9,8 @@ use fairwire_laws::spec::{Measure, Quantity};
 use proptest::prelude::*;
 use std::collections::HashMap;
 
-/// Periods of 100 ns; elephants from 1000 bytes on; forgotten below 50 bytes in a period.
+/// Periods are 100 ns. A flow is an elephant from 1000 bytes on, and forgotten below 50 bytes in a
+/// period.
 const TRAP: Trap = Trap {
     age_period: Duration::from_ns(100),
     elephant_threshold: 1000.0,
@@ -37,8 +38,8 @@ fn a_mouse_has_no_rate_until_it_is_an_elephant() {
 fn the_rate_is_that_of_a_sliding_period() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     assert_eq!(arrival(&mut trap, &mut rng, 1, 1000, 0), 1000.0);
-    // At a quarter of the next period three quarters of the last one still count; 1e-9 allows for
-    // the reciprocal of a period.
+    // After a quarter of the next period, three quarters of the last period's bytes still count.
+    // 1e-9 allows for the rounded reciprocal of a period.
     assert!((arrival(&mut trap, &mut rng, 1, 600, 125) - (600.0 + 750.0)).abs() < 1e-9);
     assert!((arrival(&mut trap, &mut rng, 1, 100, 250) - (100.0 + 300.0)).abs() < 1e-9);
     // An entire period without a packet leaves nothing.
@@ -50,7 +51,7 @@ fn a_steady_flow_has_its_rate_at_any_time() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     for n in 0..10_000u64 {
         let rate = arrival(&mut trap, &mut rng, 1, 100, n * 7);
-        // 100 bytes in 7 ns are 1428.6 in a period; one packet more or less at either end.
+        // 100 bytes every 7 ns are 1428.6 in a period, give or take a packet at either end.
         assert!(n < 30 || (rate - 1428.6).abs() < 200.0, "{n}: {rate}");
     }
 }
@@ -68,7 +69,7 @@ fn slow_senders_are_forgotten_and_fast_senders_are_kept() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // All flows are idle. Then single packets arrive; every few of them, the hand completes a
+    // All flows are idle. Then single packets arrive; after every few packets, the hand completes a
     // circle and removes the idle flows.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
@@ -127,8 +128,7 @@ fn defaults_follow_the_link_and_the_measure() {
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
     let fast = Spec::default().check(&fairwire_laws::Site { rate: fast, ..site }).expect("allowed").1;
     assert_eq!(fast.trap.age_period, Duration::from_us(80));
-    // A twentieth of the 8 us in which 100 packets leave would be 0.4 us; a step takes at least 1
-    // us.
+    // 100 packets leave in 8 us, of which a twentieth is 0.4 us; but a step takes at least 1 us.
     assert_eq!(fast.common.control.interval, Duration::from_us(1));
     assert_eq!(fast.trap.elephant_threshold, 1_000_000.0);
 }
@@ -136,13 +136,13 @@ fn defaults_follow_the_link_and_the_measure() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// The amount that each flow sent, from a plain list of all packets.
+    /// Compares the amount that each flow sent with a plain list of all packets.
     #[test]
     fn elephants_rates_agree_with_a_plain_list(
         packets in prop::collection::vec((0..6u64, 50..200u32, 0..40u64), 1..300)
     ) {
-        // No flow is forgotten for sending little. Only entire idle periods matter, and the list
-        // has these too.
+        // No flow is forgotten for sending little. Flows are forgotten only for entire idle
+        // periods, which the list knows too.
         let mut trap = Elephants::new(Trap { age_threshold: 0.0, elephant_threshold: 1.0, ..TRAP });
         let (mut rng, mut now, mut sent) = (Seed(1).stream("exact"), 0, HashMap::<(u64, u64), u32>::new());
         for (flow, size, wait) in packets {

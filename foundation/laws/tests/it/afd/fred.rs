@@ -64,7 +64,7 @@ impl Reference {
         }
     }
 
-    /// The reason for which an arrival of flow `i` is dropped before it reaches the buffer.
+    /// The reason for dropping an arrival of flow `i` before it reaches the buffer.
     fn judged(&mut self, i: u64) -> Option<Cause> {
         let (qlen, strike) = self.flows.get(&i).map_or((0.0, 0), |flow| (flow.qlen, flow.strike));
         let mut maxq = self.min_th;
@@ -144,13 +144,12 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
     spec.check(&site(Amount::Packets(40))).expect("allowed").1
 }
 
-/// Many flows at times, few at others.
+/// A random flow, at times of many, at times of few.
 fn flow(rng: &mut Rng, frame: u32) -> u64 {
     let flows = [4, 40, 8, 100][(frame / 700) as usize % 4];
     rng.below(flows).min(rng.below(flows)).into()
 }
 
-/// Runs the discipline and its transcription side by side.
 fn side_by_side(config: Config, seed: u64) -> Met {
     let bytes = config.given.measure == Measure::Bytes;
     let scale = if bytes { 1000.0 } else { 1.0 };
@@ -198,7 +197,7 @@ fn it_decides_as_the_pseudo_code_does_under_both_switches_and_measures() {
     assert_met(&met, &["overflow"], 20);
 }
 
-/// Offers `offers` packets of a flow while the others wait, and returns their fates.
+/// The fates of `offers` packets of `flow`, which are all offered before any departs.
 fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<OfferOutcome> {
     (0..offers)
         .map(|frame| OfferOutcome::of(Packet::new(frame, 1000, flow.into(), Time::ZERO), queue))
@@ -210,7 +209,7 @@ const FORCED: OfferOutcome = OfferOutcome::Dropped(Cause::Forced);
 
 #[test]
 fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
-    // The lower threshold, 10 packets, is the maximum per flow. The average queue stays low, since
+    // The maximum per flow is the lower threshold, 10 packets. The average queue stays low, since
     // w_q is 0.002.
     let config = Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));
@@ -219,14 +218,14 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     assert_eq!(fates[10..], [FORCED; 2]);
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
-    // After two strikes it may not send until it has fewer packets waiting than the average flow,
-    // which here has one.
+    // After two strikes the flow may not send until it has fewer packets waiting than the average
+    // flow, which here has one.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");
     }
     assert_eq!(offered(&mut queue, 2, 10), [IN; 10], "another flow may");
-    // When its last packet leaves, its strikes are forgotten.
+    // When the flow's last packet leaves, its strikes are forgotten.
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(key(&queue), None);
     assert_eq!(offered(&mut queue, 1, 10), [IN; 10]);
@@ -236,7 +235,7 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
 #[test]
 fn above_the_upper_threshold_a_flow_with_two_packets_gets_a_strike() {
     for many_flow_support in [true, false] {
-        // With a weight of 1 the average is the queue: thresholds of 10 and 20 packets.
+        // With a weight of 1 the average is the queue, so the thresholds are 10 and 20 packets.
         let mut config = config(many_flow_support, Measure::Packets);
         config.given.weight = 1.0;
         let mut queue = Queue::new(config.limit, Fcfs, Fred::new(config, Seed(1).stream("fred")));

@@ -1,5 +1,5 @@
-//! Links and packets unlike the paper's: light classes, long packets, fast links with small
-//! buffers, and marks.
+//! Links and packets that the paper does not test: light classes, long packets, fast links with
+//! small buffers, and marks.
 
 use super::contest::{Link, Sender, shares};
 use fairwire_core::units::Amount;
@@ -21,7 +21,7 @@ fn a_light_class_without_others_loses_nothing_on_a_link_that_is_not_full() {
     for name in FORMS {
         let found = shares(name, "weights = { 1 = 0.25 }", link, &[Sender { class: 1, ..sender(9_000_000) }]);
         println!("{name}: {found:.3?}");
-        // The flow sends at 0.9 of the link's rate; jitter averages out over 15 000 packets.
+        // The flow sends at 0.9 of the link's rate. Its jitter averages out over 15 000 packets.
         assert!(found[0] > 0.89, "{name}: {found:?}");
     }
 }
@@ -32,7 +32,7 @@ fn in_bytes_long_packets_lose_nothing_on_a_link_that_is_not_full() {
     for name in FORMS {
         let found = shares(name, "measure = 'bytes'", link, &[Sender { len: 65_000, ..sender(900_000_000) }]);
         println!("{name}: {found:.3?}");
-        // The flow sends at 0.9 of the link's rate. A few packets may be lost when a step of m_fair
+        // The flow sends at 0.9 of the link's rate. It may lose a few packets if a step of m_fair
         // occurs while a packet waits.
         assert!(found[0] > 0.88, "{name}: {found:?}");
     }
@@ -59,8 +59,8 @@ fn a_sender_that_ignores_marks_does_not_push_others_out() {
         let deaf = Sender { ecn: Ecn::Ect0, ..sender(15_000_000) };
         let found = shares(name, "ecn = 'mark'", link, &[deaf, sender(4_000_000)]);
         println!("{name}: {found:.3?}");
-        // The flow sends 0.4 of the link's rate. It loses packets only before the initial queue has
-        // moved m_fair.
+        // The flow sends at 0.4 of the link's rate. It loses packets only before the initial queue
+        // has moved m_fair.
         assert!(found[1] > 0.37, "{name}: {found:?}");
     }
 }

@@ -50,7 +50,7 @@ fn defaults_follow_the_buffer_and_the_measure() {
     assert_eq!((bytes(40).sampling.samples, bytes(40).sampling.typical), (1000, 1000));
     let nft = nft::Spec::default().check(&site(Amount::Packets(40))).expect("allowed").1;
     assert_eq!((nft.sampling.probability, nft.set_size, nft.reuse), (0.2, 5, 0.06));
-    // A given gain also changes the default of the other.
+    // A given gain also changes the default of the other gain.
     let shared = Shared { alpha: Some(0.5), ..Shared::default() };
     let samples = Samples { shared, ..Samples::default() };
     let typed = ft::Spec { samples, ..ft::Spec::default() };

@@ -69,7 +69,7 @@ impl Reference {
         }
     }
 
-    /// S: s distinct rows of the table.
+    /// Draws the set S: s distinct rows of the table.
     fn draw(&mut self) {
         let n = self.table.len();
         let mut rows: Vec<usize> = Vec::new();
@@ -95,8 +95,8 @@ impl Reference {
         }
         self.u_left -= 1;
         let mut nth = self.rng.below(self.count_of_set());
-        // A number identifies a flow by the order of the set. The last flow of the set took the
-        // place of any that left it.
+        // The number drawn counts samples, in the order of the set. When a flow left the set, the
+        // last flow took its position.
         for flow in self.set.clone() {
             let at = self.row(flow).expect("in the set, so in the table");
             if nth < self.table[at].1 {
@@ -121,7 +121,7 @@ impl Reference {
             let members = self.set.clone();
             self.decrement(victim, self.table[at].2 / u64::from(self.table[at].1));
             if self.set.len() < members.len() {
-                // The last flow of the set takes the place of the one that left.
+                // The last flow of the set takes the position of the flow that left.
                 let place = members.iter().position(|&m| m == victim).expect("was in the set");
                 self.set = members;
                 self.set.swap_remove(place);
@@ -143,7 +143,7 @@ impl Reference {
         let kept: u64 = self.table.iter().map(|row| row.2).sum();
         let most = (self.b as f64 * if self.bytes { 1000.0 } else { 1.0 }).max(kept as f64);
         if most != self.most {
-            // m_fair is a fraction of the sample, and keeps that fraction.
+            // m_fair remains the same fraction of the sample.
             self.m_fair = (self.m_fair * (most / self.most)).min(most);
             self.most = most;
         }
@@ -173,7 +173,7 @@ impl Reading for Reference {
 /// The class of flows 0, 4 and 8.
 const WEIGHTED: u32 = 0;
 
-// The published gains often make m_fair an integer, and rounding would then decide whether m is
+// With the published gains m_fair is often an integer, and rounding would then decide whether m is
 // above it.
 const ALPHA: f64 = 1.701_234_567;
 const BETA: f64 = 1.803_456_789;
@@ -193,7 +193,6 @@ fn config(measure: Measure) -> nft::Config {
     spec.check(&site(Amount::Packets(60))).expect("allowed").1
 }
 
-/// Runs the discipline and its transcription side by side.
 fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed: u64) -> Met {
     let afd = Afd::new(&config.common, meter, Seed(seed).stream("afd"));
     let mut queue = Queue::new(Limit::packets(60), Fcfs, afd);
@@ -229,8 +228,8 @@ fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed
     };
     compare(&mut queue, &mut plain, &traffic, (20_000, seed), |queue, plain| {
         let m_fair = queue.dropper().fair_share().value();
-        // The steps of a pause are added one by one here and at once there, which rounds
-        // differently, relative to counts of up to 10^6.
+        // The transcription adds the steps of a pause one by one, the discipline at once. Their
+        // rounding differs, relative to counts of up to 10^6.
         assert!((m_fair - plain.m_fair).abs() < 1e-7, "{variant:?}: {m_fair} {}", plain.m_fair);
     })
 }

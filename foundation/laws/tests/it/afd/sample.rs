@@ -1,4 +1,4 @@
-//! Which flow loses a sample: the examples of the paper's text and its table 1.
+//! The choice of the flow that loses a sample: the examples of the paper's text and its table 1.
 
 use fairwire_core::{Rng, Seed};
 use fairwire_laws::dropper::afd::nft::FlowSet;
@@ -66,7 +66,7 @@ fn a_set_of_all_flows_takes_as_the_shadow_buffer_does() {
 
 #[test]
 fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
-    // Figure 4 with a = 0.5 and s = 1: flow 1 has u = 1, flow 2 has 3 and flow 3 has 2.
+    // In figure 4, with a = 0.5 and s = 1, u is 1 for flow 1, 3 for flow 2 and 2 for flow 3.
     let mut rng = Seed(5).stream("figure 4");
     let (mut total, mut sets) = ([0; 3], [0; 3]);
     for _ in 0..12_000 {
@@ -85,8 +85,8 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // The fraction of sets has a standard deviation of 0.0043 over 12 000 sets; that of samples has
-    // less than 1.5 times that.
+    // Over 12 000 sets, the fraction of sets has a standard deviation of 0.0043, and the fraction
+    // of samples less than 1.5 times as much.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -111,17 +111,18 @@ struct Table1 {
     in_set: [f64; 5],
     /// NPS_i: samples that a flow loses per set that contains it.
     lost_per_set: [f64; 5],
-    /// NP_i: samples that a flow loses per b updates.
+    /// NP_i: samples that a flow loses in b updates.
     lost: [f64; 5],
-    /// N_s: sets per b updates.
+    /// N_s: sets drawn in b updates.
     sets: f64,
-    /// For every fiftieth update: the flow that lost a sample, and the expected loss by m_i / b.
+    /// At every fiftieth update: the flow that lost a sample. `expected` sums m_i / b.
     victims: [f64; 5],
     expected: [f64; 5],
 }
 
 impl Table1 {
-    /// The distance of the victims from the shadow buffer's choice, with 4 degrees of freedom.
+    /// The chi-square distance of the victims from the shadow buffer's choice, with 4 degrees of
+    /// freedom.
     fn chi2(&self) -> f64 {
         self.victims.iter().zip(self.expected).map(|(n, expected)| (n - expected).powi(2) / expected).sum()
     }
@@ -134,7 +135,7 @@ fn theory(group: usize) -> f64 {
     f64::from(B) * f64::from(RATES[group]) / 13_500.0
 }
 
-/// A random packet of the paper's 50 flows, named 10 group + number.
+/// The flow of a random packet, of the paper's 50 flows: 10 group + number.
 fn random_flow(rng: &mut Rng) -> u64 {
     let mut at = rng.below(1350);
     for (group, rate) in RATES.iter().enumerate() {
@@ -159,7 +160,7 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
     let first = set(sampled.record()).map_or(0, |(drawn, _)| drawn);
     let mut last = first;
     for update in 0..UPDATES {
-        // About nine sets apart, so victims are nearly independent.
+        // Counted updates are about nine sets apart, so victims are nearly independent.
         let is_counted = update % 50 == 0;
         let counts = |sampled: &Sampled<R>| {
             let mut counts = [0u32; 50];
@@ -200,17 +201,17 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // Printed: 180 from the paper's simulation, and 167 from N/(as), which ignores that u is
+    // The paper prints 180 from its simulation, and 167 from N/(as), which ignores that u is
     // rounded down.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
-        // 36 000 sets: the standard deviation of a group's mean is 0.0005. On rare occasions the
-        // slowest flows are not in the table.
+        // Over 36 000 sets, the standard deviation of a group's mean is 0.0005. On rare occasions
+        // the slowest flows are not in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
-        // 2 000 000 lost: about 1 % for the slowest group.
+        // Of 2 000 000 samples lost, the slowest group's number is exact to about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
-    // NPS as simulated in the paper. Both simulations have a sampling noise of a few percent.
+    // The printed NPS are simulated. Both simulations have a sampling noise of a few percent.
     for (found, printed) in table.lost_per_set.into_iter().zip([0.207, 0.411, 0.808, 1.646, 2.453]) {
         assert!((found / printed - 1.0).abs() < 0.06, "{table:?}");
     }
@@ -231,15 +232,15 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
         core::array::from_fn::<_, 5, _>(theory)
     );
     for i in 0..5 {
-        // Counts decay over b updates, so this is the mean of about 200 independent counts of ten
-        // flows: below 2 %.
+        // Counts decay over b updates, so each mean is over about 200 independent counts of ten
+        // flows. Its deviation is below 2 %.
         assert!((sb[i] / theory(i) - 1.0).abs() < 0.04, "SB {sb:?}");
         assert!((nft[i] / theory(i) - 1.0).abs() < 0.06, "NFT {nft:?}");
     }
     assert!(ft[4] > 1.04 * theory(4) && ft[0] < 0.9 * theory(0), "FT {ft:?}");
 }
 
-/// Checks the consistency of all structures that hold samples, after any sequence of samples.
+/// Checks that all structures that hold samples are consistent.
 fn assert_sound<R: Record>(sampled: &Sampled<R>, fed: &[(u64, u16)], b: u32) {
     let counts = sampled.counts();
     let samples: u32 = counts.iter().map(|(_, samples, _)| samples).sum();
@@ -270,7 +271,6 @@ proptest! {
             prop_assert_eq!(nft.sample(sample, &mut other), nft.counts().of(flow.into()));
             assert_sound(&sb, &fed[..=n], b);
             assert_sound(&nft, &fed[..=n], b);
-            // A recount of the shadow buffer gives the table.
             let mut recount: HashMap<u64, (u32, u64)> = HashMap::new();
             for sample in sb.record().samples() {
                 let flow = recount.entry(sample.flow.0).or_default();
@@ -278,7 +278,6 @@ proptest! {
             }
             let table: HashMap<u64, (u32, u64)> = sb.counts().iter().map(|(f, n, s)| (f.0, (n, s))).collect();
             prop_assert_eq!(recount, table);
-            // The set names existing flows, each once.
             let mut places = nft.record().places().to_vec();
             places.sort_unstable();
             places.dedup();

@@ -1,5 +1,4 @@
-//! Trees of disciplines that are drained while some leaves are shaped, some are idle and some are
-//! full.
+//! Trees of disciplines, drained while some leaves are shaped, some idle and some full.
 
 use super::{Classified, discipline, packet};
 use fairwire_core::{Discipline, Ignore, Time};
@@ -7,7 +6,7 @@ use fairwire_testing::{Driver, Shape, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Trees as given, for flows of six classes.
+/// The trees, as given, for flows of six classes.
 const TREES: &[(&str, &str)] = &[
     (
         "prio",

@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const LINK: f64 = 10e6;
 
-/// A class of a tree under test. Rates are in bit/s. Leaves have a demand; inner classes have that
-/// of their children.
+/// A class of a tree under test. Rates are in bit/s. Only leaves have a demand; that of an inner
+/// class is the sum below it.
 #[derive(Clone, Debug)]
 struct Node {
     id: u32,
@@ -38,12 +38,12 @@ fn leaf(id: u32, demand: f64) -> Node {
 }
 
 impl Node {
-    /// Its guarantee: at least the sum of its children's guarantees.
+    /// The guarantee of the class: at least the sum of its children's guarantees.
     fn promised(&self) -> f64 {
         self.rate.unwrap_or_else(|| self.below.iter().map(Node::promised).sum())
     }
 
-    /// The maximum that it can use.
+    /// The maximum that the class can use.
     fn wanted(&self) -> f64 {
         let below =
             if self.below.is_empty() { self.demand } else { self.below.iter().map(Node::wanted).sum() };
@@ -103,8 +103,7 @@ fn typed(siblings: &[Node]) -> String {
 const SECONDS: f64 = 5.0;
 const WARM_UP: f64 = 1.0;
 
-/// Offers each leaf its demand in packets of 1000 bytes, and measures the output in bit/s by leaf,
-/// in their order.
+/// Offers each leaf its demand in packets of 1000 bytes. Returns the output of each leaf in bit/s.
 fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     let mut leaves = Vec::new();
     siblings.iter().for_each(|node| node.leaves(&mut leaves));
@@ -138,13 +137,12 @@ fn measured(siblings: &[Node]) -> Vec<(u32, f64)> {
     leaves.iter().zip(bits).map(|(leaf, bits)| (leaf.id, bits / (SECONDS - WARM_UP))).collect()
 }
 
-/// Asserts that each class gets the rate of the oracle.
 fn assert_shares(siblings: &[Node]) {
     let mut expected = Vec::new();
     oracle(siblings, LINK, &mut expected);
     for ((id, share), (_, due)) in measured(siblings).into_iter().zip(&expected) {
-        // 1.5 % of the link is 60 kB of the 4 s measured, for bursts (about 4 kB for each class)
-        // and whole packets.
+        // 1.5 % of the link is 60 kB in the 4 s measured. That allows for bursts (about 4 kB for
+        // each class) and entire packets.
         assert!((share - due).abs() < 0.015 * LINK, "class {id}: {share} for {due}\n{}", typed(siblings));
     }
 }
@@ -177,7 +175,7 @@ fn unused_capacity_of_a_leaf_goes_to_its_siblings_first() {
     };
     assert_eq!(shares(20e6), [3.0, 3.0, 4.0]);
     assert_eq!(shares(1e6), [1.0, 5.0, 4.0], "its sibling takes all of it, the class beside nothing");
-    // Both leaves of the first class send little: the rest moves up the tree.
+    // The first class's leaves send little, so the rest moves up the tree.
     let mut little = tree(1e6);
     little[0].below[1].demand = 2e6;
     assert_shares(&little);
@@ -195,8 +193,8 @@ fn urgent_classes_take_spare_capacity_first_but_no_guarantee() {
 
 #[test]
 fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
-    // For two seconds class 1 uses only its guarantee, then everything. It shares at once, and gets
-    // no more than its share.
+    // For two seconds class 1 uses only its guarantee, then everything. It must get its share at
+    // once, and no more.
     let mut inner =
         discipline("classful", "[classful]\nclass = [{ id = 1, rate = '2 Mbit/s' }, { id = 2 }, { id = 3 }]");
     let mut sent = [0; 4];
@@ -211,15 +209,14 @@ fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
             sent[out.class as usize] += 1;
         }
     }
-    // 2500 packets: 500 by guarantee and a third of 2000, which is 667; then 667 each. A burst may
-    // add or subtract 4 packets.
+    // Of 2500 packets, class 1 gets 500 by guarantee, and each class a third of 2000, 667. A burst
+    // may add or subtract 4.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
 }
 
-/// Weight, priority, the fraction used of the guarantees available, the ceiling over the guarantee,
-/// and the demand.
+/// Weight, priority, fraction used of the available guarantees, ceiling over guarantee, and demand.
 type Typed = (f64, u8, f64, Option<f64>, f64);
 
 /// Trees of two levels below the root whose guarantees do not exceed the link.
@@ -262,7 +259,7 @@ proptest! {
     }
 }
 
-/// Four leaves in two classes, with ceilings and guarantees, whose queues push out.
+/// Four leaves in two classes, with ceilings, guarantees, and queues that push out.
 fn pushing_out(whole: Option<&str>) -> Classful {
     let spec: Spec = toml::from_str(&format!(
         "{}class = [{{ id = 1, ceiling = '3 Mbit/s' }}, {{ id = 2 }}, {{ id = 3, parent = 1, rate = '1 Mbit/s' }},
@@ -343,8 +340,8 @@ class = [
             for (i, (from, ..)) in sent.iter().enumerate() {
                 let mut before_last = 0;
                 for (to, _, len) in &sent[i..] {
-                    // The burst is the amount of 1 ms and two packets of 1514 bytes; one byte is
-                    // for rounding.
+                    // The burst is the bytes of 1 ms and two packets of 1514 bytes. One more byte
+                    // allows for rounding.
                     let allowed = (to - from + 1_000_000) * mbps / 8_000 + 2 * 1514 + 1;
                     prop_assert!(before_last <= allowed, "{mbps} Mbit/s: {before_last} of {allowed}");
                     before_last += len;
@@ -372,19 +369,20 @@ fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
 
 #[test]
 fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
-    // Twice the ceiling for 3 s: the burst is the amount of 1 Mbit/s in 3 s, 375 kB.
+    // The burst, 375 kB, is the amount of 1 Mbit/s in 3 s, so the class may send twice its ceiling
+    // for 3 s.
     let typed = "[classful]
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);
     let tree = &mut *tree;
-    // Seconds, Mbit/s, and the additional bytes that the peak's bucket and the last packet may add.
+    // Start and end in s, and Mbit/s. The peak's bucket and the last packet may add some bytes.
     for (from_s, to_s, mbps) in [(0, 1, 1), (10, 13, 2), (13, 20, 1), (23, 26, 2), (26, 30, 1)] {
         let (sent, expected) = (sent_between(tree, from_s, to_s), (to_s - from_s) * mbps * 125_000);
         assert!(sent.abs_diff(expected) <= 5000, "{from_s} to {to_s} s: {sent} B, not {expected}");
     }
 }
 
-/// The fate of each packet under a varying load with pauses: frames sent, and counts of signals.
+/// The frames sent and the counts of signals, under a varying load with pauses.
 fn run(mut discipline: Box<dyn Discipline>) -> (Vec<u32>, Events) {
     let (mut counts, mut sent, mut now) = (Events::default(), Vec::new(), 0);
     let mut rng = Seed(5).stream("traffic");
@@ -414,7 +412,7 @@ fn a_tree_of_one_leaf_decides_as_the_leaf_alone() {
 
 #[test]
 fn an_emptied_leaf_learns_that_it_idles_while_others_send() {
-    // RED's average decays over the pause of its class as it does on a dedicated link.
+    // RED's average decays during the pause of its class, as it does on a dedicated link.
     let typed = "[classful]
 class = [{ id = 1, discipline = { red = { weight = 0.01 } } }, { id = 2 }]";
     let mut tree = discipline("classful", typed);
@@ -462,8 +460,8 @@ fn unlisted_and_inner_classes_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// A tree of eight leaves of the discipline called `name`, in pairs. They all exist at first, or
-/// each is built with its first packet and counted in `made`.
+/// Eight leaves of the discipline called `name`, in pairs. If `is_later`, each is built with its
+/// first packet. `made` counts them.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(
@@ -529,8 +527,8 @@ fn a_leaf_without_packets_is_never_built() {
     assert_eq!(made.load(Relaxed), 1);
 }
 
-/// A tree of leaves of the discipline called `name`, each built with its first packet and with room
-/// for a thousand.
+/// A tree of leaves of the discipline called `name`, each with room for a thousand packets and
+/// built with its first packet.
 fn flat(name: &'static str, leaves: u32) -> Classful {
     let typed =
         format!("class = [{}]", (0..leaves).map(|id| format!("{{ id = {id} }},")).collect::<String>());
@@ -545,7 +543,8 @@ fn flat(name: &'static str, leaves: u32) -> Classful {
     Classful::new(config, contents).with_maker(Box::new(make))
 }
 
-/// The backlog in the leaf of `class` after `each` packets of 1000 B were offered to each in turn.
+/// The backlog in the leaf of each of `classes`, after each was offered `each` packets of 1000 B in
+/// turn.
 fn offered(tree: &mut Classful, classes: &[u32], each: u32) -> Vec<u32> {
     for frame in 0..each {
         for &class in classes {
@@ -576,22 +575,21 @@ fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
     let (mut now, mut sent) = (Time::ZERO, 0);
     for frame in 0..5000 {
         now += Duration::from_us(10);
-        // Class 3 always has a packet to send.
         for class in [frame * 7 % 1000, 3] {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // While all existing leaves are inspected once, a sixteenth more are built.
+        // While each existing leaf is inspected once, a sixteenth more are built.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));
-    // Leaves with backlog stay, however few are kept.
+    // Leaves with backlog remain, however few idle leaves are kept.
     let all: Vec<u32> = (0..1000).collect();
     assert_eq!(offered(&mut tree, &all, 1), [1; 1000]);
     assert_eq!((tree.leaves_made(), tree.backlog().packets), (1000, 1000));
 }
 
-/// Counts its polls, and never has a packet ready.
+/// A discipline that counts its polls and never has a packet ready.
 struct Shut {
     polls: Arc<AtomicU32>,
     packets: u32,

@@ -4,13 +4,13 @@ use super::rate;
 use fairwire_core::{Duration, Marker, Packet, Rng, Seed, Time};
 use fairwire_laws::marker::{sr_tcm, token_bucket, tr_tcm, tsw2cm, tsw3cm};
 
-/// Tokens that arrived by `now`, ticked one byte at a time: the `n`th arrives when `n` bytes at
+/// The number of tokens that arrived by `now`, one at a time: the `n`th arrives when `n` bytes at
 /// `bps` have passed.
 fn ticks(bps: u64, now: u64) -> u128 {
     u128::from(now) * u128::from(bps) / 8_000_000_000
 }
 
-/// Bursts and pauses of packets of 40 to 1500 bytes around 8 Mbit/s: arrival in ns, length, and
+/// Bursts and pauses of packets of 40 to 1500 bytes at about 8 Mbit/s: arrival in ns, length, and
 /// previous colour.
 fn arrivals(seed: u64) -> Vec<(u64, u32, u8)> {
     let mut rng = Seed(seed).stream("arrivals");
@@ -24,7 +24,6 @@ fn arrivals(seed: u64) -> Vec<(u64, u32, u8)> {
         .collect()
 }
 
-/// The colours that `marker` gives.
 fn colors(marker: &mut dyn Marker, arrivals: &[(u64, u32, u8)]) -> Vec<u8> {
     let color = |&(now, len, before)| {
         let at = Time::from_ns(now);
@@ -81,7 +80,7 @@ fn green_bytes_never_exceed_rate_and_burst() {
         let mut sum = 0;
         for (to, len) in &green[i..] {
             sum += len;
-            // At most one byte more: the fraction of a token left at either end of the interval.
+            // Fractions of a token at the ends of the interval add at most a byte.
             assert!(u128::from(sum) <= 5000 + ticks(3_000_000, to - from) + 1);
         }
     }
@@ -193,7 +192,7 @@ impl Window {
     }
 }
 
-/// RFC 2859, figure 3; with a peak rate that is never reached, this is the two-colour marker.
+/// RFC 2859, figure 3. With a peak rate that is never reached, the marker has two colours.
 fn tsw_by_rfc(ctr: f64, ptr: f64, window: Duration, rng: &mut Rng, arrivals: &[(u64, u32, u8)]) -> Vec<u8> {
     let mut estimator = Window { avg_rate: ctr, t_front: 0.0, interval: window.secs() };
     let color = |&(now, len, _): &(u64, u32, u8)| {
@@ -245,6 +244,6 @@ fn at_twice_the_target_rate_half_of_the_packets_are_out() {
     let steady: Vec<(u64, u32, u8)> = (0..30_000).map(|i| (i * 1_000_000, 1000, 0)).collect();
     let given = colors(&mut marker, &steady);
     let out = given[10_000..].iter().filter(|&&color| color == 1).count();
-    // 10000 of 20000: after ten windows, each is out with probability 1/2; +- 5 sd of 71.
+    // After ten windows, each of 20000 packets is out with probability 1/2: 10000 +- 5 sd of 71.
     assert!((9_650..=10_350).contains(&out), "{out}");
 }

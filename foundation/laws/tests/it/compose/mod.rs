@@ -26,8 +26,7 @@ fn site() -> Site<'static> {
     Site { packet_bytes: 1000, ..crate::site(Amount::Packets(40)) }
 }
 
-/// The discipline of this name with the settings given: `discipline("red", "[red]\ngentle =
-/// false")`.
+/// The discipline `name` with the settings given: `discipline("red", "[red]\ngentle = false")`.
 fn discipline(name: &str, typed: &str) -> Box<dyn Discipline> {
     let parameters: Parameters = toml::from_str(typed).expect("well-formed");
     build(name, &parameters, &site()).expect("allowed")
@@ -37,8 +36,8 @@ fn packet(frame: u32, len: u32, class: u32, now: Time) -> Packet {
     Packet { class, ..Packet::new(frame, len, u64::from(class).into(), now) }
 }
 
-/// Classifies by flow number, since the common driver gives only flows. Class, codepoint and colour
-/// all follow from it.
+/// Derives class, codepoint and colour from the flow number, since the common driver gives only
+/// flows.
 struct Classified<D> {
     inner: D,
     classes: u64,
@@ -80,8 +79,8 @@ fn assert_conserves(inner: impl Discipline, classes: u64, sequence: &[Operation]
     Driver::new(Classified { inner, classes }).run(sequence);
 }
 
-/// Pushes out the oldest packet. One arrival may push out several, and drops may precede a sent
-/// packet.
+/// Pushes out the oldest packet. One arrival may push out several packets, and drops may precede a
+/// sent packet.
 struct DropFront;
 
 impl Dropper for DropFront {

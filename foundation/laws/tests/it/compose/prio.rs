@@ -30,7 +30,7 @@ proptest! {
         steps in prop::collection::vec((0u32..6, any::<bool>()), 0..300),
     ) {
         let mut prio = discipline("prio", THREE);
-        // 40 packets: 20 for each of the two bands without their own buffer.
+        // The two bands without a buffer of their own share 40 packets, 20 each.
         let (mut model, room) = ([VecDeque::new(), VecDeque::new(), VecDeque::new()], [20, 30, 20]);
         for (frame, (class, is_request)) in (0..).zip(steps) {
             if is_request {
@@ -103,13 +103,13 @@ band = [
     }
     let mut next = |now| prio.dequeue(Time::from_ns(now), &mut Ignore).map(|packet| packet.frame);
     assert_eq!([next(1_000_000), next(1_000_000), next(1_000_000)], [Some(0), Some(2), None]);
-    // 1000 bytes at 8 Mbit/s are 1 ms.
+    // 1000 bytes take 1 ms at 8 Mbit/s.
     assert_eq!(prio.ready_at(), Some(Time::from_ns(2_000_000)));
 }
 
 #[test]
 fn a_band_below_a_busy_one_learns_that_it_idles() {
-    // RED's average in the second band decays while the first is never empty, as it does on a
+    // While the first band is never empty, RED's average in the second band decays as it does on a
     // dedicated link.
     let typed = "[prio]
 band = [{ of = [1] }, { discipline = { red = { weight = 0.01 } } }]";

@@ -24,11 +24,11 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
     assert_eq!((config.colors, config.given.coupling, config.given.weight), (2, Coupling::Coupled, 0.002));
-    // With `AtLeast` ATB's edges never reach their threshold.
+    // With `AtLeast`, ATB's edges never reach their threshold.
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
-/// RIO transcribed with only a list of waiting packets, counted anew for each arrival.
+/// RIO transcribed with only a list of waiting packets, which each arrival counts anew.
 struct Reference {
     c: Config,
     rng: Rng,
@@ -44,7 +44,6 @@ impl Reference {
         usize::from(offer.color).min(self.c.colors - 1)
     }
 
-    /// Does the average of colour `k` count packets of colour `of`?
     fn counts(&self, k: usize, of: usize) -> bool {
         match self.c.given.coupling {
             Coupling::Coupled => of <= k,
@@ -109,7 +108,6 @@ impl Reading for Reference {
     }
 }
 
-/// Runs RIO and its transcription side by side.
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let rio = Rio::new(config, Seed(seed).stream("rio"));
     let mut queue = Queue::new(limit, Fcfs, rio).with_ecn(policy);
@@ -146,7 +144,7 @@ fn it_agrees_with_the_second_implementation_under_every_switch() {
         for coupling in [Coupling::Coupled, Coupling::Decoupled, Coupling::Total] {
             let limit = if on(0) { Limit::bytes(40_000) } else { Limit::packets(40) };
             let measure = if on(0) { Measure::Bytes } else { Measure::Packets };
-            // Ten times the default weight, so a short run takes all branches.
+            // The weight is ten times the default, so a short run takes all branches.
             let config = Config {
                 given: Checked { measure, coupling, weight: 0.02, ..Checked::default() },
                 colors: if on(3) { 3 } else { 2 },
@@ -161,7 +159,8 @@ fn it_agrees_with_the_second_implementation_under_every_switch() {
     assert_met(&met, &["sent", "marked", "early", "forced", "overflow"], 500);
 }
 
-/// Averages after 500 arrivals of `color` at a buffer that holds 10 green and 20 yellow packets.
+/// The averages after 500 arrivals of `color` at a buffer that holds 10 green and 20 yellow
+/// packets.
 fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
     let given = Checked { coupling, weight: 0.05, ..Checked::default() };
     let config = Config { given, colors: 2, ..config() };
@@ -175,7 +174,7 @@ fn averages(coupling: Coupling, color: u8) -> [f64; 3] {
 
 #[test]
 fn every_arrival_updates_the_total_and_each_coupling_counts_its_colours() {
-    // ns-2's rio.cc would leave the total alone on the arrival of a yellow packet.
+    // On the arrival of a yellow packet, ns-2's rio.cc would not update the total.
     assert_eq!(averages(Coupling::Coupled, 1), [0.0, 30.0, 0.0]);
     assert_eq!(averages(Coupling::Coupled, 0), [10.0, 30.0, 0.0]);
     assert_eq!(averages(Coupling::Decoupled, 1), [0.0, 20.0, 0.0]);
@@ -183,7 +182,7 @@ fn every_arrival_updates_the_total_and_each_coupling_counts_its_colours() {
     assert_eq!(averages(Coupling::Total, 1), [30.0, 30.0, 0.0]);
 }
 
-/// Adds the backlog of [`averages`]: 10 green and 20 yellow packets.
+/// The buffer of [`averages`], with 10 green and 20 yellow packets.
 fn half_full(rio: &mut Rio) -> Buffer {
     let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..30 {
@@ -218,7 +217,7 @@ fn under_ns2s_rule_only_green_updates_averages_and_yellow_ends_idling() {
 
 #[test]
 fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
-    // 60 forced drops raise yellow's average above its threshold; one idle second brings it below.
+    // 60 forced drops raise yellow's average above its threshold; one idle second lowers it below.
     let signals = |out_rule| {
         let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
         let given = Checked { out_rule, weight: 0.05, ..Checked::default() };
@@ -235,14 +234,14 @@ fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
         for _ in 0..60 {
             assert_eq!(arrive(&mut rio, 1, Time::ZERO), Verdict::Drop(Cause::Forced));
         }
-        // Idle for eight packets: from nearly 30 to 20.
+        // Eight packets of idle time lower the average from nearly 30 to 20.
         rio.idle(Time::ZERO);
         let later = Time::from_ns(8 * 800_000);
         arrive(&mut rio, 0, later);
         arrive(&mut rio, 1, later)
     };
-    // Under ns-2's rule the count now exceeds 2/p, so a signal is certain. Under the paper's,
-    // the forced drops have restarted it.
+    // Under ns-2's rule the count now exceeds 2/p, so a signal is certain. Under the paper's rule,
+    // the forced drops have restarted the count.
     assert_eq!(signals(OutRule::Ns2), Verdict::Signal(Cause::Early));
     assert_eq!(signals(OutRule::Paper), Verdict::Pass);
 }
@@ -259,7 +258,7 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
         let arrival = Packet { ecn: Ecn::Ect0, color: 1, ..packet(frame, 1000, 0, Time::ZERO) };
         queue.enqueue(arrival, Time::ZERO, &mut counts);
     }
-    // Yellow's upper threshold is half of the buffer, so yellow packets never fill it.
+    // Yellow's upper threshold is half of the buffer, so yellow packets never fill the buffer.
     assert!((20..25).contains(&queue.backlog().packets), "{}", queue.backlog().packets);
     assert!(
         counts.dropped().len() > 150 && counts.dropped().iter().all(|(_, cause)| *cause == Cause::Forced)
@@ -269,8 +268,8 @@ fn above_its_upper_threshold_even_a_capable_packet_is_dropped() {
 
 #[test]
 fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured() {
-    // With a weight of 1 the average is the backlog that an arrival meets: the 21st yellow packet
-    // meets 20, which is yellow's threshold.
+    // With a weight of 1, the average is the backlog that an arrival meets. The 21st yellow packet
+    // meets 20 packets, yellow's threshold.
     let fates = |above_max, ecn| {
         let config = Config { given: Checked { weight: 1.0, above_max, ..Checked::default() }, ..config() };
         let rio = Rio::new(config, Seed(1).stream("rio"));
@@ -283,7 +282,7 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
         let marked = counts.marked().iter().filter(|(_, cause)| *cause == Cause::Forced).count();
         [marked, counts.dropped_by(Cause::Forced), counts.dropped_by(Cause::Overflow)]
     };
-    // The 20 that fill the buffer are marked, and the 160 after them find no room.
+    // The 20 packets that fill the buffer are marked, and the next 160 find no room.
     assert_eq!(fates(AboveMax::Mark, Ecn::Ect0), [20, 0, 160]);
     assert_eq!(fates(AboveMax::Drop, Ecn::Ect0), [0, 180, 0]);
     let deaf = fates(AboveMax::Drop, Ecn::NotEct);
@@ -293,7 +292,7 @@ fn above_its_upper_threshold_a_capable_packet_is_marked_where_that_is_configured
 
 #[test]
 fn while_thresholds_do_not_overlap_green_is_spared() {
-    // Half of the load is green and below the link's rate; all of it is 1.6 times that.
+    // The load is 1.6 times the link's rate. Its green half is below the link's rate.
     let config = Config { given: Checked { weight: 0.02, ..Checked::default() }, ..config() };
     let mut queue = Queue::new(Limit::packets(40), Fcfs, Rio::new(config, Seed(1).stream("rio")));
     let mut counts = Events::default();

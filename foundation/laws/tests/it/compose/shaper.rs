@@ -16,8 +16,8 @@ fn shaper(rate: Rate) -> Shaper<Queue<Fcfs, DropFront>> {
     Shaper::new(queue, Transmitter::with_catch_up(rate, rate.time_to_send(BURST)))
 }
 
-/// The packets that leave when it is polled at random times, often late and often too early: time
-/// in ns and length.
+/// The packets that leave when the shaper is polled at random times, often late and often too
+/// early: time in ns and length.
 fn sent(rate: Rate, seed: u64) -> Vec<(u64, u64)> {
     let (mut shaper, mut rng) = (shaper(rate), Seed(seed).stream("polls"));
     let (mut now, mut sent) = (0, Vec::new());
@@ -46,7 +46,8 @@ proptest! {
             let mut before_last = 0;
             for (to, len) in &sent[i..] {
                 let came = u128::from(to - from) * u128::from(rate.bps()) / 8_000_000_000;
-                // The packets before the last were paid; one byte is for rounding at the two ends.
+                // All packets but the last were paid for. One byte allows for rounding at the two
+                // ends.
                 prop_assert!(before_last <= u128::from(BURST) + came + 1, "{before_last} in {} ns", to - from);
                 before_last += u128::from(*len);
             }
@@ -77,10 +78,10 @@ fn polled_when_it_is_ready_it_keeps_its_rate_to_the_nanosecond() {
             let early = Time::from_ns(ready.ns() - 1);
             assert!(shaper.dequeue(early, &mut Ignore).is_none(), "a nanosecond early");
             now = ready;
-            // The burst left at once. From then on each packet leaves as soon as its predecessors
-            // are paid.
+            // The burst left at once. From then on, each packet leaves as soon as its predecessors
+            // are paid for.
             let due = (bytes - BURST) * 8_000_000_000 / 3_333_333;
-            // Up to a nanosecond for the duration of the burst, which is rounded down.
+            // The duration of the burst is rounded down, so times may differ by a nanosecond.
             assert!(
                 now.since(start).ns().abs_diff(due) <= 1,
                 "{bytes} bytes after {} ns",
@@ -101,7 +102,7 @@ fn after_a_pause_one_burst_and_the_packet_exceeding_it_leave_at_once() {
     }
     let went = core::iter::from_fn(|| shaper.dequeue(now, &mut Ignore)).count();
     assert_eq!(went, 3, "4000 bytes are paid after the third packet of 1500");
-    // 4500 bytes left and 4000 were available: 500 bytes at 1 Mbit/s are 4 ms.
+    // 4500 bytes left and 4000 were available. The missing 500 bytes take 4 ms at 1 Mbit/s.
     assert_eq!(shaper.ready_at(), Some(Time::from_ns(1_004_000_000)));
     assert_eq!(shaper.backlog().packets, 17);
 }
@@ -128,8 +129,8 @@ fn a_shaper_faster_than_its_link_decides_as_its_inner_discipline() {
 
 #[test]
 fn an_empty_discipline_learns_that_it_idles_before_its_debt_is_paid() {
-    // One packet takes 80 ms at 100 kbit/s. The inner RED learns of the idle link at once and
-    // decays from then on.
+    // One packet takes 80 ms at 100 kbit/s. The inner RED learns of the idle link at once, and its
+    // average decays from then on.
     let typed = "[shaper]
 rate = '100 kbit/s'
 burst = '0 B'
@@ -142,7 +143,8 @@ discipline = { red = { weight = 0.5 } }";
     assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
-    // Idle since 81 ms: three packets could have left before the new one met an empty queue.
+    // Idle since 81 ms, the link could have sent three packets before the new packet met an empty
+    // queue.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));
 }

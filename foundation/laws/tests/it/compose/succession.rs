@@ -1,4 +1,5 @@
-//! A tree replaces another because the terms of one class changed; the others continue unaffected.
+//! A tree replaces another because the terms of one class changed. The other classes continue
+//! unaffected.
 
 use super::{packet, rate, site};
 use crate::built;
@@ -48,8 +49,8 @@ impl Maker for Leaves {
     }
 }
 
-/// Replaces `tree` with `next` and offers it the packets of leaves that cannot stay. Returns the
-/// number of these packets.
+/// Replaces `tree` with `next`, and offers `next` the packets of leaves that cannot remain. Returns
+/// the number of these packets.
 fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) -> usize {
     let backlog = tree.backlog();
     let mut offered = Vec::new();
@@ -67,11 +68,11 @@ fn replace(tree: &mut Classful, mut next: Classful, kept: &Kept<'_>, now: Time) 
 
 const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = '5 MB' }";
 
-/// The pause before it sends, in which it saves up its burst.
+/// The pause before class 1 sends, in which it saves up its burst.
 const PAUSE_MS: u64 = 20_000;
 
-/// Mbit/s of class 1, permanently backlogged, in each second. After each second its neighbour has
-/// another plan or is removed, and the numbers may shift.
+/// The rate of class 1, permanently backlogged, in each second, in Mbit/s. After each second its
+/// neighbour has another plan or is removed, and class numbers may shift.
 fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
     let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
     let (mut tree_now, mut number) = (first, 1);
@@ -103,7 +104,7 @@ fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
 
 #[test]
 fn a_neighbours_new_plan_does_not_refill_a_burst() {
-    // 5 MB of burst and 5 Mbit/s give 10 Mbit/s for 8 s.
+    // A burst of 5 MB and 5 Mbit/s give 10 Mbit/s for 8 s.
     let expected: Vec<f64> = [[10.0; 8], [5.0; 8]].concat();
     for is_later in [false, true] {
         assert_eq!(by_second(1, "{ id = 2, CEILING }", is_later), expected);
@@ -112,8 +113,8 @@ fn a_neighbours_new_plan_does_not_refill_a_burst() {
     }
 }
 
-/// The tree of [`run`], which another replaces after each `every` arrivals, with another ceiling
-/// for class 2.
+/// The tree of [`run`]. After each `every` arrivals, a tree with another ceiling for class 2
+/// replaces it.
 struct Succeeded {
     tree: Classful,
     name: &'static str,
@@ -165,7 +166,7 @@ impl Control for Succeeded {
     }
 }
 
-/// The fates of the packets of classes 1 and 3. Class 2 sends nothing and gets another plan after
+/// The fates of the packets of classes 1 and 3. Class 2 sends nothing, and gets another plan after
 /// each `every` arrivals.
 fn run(name: &'static str, is_later: bool, every: u32) -> Outcome {
     let tree = Succeeded::tree(name, 1000, is_later);
@@ -188,8 +189,8 @@ fn leaves_of_other_classes_decide_as_if_nothing_had_changed() {
     }
 }
 
-/// Mbit/s of classes 1 and 3, both permanently backlogged, in each second of the trees that `next`
-/// builds. Class 3 begins below class 10.
+/// The rates of classes 1 and 3, permanently backlogged, in each second, in Mbit/s. Each second has
+/// a tree from `next`. Class 3 begins below class 10.
 fn retuned(is_later: bool, next: &dyn Fn(u64) -> (Option<u32>, String)) -> Vec<[f64; 2]> {
     let above = "{ id = 0 }, { id = 10, ceiling = '2 Mbit/s' }, { id = 11, ceiling = '6 Mbit/s' }";
     let classes = format!("{above}, {PLAN}, {{ id = 3, parent = 10 }}, {{ id = 4, parent = 11 }}");

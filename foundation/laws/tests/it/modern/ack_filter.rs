@@ -7,7 +7,7 @@ use crate::fate::gauge;
 use fairwire_core::{Acknowledgement, Backlog, Cause, Control, Discipline, Ecn, Packet, Signals, Time};
 use fairwire_laws::compose::device::Device;
 
-/// Knows the acknowledgement of each frame, and records the drops.
+/// The acknowledgement of each frame, and a record of the drops.
 #[derive(Default)]
 struct Wire {
     acks: Vec<Option<Acknowledgement>>,
@@ -30,7 +30,7 @@ fn plain(number: u32) -> Option<Acknowledgement> {
     Some(Acknowledgement { number, marks: 0, echoes_mark: false, is_plain: true })
 }
 
-/// The frames that the filter drops if these arrive in a flow at once.
+/// The frames that the filter drops if `acks` arrive in a flow at once.
 fn dropped(filter: &str, acks: &[Option<Acknowledgement>]) -> Vec<u32> {
     let mut cake = built("cake-like", &format!("ack_filter = \"{filter}\""), &site(1000));
     assert_eq!(cake.reads_acknowledgements(), filter != "off");
@@ -71,7 +71,7 @@ fn acknowledgements_with_news_and_duplicates_are_kept() {
 
 #[test]
 fn acknowledgements_arriving_during_their_turn_wait_for_a_data_packet() {
-    // 84 B take 0.672 ms at 1 Mbit/s, in which another acknowledgement arrives; data is always
+    // 84 B take 0.672 ms at 1 Mbit/s, and another acknowledgement arrives meanwhile. Data is always
     // waiting.
     for (filter, acks_per_packet) in [("off", 17..=19), ("on", 1..=2), ("aggressive", 1..=1)] {
         let mut cake = built("cake-like", &format!("ack_filter = \"{filter}\""), &site(1000));
@@ -97,8 +97,8 @@ fn acknowledgements_arriving_during_their_turn_wait_for_a_data_packet() {
 
 #[test]
 fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
-    // The site has 10 Mbit/s: 500 B take 0.4 ms, and at two thirds of that rate 0.6 ms. The load is
-    // 1.5, 4 and 0.98 times the rate.
+    // At the site's 10 Mbit/s, 500 B take 0.4 ms, and at two thirds of that rate 0.6 ms. The loads
+    // are 1.5, 4 and 0.98 times the rate.
     for (gap, expected) in [(27, 1667), (10, 1667), (41, 2439)] {
         let mut cake = built("cake-like", "ingress = true\ntarget = '1 s'\ninterval = '10 s'", &site(20));
         let mut wire = Wire::default();
@@ -110,7 +110,8 @@ fn in_ingress_mode_drops_are_charged_and_two_thirds_are_still_sent() {
             }
             sent += u32::from(cake.dequeue(now, &mut wire).is_some());
         }
-        // At first the buffer of 20 packets fills, and both are charged from the start.
+        // At first the buffer of 20 packets fills, while sent and dropped packets are already
+        // charged.
         assert!(sent.abs_diff(expected) <= 40, "each {gap}0 us: {sent}, not {expected}");
     }
 }

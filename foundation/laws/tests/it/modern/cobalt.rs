@@ -19,7 +19,7 @@ struct PlainCobalt {
     limit: usize,
     rng: Rng,
     queue: VecDeque<Offer>,
-    /// In 2^-32, as in CAKE.
+    /// The probability in units of 2^-32, as in CAKE.
     p_drop: u64,
     blue_timer: i64,
     drop_next: i64,
@@ -56,7 +56,7 @@ impl PlainCobalt {
         }
     }
 
-    /// The cause of a drop, and whether to mark.
+    /// The cause of a drop, and whether to mark instead.
     fn should_drop(&mut self, packet: &Offer, now: i64) -> (Option<Cause>, bool) {
         let sojourn = now - packet.arrived.cast_signed();
         let over_target = sojourn > self.t.control.target.ns().cast_signed()
@@ -177,7 +177,7 @@ fn overflow_raises_the_probability_once_per_target_and_idling_lowers_it() {
 
 #[test]
 fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
-    // Four packets of 1514 bytes take 4.8 ms at 10 Mbit/s, so a wait of 20 ms is 16 of them.
+    // Four packets of 1514 bytes take 4.8 ms at 10 Mbit/s, so 16 packets take about 20 ms.
     let signals = |queues: u32| {
         let mut common = Common::new(terms(), Seed(1).stream("blue"));
         let mut law = Cobalt::default();
@@ -191,7 +191,7 @@ fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
         }
         given
     };
-    // Two of each of 8 queues take 19.4 ms, of 9 queues 21.8 ms.
+    // Two packets of each of 8 queues take 19.4 ms, of 9 queues 21.8 ms.
     assert!(signals(0) > 50 && signals(0) == signals(8), "{} {}", signals(0), signals(8));
     assert_eq!(signals(9), 0);
 }

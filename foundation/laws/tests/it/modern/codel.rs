@@ -17,7 +17,7 @@ fn with(control: CheckedControl) -> Terms {
     Terms { control, ..defaults() }
 }
 
-/// The state of RFC 8289, section 5, with 0 for "not above".
+/// The state of RFC 8289, section 5. A time of 0 means "not above".
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
     first_above_time: u64,
@@ -32,7 +32,7 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
 }
 
 /// The next packet, and whether it may be dropped. `beside` is the backlog of the other queues, if
-/// that counts.
+/// it counts.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -56,8 +56,8 @@ fn dodequeue(
     (Some(p), now >= s.first_above_time)
 }
 
-/// RFC 8289, section 5.5, with the marks of Linux. Under the rules of Linux a poll that finds
-/// nothing only stops signalling.
+/// RFC 8289, section 5.5, with the marks of Linux. Under Linux's rules, a poll that finds nothing
+/// only stops signalling.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -166,7 +166,8 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A standing queue: an arrival and a poll per millisecond, so each packet waits `packets` ms.
+/// A standing queue: each millisecond brings an arrival and a poll, so each packet waits `packets`
+/// ms.
 fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) -> (Events, Vec<u64>) {
     let (mut log, mut at) = (Events::default(), Vec::new());
     for ms in 0..packets + requests {
@@ -188,8 +189,8 @@ fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) 
 fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // 100 ms, then 100/sqrt(n) later each, with a poll every millisecond: 200, 270.7, 328.4, 378.4,
-    // 423.2, 464.0, 501.8.
+    // Signals are due at 100 ms, then 100/sqrt(n) ms later each, at a poll every millisecond: 200,
+    // 270.7, 328.4, 378.4, 423.2, 464.0, 501.8.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
 
@@ -199,9 +200,9 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5,
-    // 0.4040 for 6, 0.3752 for 7. The first signal comes once 100 ms are over, at the poll of 101
-    // ms: the kernel requires more than an interval. The others come 100, 150, 206.3, 255.0, 299.2,
-    // 339.6 and 377.1 ms after it, each at the next poll.
+    // 0.4040 for 6, 0.3752 for 7. The kernel requires more than an interval of 100 ms, so the first
+    // signal comes at the poll of 101 ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6
+    // and 377.1 ms later, and come at the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

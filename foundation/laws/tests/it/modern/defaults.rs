@@ -1,4 +1,4 @@
-//! The defaults of these disciplines, and the size of a law in bytes.
+//! The defaults of these disciplines, and the sizes of their laws in bytes.
 
 use super::site;
 use fairwire_core::{Duration, EcnPolicy};

@@ -11,10 +11,10 @@ fn config(packets: u32) -> Config {
     Spec::default().check(&site(packets)).expect("the defaults are allowed")
 }
 
-/// The variables of appendix A; delays in seconds.
+/// The variables of appendix A, with delays in seconds.
 struct PlainDual {
     c: Config,
-    /// Each L4S packet, with whether the step applies: `qdisc_qlen(l_queue) >= min_qlen_step`.
+    /// The L4S packets. Does the step apply to each: `qdisc_qlen(l_queue) >= min_qlen_step`?
     lq: VecDeque<(Offer, bool)>,
     cq: VecDeque<Offer>,
     p: f64,
@@ -23,13 +23,13 @@ struct PlainDual {
     l_drop_count: f64,
     c_count: f64,
     next_tick: Option<u64>,
-    /// Classic bytes owed by weighted round robin.
+    /// The bytes that weighted round robin owes to the classic queue.
     deficit: f64,
 }
 
 fn recur(count: &mut f64, likelihood: f64) -> bool {
     if likelihood >= 1.0 {
-        // At 1 or more the counter would never fall, so every packet is signalled.
+        // At a likelihood of 1 or more the counter would never fall, so every packet is signalled.
         *count = (*count + 1.0 - 1.0).max(0.0);
         return true;
     }
@@ -195,8 +195,8 @@ fn offer(dual: &mut DualPi2, ecn: Ecn, now: u64, log: &mut Events) {
 
 #[test]
 fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
-    // A classic queue at a constant 30 ms: without the integral part, p' stays at beta times this
-    // delay.
+    // A classic queue has a constant delay of 30 ms. Without the integral term, p' stays at beta
+    // times the delay.
     for (beta, k) in [(4.0, 2.0), (6.0, 2.0), (4.0, 5.0)] {
         let config = Config { alpha: 0.0, beta, coupling: k, step: Duration::from_secs(1), ..config(1000) };
         let (mut dual, mut log) = (DualPi2::new(config), Events::default());
@@ -217,14 +217,14 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
         }
         let rate = |side: usize| f64::from(marked[side]) / f64::from(sent[side]);
         let p = beta * 0.03;
-        // Counters are exact; 0.002 allows for the two ends of 19 000 packets.
+        // The counters are exact; 0.002 allows for the two ends of the 19 000 packets.
         assert!((rate(0) - p * p).abs() < 0.002, "classic {} of {}", rate(0), p * p);
         assert!((rate(1) - k * p).abs() < 0.002, "L4S {} of {}", rate(1), k * p);
         assert_eq!(log.lost().len(), 0);
     }
 }
 
-/// The waits of one queue's packets, in us, and their number.
+/// The waits of a queue's packets, in us, and the number of packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waits {
     longest: u64,
@@ -238,8 +238,8 @@ impl Waits {
     }
 }
 
-/// Offers `classic` and `l4s` packets per ms at random to a link of two per ms, and measures the
-/// second half.
+/// Offers `classic` and `l4s` packets per ms, at random, to a link that sends two per ms. Returns
+/// the waits of the second half.
 fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     let mut rng = Seed(4).stream("waits");
@@ -261,26 +261,26 @@ fn waits(config: Config, classic: f64, l4s: f64, ms: u64) -> [Waits; 2] {
 
 #[test]
 fn l4s_traffic_keeps_a_short_queue_next_to_a_standing_classic_queue() {
-    // Classic senders offer 75 % of the link and ignore signals; L4S senders offer 30 %. So one of
+    // Classic senders offer 75 % of the link and ignore signals; L4S senders offer 30 %. So one in
     // 15 classic packets must be dropped.
     let [classic, l4s] = waits(config(400), 1.5, 0.6, 60_000);
     // The controller holds the classic queue at 15 ms. The bound is wide because random arrivals
     // move it by several ms.
     assert!((10_000..20_000).contains(&classic.mean()), "{classic:?}");
-    // An L4S packet waits for the packet in transmission, for others of its burst, and one time in
-    // ten for a classic packet.
+    // An L4S packet waits for the packet being sent, for other packets of its burst, and one time
+    // in ten for a classic packet.
     assert!(l4s.mean() < 500 && l4s.longest < 5_000, "{l4s:?}");
     assert!((17_000..19_000).contains(&l4s.sent), "all of 0.6 per ms in 30 s: {l4s:?}");
 }
 
 #[test]
 fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
-    // The load is 1.2 and 2 times the link's rate; drops of 1 in 6 and 1 in 2 bring it down to that
+    // The loads are 1.2 and 2 times the link's rate; drops of 1 in 6 and 1 in 2 reduce them to the
     // rate. A buffer of 1000 packets is 500 ms.
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At a load of 1.2, drops set in at p' = 1/2 and take a quarter, so p' swings about 1/2 and
+        // At a load of 1.2, drops begin at p' = 1/2 and take a quarter. So p' swings about 1/2, and
         // the queue about the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
@@ -288,7 +288,7 @@ fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
 
 #[test]
 fn a_greedy_l4s_sender_leaves_the_classic_queue_its_share() {
-    // No signals, and a buffer that holds the entire load.
+    // There are no signals, and the buffer holds the entire load.
     let config = Config { alpha: 0.0, beta: 0.0, classic_share: 0.25, ..config(100_000) };
     let [classic, l4s] = waits(config, 4.0, 4.0, 10_000);
     let share = classic.sent as f64 / (classic.sent + l4s.sent) as f64;
@@ -308,8 +308,8 @@ fn under_time_shift_an_l4s_packet_overtakes_within_the_shift() {
     assert_eq!(order(20_000_000, 30_000_001), [0, 1]);
 }
 
-/// The number of L4S packets that are marked of `count` that arrive at once. They have 1500 B, and
-/// take 1.2 ms each on an idle link of 10 Mbit/s.
+/// The number of marked packets when `count` L4S packets arrive at once. They have 1500 B, which
+/// take 1.2 ms on an idle link of 10 Mbit/s.
 fn marked_of(count: u32, config: Config) -> usize {
     let (mut dual, mut log) = (DualPi2::new(config), Events::default());
     for k in 0..count {
@@ -345,6 +345,6 @@ fn each_queue_reports_the_fates_of_its_packets() {
         values
     };
     let gauges = ["sent_packets", "marked_packets", "dropped_packets", "latest_wait"];
-    // The L4S queue first, then the classic one.
+    // Each gauge has the L4S queue first, then the classic queue.
     assert_eq!(gauges.map(of_both), [[3.0, 1.0], [1.0, 0.0], [0.0, 0.0], [0.002, 0.002]]);
 }

@@ -15,8 +15,8 @@ fn cake(packets: u32) -> CakeLike {
     config.queue(Seed(1).stream("cake"))
 }
 
-/// Bytes sent by host, on a link that sends 1000 bytes per ms. Each flow (host, number, packets per
-/// ms, length) sends all the time.
+/// The bytes sent by each host, on a link that sends 1000 bytes per ms. Each flow (host, number,
+/// packets per ms, length) sends all the time.
 fn shares(discipline: &mut dyn Discipline, flows: &[(u32, u64, u64, u32)], ms: u64) -> [u64; 4] {
     let mut sent = [0; 4];
     for tick in 0..ms {
@@ -46,9 +46,9 @@ fn assert_equal_shares(sent: &[u64], tolerance: f64) {
 fn a_host_with_one_flow_and_a_host_with_ten_share_equally() {
     let mut flows = vec![(0, 100, 1, 1000)];
     flows.extend((0..10).map(|flow| (1, flow, 1, 1000)));
-    // Hosts stay within a quantum or so of each other, of 9000 packets.
+    // Of 9000 packets, the hosts' shares differ by about a quantum.
     assert_equal_shares(&shares(&mut cake(200), &flows, 10_000)[..2], 0.02);
-    // Without hosts, flow queueing gives the second host nearly ten times as much.
+    // Without hosts, the second host gets nearly ten times as much as the first.
     let mut fq = built("fq-codel", "", &site(200));
     let sent = shares(&mut *fq, &flows, 10_000);
     assert!(sent[1] > 9 * sent[0], "{sent:?}");
@@ -95,7 +95,7 @@ fn the_count_of_bulky_queues_per_host_matches_the_waiting_ones() {
         if rng.chance(0.4) || step % 2000 > 1800 {
             cake.dequeue(now, &mut Ignore);
         }
-        // Each host has three flows, and none counts more queues than it can have.
+        // Each host has three flows, so no host may count more than three queues.
         let bulky: u32 = (0..3).map(|host| cake.scheduler().bulky_queues(host).expect("hosts share")).sum();
         assert!((0..3).all(|host| cake.scheduler().bulky_queues(host) <= Some(3)));
         if cake.buffer().is_empty() && cake.dequeue(now, &mut Ignore).is_none() {
@@ -115,7 +115,8 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
     let mut log = Events::default();
     for ms in 0..8000u64 {
         let now = Time::from_ns(ms * 1_000_000);
-        // Flow 7 sends 1.25 packets per ms and flow 8 one in ten ms, on a link of one per ms.
+        // Flow 7 sends 1.25 packets per ms and flow 8 one packet in 10 ms. The link sends one
+        // packet per ms.
         for _ in 0..1 + u32::from(ms.is_multiple_of(4)) {
             fq.enqueue(Packet { ecn: Ecn::NotEct, ..Packet::new(7, 1000, 7.into(), now) }, now, &mut log);
         }
@@ -125,15 +126,15 @@ fn fq_pie_signals_the_flow_that_fills_its_queue_and_no_other() {
         fq.dequeue(now, &mut log).expect("overloaded");
     }
     assert_eq!(log.lost().iter().filter(|&&frame| frame == 8).count(), 0);
-    // 35 % more than 8000 ms can carry, minus the backlog: a quarter of the arrivals are dropped
-    // early and nothing overflows.
+    // The load is 35 % more than 8000 ms can carry. So a quarter of the arrivals, minus the
+    // backlog, is dropped early, and nothing overflows.
     let early = log.dropped_by(Cause::Early);
     assert!((1500..3000).contains(&early), "{early}");
     assert_eq!(log.dropped_by(Cause::Overflow) + log.dropped_by(Cause::PushOut), 0);
     assert!(fq.backlog().packets < 300, "{:?}", fq.backlog());
 }
 
-/// Few queues and short buffers, so flows collide and batches end in all places.
+/// Settings with few queues and short buffers, so flows collide and batches end everywhere.
 const TIGHT: [(&str, &str); 5] = [
     (
         "fq-codel",
@@ -179,7 +180,7 @@ fn a_sparse_queue_becomes_bulky_when_it_waits_for_its_turn() {
     };
     let next = |cake: &mut CakeLike| cake.dequeue(Time::ZERO, &mut Ignore).map(|packet| packet.frame);
     (0..50).for_each(|_| offer(&mut cake, 1));
-    // Six packets of 300 bytes use up a quantum; only then is the queue an old one.
+    // Six packets of 300 bytes use up a quantum. Only then does the queue count as old.
     assert!((0..7).all(|_| next(&mut cake) == Some(1)));
     offer(&mut cake, 2);
     assert_eq!(next(&mut cake), Some(2));
@@ -210,7 +211,7 @@ fn only_the_law_of_the_overflowed_queue_is_invoked() {
 
 #[test]
 fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
-    // Two hosts with 450 bulky flows each: a queue gets three bytes per round, so a packet takes
+    // Two hosts have 450 bulky flows each. A queue gets three bytes per round, so a packet takes
     // 500 rounds.
     let (mut cake, mut most, mut sum) = (cake(4000), 0, 0);
     let mut sent = [0u32; 2];
@@ -225,10 +226,10 @@ fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // At most four inspections of each of 900 queues, and as many again after queues were found
-    // empty. Without skipping there would be 500 rounds, 450 000 inspections.
+    // Each of 900 queues is inspected at most four times, and again after queues were found empty.
+    // Without skipping there would be 500 rounds, 450 000 inspections.
     assert!(most > 900 && most <= 8 * 900, "{most}");
-    // Without skipping, the packets of 900 queues would take 500 rounds of 900 inspections.
+    // Without skipped rounds, the packets of 900 queues would take 500 rounds of 900 inspections.
     assert!(sum < 500 * 8000, "{sum}");
     assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // +- one packet of each queue
 }

@@ -1,5 +1,5 @@
-//! Current defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each against
-//! a straight-line transcription of its RFC or paper.
+//! The current defaults: CoDel, PIE, COBALT, FQ-CoDel, FQ-PIE, CAKE's queues and DualPI2, each
+//! compared with a straight-line transcription of its RFC or paper.
 
 mod ack_filter;
 mod cobalt;
@@ -21,15 +21,14 @@ pub(crate) fn site(packets: u32) -> Site<'static> {
     Site { packet_bytes: 500, stream: "link/modern", ..crate::site(Amount::Packets(packets)) }
 }
 
-/// One event of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Offer(Offer),
     Poll(u64),
 }
 
-/// A random trace: the link sends a packet per millisecond, and the load swings between half and
-/// twice that. `len` gives a packet's length by its flow.
+/// A random trace. The link sends a packet per millisecond, and the load swings between half and
+/// twice its rate. `len` gives a packet's length by its flow.
 pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mut Rng) -> u32) -> Vec<Step> {
     let mut trace = Vec::new();
     let (mut now, mut frame, mut load) = (1_000_000, 0, 1.0);
@@ -57,7 +56,7 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
     trace
 }
 
-/// Asserts that both decide alike; returns the actions of the discipline.
+/// Asserts that discipline and model decide alike; returns the discipline's actions.
 pub(crate) fn assert_same(
     discipline: &mut impl Discipline,
     model: &mut impl Reading,

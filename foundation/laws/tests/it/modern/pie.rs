@@ -23,7 +23,7 @@ fn control(control: CheckedControl) -> Terms {
     Terms { control, ..terms() }
 }
 
-/// The variables of RFC 8033; delays in seconds, with a real timer.
+/// The variables of RFC 8033, with a real timer. Delays are in seconds.
 struct PlainPie {
     t: Terms,
     ecn: bool,
@@ -233,7 +233,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A law driven by hand, with packets of 1000 bytes that waited `wait` and leave 50 behind.
+/// A law driven by hand, with packets of 1000 bytes that waited `wait` and leave 50 packets behind.
 struct Bench {
     pie: Pie,
     common: Common,
@@ -248,7 +248,7 @@ impl Bench {
         Bench { pie: Pie::default(), common, now: Time::from_ns(10_000_000_000) }
     }
 
-    /// Lets packets that waited `wait` leave for `time`, one every 100 us.
+    /// Lets a packet that waited `wait` leave every 100 us for `time`.
     fn depart(&mut self, wait: Duration, time: Duration) {
         let end = self.now + time;
         while self.now < end {
@@ -258,7 +258,6 @@ impl Bench {
         }
     }
 
-    /// The number of `n` arrivals at this instant that are signalled.
     fn signalled(&mut self, n: u32) -> u32 {
         (0..n).map(|_| u32::from(self.arrival() != Verdict::Pass)).sum()
     }
@@ -287,7 +286,7 @@ fn drops_begin_only_after_the_burst_allowance() {
 
 #[test]
 fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
-    // Steps have no effect: the probability keeps the value that one large step gave it.
+    // Later steps have no effect, so the probability keeps the value that one large step gave it.
     let max_burst = Duration::ZERO;
     let step = CheckedControl { alpha: 0.0, beta: 2048.0, max_burst, ..CheckedControl::default() };
     for derandomize in [true, false] {
@@ -311,7 +310,7 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
             // 0.85/0.02 = 42.5 and 8.5/0.02 = 425, with a sum that may round up by one.
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
-            // 2000 gaps, geometric with p = 0.02: nearly all sets have a 1 and one above 300
+            // 2000 gaps are geometric with p = 0.02: nearly all sets have a 1 and a gap above 300
             // (0.98^300 = 0.0023).
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }
@@ -331,7 +330,7 @@ fn an_idle_queue_lets_the_probability_decay_to_nothing() {
     bench.now += Duration::from_secs(1);
     bench.pie.emptied(&mut bench.common, bench.now);
     let low = bench.pie.probability();
-    // 66 updates: at most 0.98 each.
+    // Each of 66 updates keeps at most 0.98 of the probability.
     assert!(low < high * 0.28, "{high} to {low}");
     bench.now += Duration::from_secs(15);
     bench.pie.emptied(&mut bench.common, bench.now);

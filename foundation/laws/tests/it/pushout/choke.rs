@@ -10,21 +10,21 @@ use fairwire_laws::dropper::choke::{Choke, Compare, Config, Draws, Spec};
 use fairwire_laws::dropper::red::{self, Ramp, Spreading};
 use fairwire_laws::spec::Measure;
 
-/// CHOKe from the pseudo-code. Its steps are RED's average, the comparison (a match drops both
+/// CHOKe from the pseudo-code, in steps: RED's average, the comparison (a match drops both
 /// packets), the upper threshold, and RED's test.
 struct Reference {
     config: Config,
     line: Line,
     draw: Rng,
     coin: Rng,
-    /// The frames in the buffer's order for random draws: the last takes the place of one that
-    /// leaves.
+    /// The frames in the buffer's order for random draws: when one leaves, the last takes its
+    /// index.
     dense: Vec<u32>,
     avg: f64,
     since: Since,
     is_above: bool,
     idle_since: Option<u64>,
-    /// The number of matches and of certain drops.
+    /// The numbers of matches and of certain drops.
     met: [u32; 2],
 }
 
@@ -85,7 +85,7 @@ impl Reading for Reference {
         let matches = if is_spared { Vec::new() } else { self.matches(offer.flow) };
         if !matches.is_empty() {
             self.met[0] += 1;
-            // The last drawn packet leaves first, which matters only to the order of `dense`.
+            // The packet drawn last leaves first, which matters only to the order of `dense`.
             matches.iter().rev().for_each(|&frame| self.remove(frame));
             let gone = matches.into_iter().chain([offer.frame]);
             return events.extend(gone.map(|frame| Event::Dropped(frame, Cause::Forced)));
@@ -132,7 +132,6 @@ impl Reading for Reference {
     }
 }
 
-/// Runs CHOKe and its transcription side by side.
 fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> Met {
     let stream = |name| Seed(seed).stream(name);
     let choke = Choke::new(config.clone(), stream("draw"), stream("coin"));
@@ -171,7 +170,7 @@ fn it_decides_as_the_pseudo_code_does_in_every_variant() {
         let scale = if on(0) { 512.0 } else { 1.0 };
         let limit = if on(0) { Limit::bytes(20_480) } else { Limit::packets(40) };
         let measure = if on(0) { Measure::Bytes } else { Measure::Packets };
-        // Ten times the default weight, so a short run takes all branches.
+        // The weight is ten times the default, so a short run takes all branches.
         let red = red::Config {
             given: red::Checked { measure, weight: 0.02, ..defaults.red.given },
             ramp: Ramp { min: 6.0 * scale, max: 25.0 * scale, max_probability: 0.1, gentle: on(1) },
@@ -199,8 +198,7 @@ fn the_defaults_are_the_thresholds_of_red_and_one_draw() {
 
 #[test]
 fn a_flow_is_hit_in_proportion_to_its_share_of_the_queue() {
-    // The average is the queue of 20, between the thresholds; RED's own test has next to no
-    // probability.
+    // The average is the queue of 20, between the thresholds. RED's test has almost no probability.
     let spec = Spec { weight: Some(1.0), max_probability: Some(1e-9), ..Spec::default() };
     let config = Spec { max_threshold: Some(Amount::Packets(30).into()), ..spec }
         .check(&site(Amount::Packets(40)))

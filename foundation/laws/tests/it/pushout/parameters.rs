@@ -30,7 +30,7 @@ fn more_than_255_different_weights_are_refused() {
     let message = "`scheduler.fcfs.weights` of `lqd` is a table of 257 different weights; allowed: at most 256 different ones, the 1 of classes not listed among them";
     assert_eq!(lqd(256).unwrap_err().to_string(), message);
     assert_eq!(rnd(256).unwrap_err().to_string(), message.replace("lqd", "rnd"));
-    // Disciplines that keep no order by weight take any number of weights.
+    // Disciplines that keep no order by weight accept any number of weights.
     let binned = toml::from_str::<lqd_binned::Spec>(&weights(256)).expect("well-formed");
     assert!(binned.check(&at).is_ok());
 }

@@ -1,4 +1,4 @@
-//! A buffer as a plain list, with the paper's shares, and the run that compares.
+//! A buffer as a plain list, with the paper's shares, and the comparison with it.
 
 use super::{Lottery, packet};
 use crate::fate::Events;
@@ -18,7 +18,7 @@ pub(super) struct Waiting {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub flow: u64,
-    /// The backlog of the flow after it.
+    /// The backlog of the flow after the event.
     pub length: u64,
 }
 
@@ -27,10 +27,10 @@ pub(super) struct Reference {
     pub limit: Limit,
     pub bytes: bool,
     pub drop: End,
-    /// By class, which is the flow's number modulo 4.
+    /// Weights by class, which is the flow's number modulo 4.
     pub weights: [f64; 4],
     pub pool: f64,
-    /// In order of arrival.
+    /// The waiting packets, in order of arrival.
     pub waiting: Vec<Waiting>,
 }
 
@@ -50,7 +50,7 @@ impl Reference {
         self.weights[(flow % 4) as usize]
     }
 
-    /// q_i, in packets or bytes.
+    /// The backlog q_i of a flow, in packets or bytes.
     pub(super) fn length(&self, flow: u64) -> u64 {
         let of_flow = self.waiting.iter().filter(|waiting| waiting.flow == flow);
         of_flow.map(|waiting| if self.bytes { u64::from(waiting.len) } else { 1 }).sum()
@@ -69,8 +69,8 @@ impl Reference {
             && held + u64::from(len) <= self.limit.max_bytes()
     }
 
-    /// q_i - b_i of each backlogged flow, where `arriving` counts as backlogged: b_i = B w_i / sum
-    /// of w.
+    /// The excess q_i - b_i of each backlogged flow, with b_i = B w_i / sum of w. `arriving` counts
+    /// as backlogged.
     pub(super) fn above(&self, arriving: u64) -> Vec<(u64, f64)> {
         let mut counted = self.flows();
         if !counted.contains(&arriving) {
@@ -89,8 +89,8 @@ impl Reference {
 }
 
 /// Runs `dropper` over `operations` side by side with the list. Whenever room is made, `victims`
-/// returns the flows that may lose a packet. The flow that does must be among them, with its packet
-/// at the right end. `event` is invoked for every change, and `after` after each operation.
+/// returns the flows that may lose a packet. The loser must be among them, and lose the packet at
+/// the right end. `event` is invoked for every change, and `after` after each operation.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,
@@ -122,7 +122,7 @@ pub(super) fn compare<D: Dropper>(
     pushed_out
 }
 
-/// Applies the log's actions to the list, and checks each step.
+/// Applies the actions in `log` to the list, and checks each step.
 fn arrive(
     arrival: Waiting,
     log: &Events,

@@ -28,7 +28,7 @@ impl Register {
         }
     }
 
-    /// The flow that loses a packet; none if it has no backlog.
+    /// The flow that loses a packet, unless it has no backlog.
     fn victim(&self) -> Option<u64> {
         self.id.filter(|_| self.length > 0)
     }
@@ -46,7 +46,7 @@ fn typed() -> Vec<(Spec, Amount)> {
 }
 
 proptest! {
-    // Each case is a run for each of twelve configurations.
+    // Each case is one run for each of twelve configurations.
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
@@ -112,7 +112,7 @@ fn a_register_whose_queue_has_drained_cannot_make_room() {
     for (frame, flow, len) in [(0, 1, 700), (1, 2, 800), (2, 3, 1500)] {
         queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
     }
-    // Flow 2 is known as the longest and loses its only packet. Flow 1 has another packet, but is
+    // Flow 2 is known as the longest, and loses its only packet. Flow 1 has another packet, but is
     // not known.
     assert_eq!(log.dropped(), [(1, Cause::PushOut), (2, Cause::Overflow)]);
     assert_eq!(queue.dropper().longest_known(), None);
@@ -124,7 +124,7 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
     let spec: Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(Amount::Packets(12))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, Alqd::new(config));
-    // Flow 1 has weight 4 and flow 4 weight 1: shares of 9.6 and 2.4 of the 12.
+    // Flow 1 has weight 4 and flow 4 weight 1, so their shares of 12 are 9.6 and 2.4.
     for frame in 0..11 {
         let flow = if frame == 9 { 4 } else { 1 };
         queue.enqueue(packet(frame, flow, 512), Time::ZERO, &mut Events::default());
@@ -138,7 +138,7 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
     }
     assert_eq!(known(&queue), Some((1, 1)));
     // The packet of flow 4 leaves. Its empty queue is 3 below a share of 3, and flow 1 is 11 below
-    // a share of 12, but flow 4 has no packet to lose.
+    // a share of 12. But flow 4 has no packet to lose.
     let sent = queue.dequeue(Time::ZERO, &mut Events::default());
     assert_eq!(sent.map(|sent| sent.frame), Some(9));
     assert_eq!(known(&queue), Some((1, 1)));

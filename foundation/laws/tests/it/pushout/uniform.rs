@@ -6,15 +6,15 @@ use fairwire_core::{Buffer, Dropper, Seed, Time, Victim};
 use fairwire_laws::dropper::lqd::{self, Lqd};
 use fairwire_laws::dropper::rnd;
 
-/// Chi-square with 2 degrees of freedom: 13.8 has probability 0.001.
+/// Asserts even counts: with 2 degrees of freedom, a chi-square above 13.8 has probability 0.001.
 fn assert_even(counts: [u32; 3]) {
     let expected = f64::from(counts.iter().sum::<u32>()) / 3.0;
     let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
     assert!(chi2 < 13.8, "{counts:?}");
 }
 
-/// Fills the buffer with `lengths[i]` packets of flow `i`, and makes room for an arrival of flow 9
-/// 9000 times; returns the counts by flow.
+/// Fills the buffer with `lengths[i]` packets of flow `i`, then makes room 9000 times for flow 9.
+/// Returns the packets lost by flow.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");
@@ -35,7 +35,7 @@ fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
 }
 
 const MEASURES: [&str; 2] = ["measure = 'packets'", "measure = 'bytes'"];
-/// A class without flows has another weight, so the weighted code path is taken.
+/// The code for weights is used, since a class without flows has another weight.
 const WEIGHTED: &str = "scheduler = { fcfs = { weights = { 77 = 3.0 } } }";
 const BUFFER: Amount = Amount::Packets(40);
 
@@ -57,8 +57,8 @@ fn equally_long_queues_are_equally_likely_victims() {
 #[test]
 fn ties_between_different_weights_are_even_too() {
     // Flows 0 and 2 have weight 1. Flow 1, and flow 9 of the arrival, are in class 1 and have
-    // weight 2. Weight 1 gets 7 of 42 packets. Lengths of 10, 17 and 10 are each 3 above their
-    // shares.
+    // weight 2. A weight of 1 gets 7 of 42 packets. So queues of 10, 17 and 10 packets are each 3
+    // above their shares.
     let typed = "buffer = '42 packets'\nscheduler = { fcfs = { weights = { 1 = 2.0 } } }";
     let spec: lqd::Spec = toml::from_str(typed).expect("well-formed");
     let config = spec.check(&site(BUFFER)).expect("allowed").1;
@@ -72,7 +72,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // Six flows with the arrival: a share is 6.67 packets, or 667 bytes.
+        // With the arrival's flow there are six, so a share is 6.67 packets, or 667 bytes.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -81,10 +81,10 @@ fn queues_above_their_part_are_equally_likely_victims() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // Four flows with the arrival, B = 40: shares of 10 packets.
+    // With the arrival's flow there are four, so a share of B = 40 is 10 packets.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);
-    // Binomial with p = 1/2: 3.3 sd of 47.4 about 4500.
+    // The count is binomial with p = 1/2: 4500 +- 3.3 sd of 47.4.
     assert!((4343..4657).contains(&counts[1]), "{counts:?}");
 }

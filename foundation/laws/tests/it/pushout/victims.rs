@@ -1,5 +1,5 @@
-//! Which flow loses a packet: LQD, RND, LQD with bins and drop-front, against a search of the
-//! entire list.
+//! The flow that loses a packet under LQD, RND, LQD with bins and drop-front, against a search of
+//! the entire list.
 
 use super::plain::{Reference, Waiting, compare, queue};
 use super::{packet, site};
@@ -19,7 +19,7 @@ use fairwire_testing::{Operation, Shape, operations};
 use proptest::prelude::*;
 
 const EQUAL: [f64; 4] = [1.0; 4];
-/// Powers of two, so shares are exact and ties are ties.
+/// Powers of two, so shares and ties are exact.
 const UNEQUAL: [f64; 4] = [1.0, 2.0, 0.5, 2.0];
 const FLOWS: u64 = 7;
 
@@ -52,7 +52,7 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
     operations(Shape { flows: FLOWS, max_operations: 250, ..Shape::default() })
 }
 
-/// The flows with the largest q_i - b_i, or only the arrival's own flow if it is one of them.
+/// The flows with the largest q_i - b_i, or only the arrival's flow if it is among them.
 fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
@@ -60,7 +60,7 @@ fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     if equals.contains(&arriving) { vec![arriving] } else { equals }
 }
 
-/// The flows with q_i > b_i; if there are none, the furthest.
+/// The flows with q_i > b_i, or else with the largest q_i - b_i.
 fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving).into_iter().filter(|&(_, above)| above > 0.0);
     let above: Vec<u64> = above.map(|(flow, _)| flow).collect();
@@ -70,8 +70,8 @@ fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     }
 }
 
-/// The flows of the highest bin: those whose q/w has the same integer part of its logarithm as the
-/// largest.
+/// The flows of the highest bin: the logarithms of their q/w have the same integer part as that of
+/// the largest q/w.
 fn highest_bin(plain: &Reference) -> Vec<u64> {
     // A packet of no bytes still waits, so a queue of such packets counts as one byte.
     let bin = |flow: &u64| (plain.length(*flow).max(1) as f64 / plain.weight(*flow)).log2().floor();
@@ -92,8 +92,8 @@ fn flow_of(victim: Victim, arrival: &Packet, buffer: &Buffer) -> u64 {
 }
 
 proptest! {
-    // Each case is a run for each of 36 configurations: about a tenth of a second for one
-    // discipline.
+    // Each case is one run for each of 36 configurations, which takes about a tenth of a second for
+    // one discipline.
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
@@ -103,7 +103,7 @@ proptest! {
             let mut rng = Seed(4).stream("look");
             let mut lqd = queue(&config, Lqd::new(config.clone(), Seed(2).stream("lqd")));
             let check = |queue: &Queue<_, Lqd>, plain: &Reference| {
-                // Checks the victim for each possible arrival now, not only when room is made.
+                // Checks the victim for each possible arrival, not only when room is made.
                 for flow in 0..=FLOWS {
                     let arrival = packet(0, flow, 512);
                     let found = queue.dropper().backlogs().furthest_above(&arrival, queue.buffer(), &mut rng);
@@ -128,8 +128,8 @@ proptest! {
             let nearly_furthest = |plain: &Reference, flow, _: Option<&_>| {
                 let above = plain.above(flow);
                 let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
-                // Weights are added in units of 2^-32, so shares of at most 6000 are exact to 10^-4
-                // at worst.
+                // Weights are added in units of 2^-32, so shares of at most 6000 are exact to at
+                // least 10^-4.
                 above.into_iter().filter(|&(_, above)| above >= most - 1e-4).map(|(flow, _)| flow).collect()
             };
             compare(&sequence, &mut lqd, &mut plain, nearly_furthest, |_, _| {});
@@ -184,7 +184,7 @@ proptest! {
                 if let Operation::Enqueue { flow, len, .. } = *operation {
                     queue.enqueue(packet(frame, flow, len), Time::ZERO, &mut log);
                     if u64::from(len) > limit.max_bytes() {
-                        // A packet that can never fit pushes none out.
+                        // A packet that can never fit pushes no packet out.
                         assert_eq!(log.lost(), [frame]);
                         continue;
                     }
@@ -207,8 +207,8 @@ proptest! {
 
     #[test]
     fn accounts_stay_correct_across_take_overs(sequence in shape()) {
-        // Three queues for seven flows: the packets of one flow may be in several queues, and those
-        // of several flows in one.
+        // Seven flows share three queues. The packets of one flow may be in several queues, and
+        // packets of several flows in one queue.
         for (config, _) in configs("lqd").into_iter().filter(|(_, weights)| *weights == EQUAL) {
             let scheduler = super::Lottery(Seed(9).stream("lottery"));
             let lqd = Lqd::new(config.clone(), Seed(2).stream("lqd"));
@@ -234,7 +234,7 @@ proptest! {
 
 #[test]
 fn the_random_sequences_cause_push_outs() {
-    // A fixed sequence like the random ones above, to show that those include push-outs.
+    // A fixed sequence like the random sequences above shows that these include push-outs.
     let mut traffic = Seed(5).stream("traffic");
     let sequence: Vec<Operation> = (0..1000)
         .map(|_| match traffic.chance(0.6) {
@@ -266,14 +266,15 @@ fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // First 1100 of flow 1 is the longest; then 1000 of flow 2 against 500 and 900.
+    // The longest queue is first flow 1, with 1100 bytes, then flow 2, with 1000 next to 500 and
+    // 900.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 
 #[test]
 fn when_long_packets_fill_the_buffer_the_fuller_queue_is_the_victim() {
-    // There is room for 120 typical packets of 512 bytes, but only for 40 of 1500: both flows stay
-    // below their shares of 60.
+    // There is room for 120 typical packets of 512 bytes, but only for 40 packets of 1500. So both
+    // flows stay below their shares of 60.
     let typed = toml::from_str::<rnd::Spec>("measure = 'packets'").expect("well-formed");
     let config = typed.check(&site(Amount::Bytes(61_440))).expect("allowed").1;
     let mut queue = queue(&config, Lqd::random(config.clone(), Seed(1).stream("rnd")));
@@ -292,7 +293,7 @@ fn queues_of_one_bin_take_turns() {
     let config = lqd_binned::Spec::default().check(&site(Amount::Packets(18))).expect("allowed").1;
     let mut queue = Queue::new(config.limit, Fcfs, LqdBinned::new(config));
     for frame in 0..18 {
-        // Six packets each: bin 4 to 7.
+        // Three flows have six packets each, in the bin from 4 to 7.
         queue.enqueue(packet(frame, u64::from(frame % 3), 512), Time::ZERO, &mut Events::default());
     }
     let mut log = Events::default();
@@ -300,8 +301,8 @@ fn queues_of_one_bin_take_turns() {
         queue.enqueue(packet(frame, 3, 512), Time::ZERO, &mut log);
     }
     let flows: Vec<u32> = log.lost().iter().map(|frame| frame % 3).collect();
-    // Flows 0, 1 and 2 lose packets in turn for two rounds. Flow 3 reaches their bin only near its
-    // sixth packet.
+    // Flows 0, 1 and 2 lose packets in turn for two rounds. Flow 3 reaches their bin only with
+    // about its sixth packet.
     assert_eq!(flows[..4], [0, 1, 2, 0]);
 }
 
@@ -318,13 +319,13 @@ fn a_queue_has_the_weight_of_its_first_packet() {
         log.dropped()
     };
     for frame in 0..4 {
-        // Flow 7 begins in class 1, of weight 4; its other packets are of class 0.
+        // Flow 7 begins in class 1, of weight 4. Its other packets are of class 0.
         of_class(frame, 7, u32::from(frame == 0));
     }
     of_class(4, 8, 0);
     of_class(5, 8, 0);
-    // B = 6. With an arrival of a third flow of weight 1 the shares are 4, 1 and 1: flow 7 has 4
-    // and flow 8 has 2.
+    // B is 6. With an arrival of a third flow, of weight 1, the shares are 4, 1 and 1. Flow 7 has 4
+    // packets and flow 8 has 2.
     assert_eq!(of_class(6, 9, 0), [(4, Cause::PushOut)]);
 }
 

@@ -65,7 +65,7 @@ fn it_decides_as_the_pseudo_code_does_in_packets_and_in_bytes() {
     }
 }
 
-/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`; returns the fraction
+/// Offers packets of 512 bytes at `load` times the link's rate for `seconds`. Returns the fraction
 /// signalled.
 fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
     let buffer = Buffer::new(Limit::packets(40));
@@ -82,13 +82,13 @@ fn signalled(avq: &mut Avq, load: f64, seconds: f64) -> f64 {
 fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
     let mut avq = Avq::new(config());
     let buffer = Buffer::new(Limit::packets(40));
-    // 65,000 bytes once a second, on a link that sends 1,250,000 in that time, with a virtual
-    // buffer of 20,480.
+    // 65,000 bytes arrive once a second. The link sends 1,250,000 bytes a second, and the virtual
+    // buffer holds 20,480.
     for second in 1..=1000 {
         let now = Time::from_ns(second * 1_000_000_000);
         let verdict = avq.on_arrival(&Packet::new(0, 65_000, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Pass, "after {second} s");
-        // The next packet, right behind it, finds the virtual queue in use.
+        // The next packet, right behind the first, finds the virtual queue in use.
         let verdict = avq.on_arrival(&Packet::new(0, 512, 0.into(), now), &buffer, now);
         assert_eq!(verdict, Verdict::Signal(Cause::Early), "after {second} s");
     }
@@ -98,7 +98,7 @@ fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
 fn below_the_target_utilization_nothing_is_signalled() {
     let mut avq = Avq::new(config());
     assert_eq!(signalled(&mut avq, 0.97, 20.0), 0.0);
-    // At the arrival itself one packet's worth has just been subtracted.
+    // The arrival has just subtracted a packet's worth.
     assert!(
         (avq.virtual_capacity() - (1_250_000.0 - 0.15 * 512.0)).abs() < 1e-6,
         "{}",
@@ -109,9 +109,9 @@ fn below_the_target_utilization_nothing_is_signalled() {
 #[test]
 fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let mut avq = Avq::new(config());
-    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second: 3 % in 20 s.
-    // So it falls below the load after 6.7 s, and the 20480 bytes of room are used up a while
-    // later.
+    // The virtual capacity falls by alpha (0.99 - 0.98) of the link's rate per second, which is 3 %
+    // in 20 s. So it falls below the load after 6.7 s, and the room of 20480 bytes is used up a
+    // while later.
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
@@ -122,8 +122,8 @@ fn above_the_target_utilization_signals_come_before_the_link_is_full() {
 #[test]
 fn unresponsive_senders_are_let_through_less_and_less() {
     let mut avq = Avq::new(config());
-    // alpha (0.98 - 1.5) of the link's rate per second: nothing is left after 12.8 s.
+    // The virtual capacity loses alpha (1.5 - 0.98) of the link's rate per second, until 12.8 s.
     signalled(&mut avq, 1.5, 13.0);
-    // Between two arrivals it rises by less than the next subtracts.
+    // Between two arrivals the capacity rises by less than the next arrival subtracts.
     assert_eq!(avq.virtual_capacity(), 0.0);
 }

@@ -21,7 +21,7 @@ fn the_defaults_are_those_of_the_authors_code() {
     assert_eq!((threshold, idle_decay), (None, false));
 }
 
-/// The pseudo-code with none of the code under test.
+/// The pseudo-code, without the code under test.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -116,7 +116,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
         });
         assert!(met["early"] > 500 && met["sent"] > 5000, "{switches}: {met:?}");
         assert_eq!(met.contains_key("marked"), on(0), "{switches}: {met:?}");
-        // With the threshold the probability rises before the buffer overflows.
+        // With the threshold, the probability rises before the buffer overflows.
         assert!(on(2) || met["overflow"] > 50, "{switches}: {met:?}");
     }
 }
@@ -133,8 +133,8 @@ fn it_takes_forty_seconds_of_loss_from_0_to_1_and_is_certain_there() {
         assert_eq!(blue.victim(&packet, &buffer, now), Victim::Arrival);
         assert!(steps < 100_000, "{}", blue.probability());
     }
-    // 400 steps of 0.0025, one per 101 ms: more than the freeze time must have passed. Sums of
-    // 0.0025 may fall short by one rounding, which costs a step.
+    // There are 400 steps of 0.0025, one per 101 ms, since more than the freeze time must have
+    // passed. Sums of 0.0025 may fall short by one rounding, which costs a step.
     assert!((40_300..=40_402).contains(&steps), "{steps}");
     let now = Time::from_ns(50_000_000_000);
     assert!((0..100).all(|_| blue.on_arrival(&packet, &buffer, now) == Verdict::Signal(Cause::Early)));

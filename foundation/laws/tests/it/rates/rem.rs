@@ -1,4 +1,4 @@
-//! REM: values of its probability, and the price with a timer and a loop.
+//! REM: values of its probability, and its price compared with a timer and a loop.
 
 use super::site;
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, assert_near, compare};
@@ -36,13 +36,12 @@ fn the_defaults_are_those_of_ns2() {
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
     // 10 Mbit/s for 2 ms, in packets of 512 bytes.
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
-    // A target for which the buffer has no room would leave the price at 0.
+    // If the buffer had no room for the target, the price would stay at 0.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
 
-/// The price and the marks of the paper with a real timer, as in ns-2, and without the code under
-/// test.
+/// The paper's price and marks with a real timer, as in ns-2, and without the code under test.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -110,7 +109,7 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
         rings: config.law.given.interval.ns(),
     };
     compare(&mut queue, &mut plain, &Traffic::default(), (10_000, seed), |queue, plain| {
-        // Until its next call the discipline has the price of its last call, and both were just
+        // Until its next call, the discipline has the price of its last call. Here both were just
         // called.
         assert_near(queue.dropper().price(), plain.price);
     })
@@ -153,7 +152,7 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
         let now = Time::from_ns(ms * 1_000_000);
         rem.on_arrival(&Packet::new(999, 512, 0.into(), now), buffer, now)
     };
-    // 100 packets wait for 2000 s, and none arrives: each interval adds 0.001 (0.1 * 80 - 4.88).
+    // 100 packets wait for 2000 s, and none arrives. So each interval adds 0.001 (0.1 * 80 - 4.88).
     at(&mut rem, &full, 2_000_000);
     let price = rem.price();
     assert!((price - 3117.1875).abs() < 1e-6, "{price}"); // rounding of a million times 3.1171875e-3
@@ -165,14 +164,14 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
 
 #[test]
 fn with_responsive_senders_the_backlog_settles_at_the_target() {
-    // A fluid loop: more signals reduce the sending rate. The step of the price is a thousand times
-    // the default, so the loop comes to rest within a few thousand intervals.
+    // In the fluid loop, more signals reduce the sending rate. The step of the price is a thousand
+    // times the default, so the loop comes to rest within a few thousand intervals.
     let law = Law { given: Checked { gamma: 1.0, ..Checked::default() }, ..config().law };
     let mut rem = Rem::new(Config { law, ..config() }, Seed(1).stream("rem"));
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
     let mut settled = Vec::new();
     for round in 1..20_000u64 {
-        // Packets per interval: without signals nearly twice the link's 4.88.
+        // The rate, in packets per interval, is nearly twice the link's 4.88 without signals.
         let rate = 9.0 * (1.0 - law.probability(rem.price()));
         queue = (queue + rate - law.capacity).clamp(0.0, 39.0);
         let mut buffer = Buffer::new(Limit::packets(40));
@@ -191,7 +190,7 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
     // The price is constant on average when arrivals equal the capacity and the backlog equals the
-    // target; half a packet allows for whole packets.
+    // target. Half a packet allows for entire packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 
@@ -204,12 +203,12 @@ fn by_default_a_small_buffer_gives_a_price_too() {
     while full.fits(512) {
         full.push(Packet::new(0, 512, 0.into(), Time::ZERO));
     }
-    // 15 packets wait all the time, and each interval brings as much as the link can send: with a
-    // target of 20 the price would stay at 0.
+    // 15 packets wait all the time, and in each interval as many arrive as the link can send. With
+    // a target of 20 the price would stay at 0.
     for i in 0..5000 {
         let now = Time::from_ns(i * 409_600);
         rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);
     }
-    // 1000 intervals at 0.001 times 0.1 (15 - 3.75), and the rate's rounding.
+    // Each of 1000 intervals adds 0.001 times 0.1 (15 - 3.75); the rate is rounded.
     assert!(rem.price() > 0.5, "{}", rem.price());
 }

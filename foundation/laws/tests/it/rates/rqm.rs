@@ -23,11 +23,11 @@ fn law() -> Law {
 
 #[test]
 fn the_law_has_the_values_of_section_3() {
-    // With the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, so B' = 0.99 B. Then b(n) =
-    // (1 - e^-n) B', n = -ln(1 - b/B') and p = 2 (n/b)^2, to the digits given.
+    // With the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, B' is 0.99 B. Then b(n) = (1
+    // - e^-n) B', n = -ln(1 - b/B') and p = 2 (n/b)^2, to the digits given.
     let law = law();
     let near = |found: f64, value: f64, unit: f64| {
-        // Half a unit in the last given digit, and a little for its own rounding.
+        // The tolerance is half a unit in the last digit given, and a little for its rounding.
         assert!((found - value).abs() <= 0.501 * unit, "{found} {value}");
     };
     near(law.virtual_capacity, 1189.904, 1e-3);
@@ -54,8 +54,8 @@ fn the_number_of_sessions_is_the_inverse_of_the_target_utilization() {
     let law = law();
     for sessions in [1e-9, 0.1, 1.0, 3.0, 8.0] {
         let found = law.sessions(law.utilization(sessions));
-        // Near the virtual capacity a unit in the last place of the rate, 1.1e-16, is e^n times
-        // that in the number.
+        // Near the virtual capacity, a unit in the last place of the rate, 1.1e-16, is multiplied
+        // by e^n in the number.
         assert!((found - sessions).abs() <= 1e-12 * sessions.exp() * sessions.max(1.0), "{found} {sessions}");
     }
 }
@@ -65,7 +65,7 @@ fn a_rate_near_zero_does_not_lose_digits() {
     let law = law();
     let limit = law.probability(0.0);
     for rate in [1e-300, 1e-12, -1e-12] {
-        // (n/b)^2 departs from its limit by b/B', here below 1e-14.
+        // (n/b)^2 differs from its limit by b/B', here below 1e-14.
         assert!((law.probability(rate) / limit - 1.0).abs() < 1e-14, "{rate}");
     }
 }
@@ -115,8 +115,8 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
         rates.iter_mut().for_each(|rate| *rate *= scale);
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
-        // Lemmas 3 and 4: a time of B / (alpha n) (ln n + q) brings all rates within e^-q; here q
-        // is 20.
+        // By lemmas 3 and 4, a time of B / (alpha n) (ln n + q) brings all rates within e^-q. Here
+        // q is 20.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);
@@ -246,7 +246,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     let mut overloaded = 0.0;
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
-            // At the clamp p is 0.07 and 2.9 unless limited: (20.7 / 2417)^2 times these gains.
+            // At the clamp, p is (20.7 / 2417)^2 times these gains, which is 0.07 and 2.9 unless
+            // limited.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -283,8 +284,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
                         });
                     let few =
                         met.get("early").copied().unwrap_or(0) + met.get("marked").copied().unwrap_or(0);
-                    // The rate by `Printed` is hardly ever near the capacity; all other estimates
-                    // reach it.
+                    // The estimate by `Printed` is hardly ever near the capacity; all other
+                    // estimates reach it.
                     assert!(few > 0 || estimator == Printed || overload_rule == NanNoDrop, "{met:?}");
                     overloaded += queue.dropper().overloaded();
                 }
@@ -300,7 +301,8 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // Simultaneous arrivals count as one, and nothing is measured: the rate is 0 and p exactly 3.
+    // Simultaneous arrivals count as one, and nothing is measured. So the rate is 0, and p is
+    // exactly 3.
     let filled = |marks, policy| {
         let mut queue =
             Queue::new(Limit::packets(40), Fcfs, Few { rqm: rqm(marks), spare: 5 }).with_ecn(policy);
@@ -324,7 +326,6 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     assert_eq!(filled(true, EcnPolicy::Mark), left);
 }
 
-/// Lets the first few packets pass without a test.
 struct Few {
     rqm: Rqm,
     spare: u32,
@@ -375,7 +376,7 @@ fn under_overload_a_slow_link_stays_in_use() {
         let rate = Rate::from_bps(bps).expect("not zero");
         let site = Site { rate, packet_bytes: 1500, ..site() };
         let mut queue = Spec::default().build(&site).expect("the defaults are allowed");
-        // 1.2 packets arrive in the transmission time of one.
+        // 1.2 packets arrive while the link sends one.
         let (each, mut sent) = (12_000_000_000_000 / bps, 0);
         let (mut arrival, mut request) = (0, 0);
         while request < 2000 * each {
@@ -388,14 +389,14 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // Of 2000 polls. At the limit half of the 1.2 passes; at lower rates more does.
+        // At the limit, half of the 1.2 packets pass at each of 2000 polls; at lower rates, more.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }
 
 #[test]
 fn at_a_load_of_nine_tenths_the_offered_rate_is_measured_correctly() {
-    // One packet of 512 bytes each 455 us is 0.9 of 10 Mbit/s; the queue is always empty.
+    // A packet of 512 bytes every 455 us is 0.9 of 10 Mbit/s, so the queue is always empty.
     for (estimator, wanted) in [
         (Estimator::SlopePlusCapacity, 1e9 / 455_111.0),
         (Estimator::Ratio, 1e9 / 455_111.0),

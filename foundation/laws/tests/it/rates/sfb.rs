@@ -26,7 +26,7 @@ fn packet(frame: u32, flow: u64, now: Time) -> Packet {
 
 #[test]
 fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
-    // The paper: 200 packets of room, 23 bins of 13 packets. Linux: bins of 25 for 20.
+    // The paper has room for 200 packets and 23 bins of 13. Linux has bins of 20, limited to 25.
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), bins: Some(23), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!((config.steps.bin_size, config.bin_limit), (14, 18)); // 13.04 and its 1.25 times, rounded up
@@ -34,7 +34,7 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux.clone() };
     assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
-    // A backlog in whole packets is above 77.5 if it is above 77.
+    // A backlog of an integer number of packets is above 77.5 if it is above 77.
     let part = Spec {
         bin_size: Some(Quantity(Level::Packets(77.5))),
         bin_limit: Some(Quantity(Level::Packets(80.5))),
@@ -46,10 +46,10 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(sizes(&Spec { measure: Some(Measure::Bytes), ..part }), Ok((39_680, 41_216)));
 }
 
-/// One set of bins: its key, and the probability and backlog of each, level by level.
+/// One set of bins: its key, and the probability and backlog of each bin, level by level.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
-/// The pseudo-code, with Linux's penalty box and change of the hash, without the code under test.
+/// The pseudo-code, with Linux's penalty box and changes of the hash, without the code under test.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -76,11 +76,11 @@ impl Reference {
         if self.config.given.measure == Measure::Packets { 1 } else { len.into() }
     }
 
-    /// The digits of hash / 2^64 to the base of the number of bins, by the powers of the base.
+    /// The digit for `level` of hash / 2^64 to the base `bins`, by the powers of the base.
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
-            // floor(hash * bins^digits / 2^64) modulo bins^digits; 5^4 times 64 bits fits 128.
+            // This is floor(hash * bins^digits / 2^64); 5^4 times 64 bits fits 128.
             (hash * u128::from(bins).pow(digits)) >> 64
         };
         (upto(level + 1) - upto(level) * u128::from(bins)) as usize
@@ -100,8 +100,8 @@ impl Reference {
         }
     }
 
-    /// A cycle is a rehash interval. At its end the next set takes over, and its warm-up begins the
-    /// warm-up time before that.
+    /// A cycle is a rehash interval. At its end the next set takes over, which is warmed up for the
+    /// warm-up time before.
     fn change_hash(&mut self, now: u64) {
         let (interval, warmup) = (self.config.given.rehash_interval.ns(), self.config.warmup_time.ns());
         loop {
@@ -140,7 +140,8 @@ impl Reference {
         let saved = (now - self.tokens_at) as f64 / self.config.penalty_interval.ns() as f64;
         self.tokens = f64::min(self.tokens + saved, f64::from(self.config.given.penalty_burst));
         self.tokens_at = now;
-        // A sum of quotients may be slightly below the whole packet that it represents.
+        // A sum of quotients may be slightly below the integer number of packets that it
+        // represents.
         let empty = self.tokens < 1.0 - 1e-9;
         if !empty {
             self.tokens -= 1.0;
@@ -225,13 +226,12 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
     assert_met(&met, &["early", "marked", "forced", "no-tokens", "sent"], 500);
 }
 
-/// The sums over each level.
 fn sums(bins: &Bins, per_level: usize) -> Vec<u64> {
     bins.all().chunks(per_level).map(|level| level.iter().map(|bin| bin.backlog).sum()).collect()
 }
 
 proptest! {
-    // 64 sequences for each measure: a tenth of a second.
+    // 64 sequences for each measure take a tenth of a second.
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
@@ -239,7 +239,7 @@ proptest! {
         sequence in operations(Shape::default()),
     ) {
         for measure in [Measure::Packets, Measure::Bytes] {
-            // A change of the hash every 7 ms: tens of them in a sequence, with and without a
+            // The hash changes every 7 ms, so a sequence has tens of changes, with and without a
             // warm-up between two packets.
             let (rehash_interval, warmup_time) = (Duration::from_ms(7), Duration::from_ms(3));
             let given = Checked { measure, levels: 3, bins: 5, rehash_interval, ..Checked::default() };
@@ -269,7 +269,7 @@ proptest! {
 
 #[test]
 fn the_levels_pick_their_bins_evenly_and_independently() {
-    // 23 bins on two levels: 529 equally likely pairs.
+    // 23 bins on two levels give 529 equally likely pairs.
     let mut bins = Bins::new(2, 23, Seed(9).stream("key").next_u64());
     for flow in 0..52_900 {
         bins.tracked(FlowHash(flow), 1 << 20, true);
@@ -311,8 +311,8 @@ fn a_bin_moves_by_the_rules_of_the_pseudo_code() {
     least(0, 0.7);
 }
 
-/// Three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the link's rate.
-/// Returns the discipline, and the packets of flow 0 that passed in each second.
+/// A contest: three hundred flows keep 150 packets waiting, as TCP would, and flow 0 sends at the
+/// link's rate. Returns the discipline, and the packets of flow 0 that passed in each second.
 fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     let mut queue = Queue::new(Limit::packets(200), Fcfs, Sfb::new(config, Seed(3).stream("sfb")));
     let mut traffic = Seed(3).stream("traffic");
@@ -345,11 +345,11 @@ fn roomy() -> Config {
 #[test]
 fn an_unresponsive_flow_enters_the_penalty_box_and_others_pass() {
     let (queue, got) = contest(roomy(), 60);
-    // Flow 0 was detected within a second. From then on at most 10 of its 2441 packets per second
-    // pass the penalty box, plus those that pass while bins are slightly below 1.
+    // Flow 0 is detected within a second. From then on at most 10 of its 2441 packets per second
+    // pass the penalty box, and some more while bins are slightly below 1.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
-    // No other flow entered the box: at the end only flow 0's bins, one per level, may be at 1.
+    // No other flow entered the box, so at the end only flow 0's bins, one per level, may be at 1.
     let certain = queue.dropper().bins().all().iter().filter(|bin| bin.probability >= 1.0).count();
     assert!(certain <= 8, "{certain} bins at 1");
     assert!(queue.backlog().packets > 140, "the others keep the link busy: {:?}", queue.backlog());
@@ -364,8 +364,8 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // With this seed, 320 packets pass without a warm-up and 184 with one; 86 passed in the ten
-    // seconds before.
+    // With this seed, 320 packets pass without a warm-up and 184 with a warm-up. In the ten seconds
+    // before, 86 packets passed.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 
@@ -376,7 +376,8 @@ fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // 1.5 * 40 / 16 is 3.75: bins of 4, and a limit of 5, which a backlog may exceed by one.
+    // 1.5 * 40 / 16 is 3.75, so bins have 4 packets and a limit of 5, which a backlog may exceed by
+    // one.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 
@@ -392,7 +393,7 @@ fn above_the_marking_limit_capable_packets_are_dropped() {
         sfb.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         let capable = Packet { ecn: Ecn::Ect0, ..packet(1, 1, Time::ZERO) };
         let verdict = sfb.on_arrival(&capable, &buffer, Time::ZERO);
-        // p is 0.99, and the first draw of this stream is below it, as the first case shows.
+        // p is 0.99. As the first case shows, the first draw of this stream is below p.
         let expected = if marks { Verdict::Signal(Cause::Early) } else { Verdict::Drop(Cause::Early) };
         assert_eq!(verdict, expected, "{mark_limit:?}");
     }
@@ -404,7 +405,8 @@ fn a_long_silence_costs_at_most_a_few_rehashes() {
     let config = Config { given, warmup_time: Duration::from_ns(1), ..config() };
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
     let buffer = Buffer::new(Limit::packets(40));
-    // 580 years in steps of 3 ns would not end, and at the end of time no next change exists.
+    // Covering 580 years in steps of 3 ns would not end, and at the end of time there is no next
+    // change.
     for now in [Time::from_ns(u64::MAX - 1000), Time::from_ns(u64::MAX - 1), Time::MAX, Time::MAX] {
         assert_eq!(sfb.on_arrival(&packet(0, 1, now), &buffer, now), Verdict::Pass);
     }

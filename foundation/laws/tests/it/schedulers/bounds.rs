@@ -6,7 +6,7 @@ use fairwire_core::{Rng, Seed};
 
 const MAX_BYTES: u32 = 1514;
 
-/// Class 1 has weight 2, class 2 a half, and all others 1.
+/// Class 1 has weight 2, class 2 has weight 0.5, and all others have 1.
 const WEIGHTS: &str = "weights = { 1 = 2.0, 2 = 0.5 }";
 
 fn weight(class: u32) -> f64 {
@@ -21,8 +21,8 @@ fn len(rng: &mut Rng) -> u32 {
     if rng.chance(0.3) { MAX_BYTES } else { 40 + rng.below(MAX_BYTES - 40) }
 }
 
-/// Flows 1 and 2, of classes 1 and 2, have 80 packets each from the start; eight others come and
-/// go.
+/// Ten flows: flows 1 and 2, of classes 1 and 2, have 80 packets each from the start; the others
+/// come and go.
 fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     let mut rng = Seed(seed).stream("bounds");
     let mut arrivals: Vec<Arrival> = (0..160)
@@ -32,7 +32,7 @@ fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     for _ in 0..150 {
         at_ns += u64::from(rng.below(2_000_000));
         let flow = 3 + u64::from(rng.below(8));
-        // Sometimes several packets at once, so others are backlogged too.
+        // Sometimes several packets arrive at once, so other flows are backlogged too.
         for _ in 0..=rng.below(3) {
             arrivals.push(Arrival { at_ns, flow, class: 3, len: len(&mut rng) });
         }
@@ -40,8 +40,8 @@ fn two_backlogged_among_others(seed: u64) -> Vec<Arrival> {
     arrivals
 }
 
-/// The largest difference between the service of flows 1 and 2 per weight, over all intervals in
-/// which both were backlogged.
+/// The largest difference between the services of flows 1 and 2, divided by their weights, over all
+/// intervals in which both were backlogged.
 fn unfairness(sent: &[Sent]) -> f64 {
     let packets_left = |flow, from: usize| sent[from..].iter().filter(|sent| sent.flow == flow).count();
     let (mut least, mut most, mut difference) = (0.0f64, 0.0f64, 0.0);
@@ -70,9 +70,9 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
         // While a flow is served, some flow starts in the current frame. So no potential is further
-        // ahead than a frame plus the longest packet, and two potentials differ by no more. Over an
-        // interval the difference changes by at most twice that. The paper's 2 F is the same two
-        // frames.
+        // ahead than a frame and the longest packet, and two potentials differ by no more. Over an
+        // interval, the difference changes by at most twice that amount. The paper's 2 F is the
+        // same two frames.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -82,7 +82,7 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
             worst = worst.max(unfairness(&sent));
         }
         assert!(worst <= bound, "{name}: {worst} above {bound}");
-        // The contest is hard enough: first come, first served is far beyond the bound.
+        // The contest is hard enough: first come, first served far exceeds the bound.
         assert!(worst > 0.3 * bound, "{name}: {worst} is far below {bound}");
     }
     let (sent, _) = send(entry("tail-drop", 1000, ""), &two_backlogged_among_others(0));
@@ -103,7 +103,7 @@ fn shares_are_proportional_to_weights() {
         let mut bytes = [0.0; 3];
         sent.iter().take(1500).for_each(|sent| bytes[sent.flow as usize] += f64::from(sent.len));
         let per_weight = [bytes[0], bytes[1] / 2.0, bytes[2] / 0.5];
-        // Every pair is within a few packets, of about 340 kB each.
+        // Any two flows of about 340 kB each differ by at most a few packets.
         let (least, most) = (
             per_weight.iter().fold(f64::MAX, |a, &b| a.min(b)),
             per_weight.iter().fold(0.0, |a: f64, &b| a.max(b)),
@@ -140,8 +140,8 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// The longest time by which a packet ends later than in the fluid server, and begins earlier, in
-/// longest packets.
+/// The longest times by which a packet ends later and begins earlier than in the fluid server, in
+/// times of the longest packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());
@@ -159,18 +159,18 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
         let worst = against_the_fluid_server("wf2q+", &all_at_once(seed));
         (late, early) = (late.max(worst.0), early.max(worst.1));
     }
-    // Bennett and Zhang 1997, theorem 4: no later than the longest packet takes. By the rule of
-    // eligibility it does not begin earlier at all. A millionth of a packet is for the oracle's
-    // floating point and for whole nanoseconds.
+    // Bennett and Zhang 1997, theorem 4: a packet ends at most one longest packet later. By the
+    // rule of eligibility it does not begin earlier. A millionth of a packet allows for floating
+    // point and integer nanoseconds.
     assert!(late <= 1.0 + 1e-6, "{late}");
     assert!(early <= 1e-6, "{early}");
-    // Round robin keeps neither bound, which shows that the oracle can fail.
+    // Round robin keeps neither bound, so the comparison can fail.
     let drr = against_the_fluid_server("drr", &all_at_once(0));
     assert!(drr.0 > 2.0 && drr.1 > 2.0, "{drr:?}");
 }
 
-/// The longest time by which a packet ends later than in a dedicated server of its guaranteed rate,
-/// in longest packets.
+/// The longest time by which a packet ends later than in a dedicated server of its flow's
+/// guaranteed rate, in times of the longest packet.
 fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
     let (sent, _) = send(entry(name, 1000, WEIGHTS), arrivals);
     let total: f64 = (0..10).map(|flow| weight(flow % 3)).sum();

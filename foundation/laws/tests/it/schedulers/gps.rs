@@ -3,8 +3,8 @@
 use super::link::{Arrival, RATE_BPS};
 use std::collections::VecDeque;
 
-/// The times at which the fluid server begins and ends each packet, in nanoseconds, by place in the
-/// list of arrivals.
+/// The times at which the fluid server begins and ends each packet, in nanoseconds, in the order of
+/// the list of arrivals.
 pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f64, f64)> {
     struct Flow {
         flow: u64,
@@ -16,7 +16,7 @@ pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f
     let (mut flows, mut now, mut next): (Vec<Flow>, f64, usize) = (Vec::new(), 0.0, 0);
     while next < arrivals.len() || !flows.is_empty() {
         let total: f64 = flows.iter().map(|flow| flow.weight).sum();
-        // The next event: a first packet ends, or one arrives.
+        // The next event is the end of a first packet, or an arrival.
         let end = flows
             .iter()
             .map(|flow| now + flow.packets[0].1 * total / (flow.weight * bytes_per_ns))
@@ -52,8 +52,8 @@ pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f
 #[test]
 fn the_fluid_server_shares_by_weight_and_conserves_work() {
     let arrival = |at_ns, flow, class, len| Arrival { at_ns, flow, class, len };
-    // Flow 1 has weight 2, flow 2 weight 1: 1000 bytes of flow 1 end when flow 2 has had 500, and
-    // then flow 2 has the entire link.
+    // Flow 1 has weight 2 and flow 2 weight 1. So 1000 bytes of flow 1 end when flow 2 has sent
+    // 500; then flow 2 has the entire link.
     let arrivals = [arrival(0, 1, 2, 1000), arrival(0, 2, 1, 1000), arrival(5_000_000, 1, 2, 500)];
     let times = fluid(&arrivals, f64::from);
     assert_eq!(times, [(0.0, 1_500_000.0), (0.0, 2_000_000.0), (5_000_000.0, 5_500_000.0)]);

@@ -1,11 +1,11 @@
-//! Push-out from the front does not work with tags given at arrival; tags given at the head are the
-//! remedy.
+//! Push-out from the front does not work with tags given at arrival, but with tags given at the
+//! head of the queue.
 
 use super::link::{ENTRIES, LongestFront, entry, share_of_the_deaf_flow, site};
 use fairwire_core::{Buffer, Chosen, FlowKey, Key, Packet, Queue, Scheduler};
 use std::collections::BTreeMap;
 
-/// SCFQ as printed: a packet gets its finish tag when it arrives, and keeps it.
+/// SCFQ as printed: a packet gets its finish tag at arrival, and keeps it.
 struct ArrivalTags {
     tags: Vec<u64>,           // by packet
     last: BTreeMap<u64, u64>, // by flow

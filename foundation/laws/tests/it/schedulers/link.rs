@@ -27,12 +27,11 @@ pub(super) fn site(packets: u32) -> Site<'static> {
 /// The entries of the catalogue under test in this file.
 pub(super) const ENTRIES: [&str; 5] = ["drr", "fbfq", "scfq", "sfq-start", "wf2q+"];
 
-/// An entry of the catalogue with a buffer of `packets` packets and the given settings.
 pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {
     built(name, settings, &site(packets))
 }
 
-/// The kind and the terms of a service as given.
+/// The scheduler and the terms of a service as given.
 pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: red::Spec = toml::from_str(&format!("scheduler = {service}")).expect("well-formed");
     let site = site(packets);
@@ -49,7 +48,7 @@ pub(super) struct Arrival {
     pub len: u32,
 }
 
-/// One packet that was sent; `index` is its place in the list of arrivals.
+/// A packet that was sent; `index` is its index in the list of arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     pub index: usize,
@@ -69,8 +68,8 @@ impl Signals for Drops {
     fn marked(&mut self, _: &Packet, _: Cause) {}
 }
 
-/// Sends the arrivals, in order of time, over a link of [`RATE_BPS`]; returns the packets sent, in
-/// order, and those dropped.
+/// Sends the arrivals, in order of time, over a link of [`RATE_BPS`]. Returns the packets sent, in
+/// order, and the packets dropped.
 pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sent>, Drops) {
     let mut server = Server::new(queue, Transmitter::new(rate()));
     let (mut sent, mut drops) = (Vec::new(), Drops::default());
@@ -98,8 +97,8 @@ pub(super) fn send(queue: Box<dyn Discipline>, arrivals: &[Arrival]) -> (Vec<Sen
     }
 }
 
-/// Pushes out the front of the flow with most packets. The tests have this dropper so they need not
-/// trust another.
+/// Pushes out the front of the flow with most packets. With this dropper, the tests need not trust
+/// another.
 pub(super) struct LongestFront;
 
 impl Dropper for LongestFront {
@@ -115,9 +114,9 @@ impl Dropper for LongestFront {
 }
 
 /// Eleven flows at one link. Flow 0 sends 1000-byte packets at `load` times the link's rate and
-/// never reacts. The others each have 10 packets in flight, too few to fill a buffer of 125, and
-/// send another 20 ms after one was sent or dropped. Returns the fraction of the link that flow 0
-/// got over `seconds`.
+/// never reacts. The others each have 10 packets in flight, too few to fill a buffer of 125. Each
+/// sends a new packet 20 ms after one was sent or dropped. Returns the fraction of the link that
+/// flow 0 got in `seconds`.
 pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));

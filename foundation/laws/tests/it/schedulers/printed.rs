@@ -1,6 +1,6 @@
-//! Straight-line transcriptions without heaps or hooks for push-out: each poll computes everything
-//! anew. The drops of the discipline under test are replayed on the transcription, and every packet
-//! that leaves must be the same.
+//! Straight-line transcriptions without heaps or hooks for push-out, which compute everything anew
+//! at each poll. The drops of the discipline under test are replayed on the transcription, and
+//! every packet that leaves must be equal.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use crate::Typed;
@@ -12,15 +12,15 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    /// The start tag of the packet at the head, or the finish tag of the last one; for DRR the
+    /// The start tag of the packet at the head, or the finish tag of the last packet. For DRR, the
     /// deficit.
     tag: u64,
-    /// Orders equal tags; for DRR this is the order of the round.
+    /// The order among equal tags; for DRR, the order of the round.
     turn: u64,
     waiting: u32,
 }
 
-/// All five schedulers at equal weights, in whole bytes, without the passage of time.
+/// All five schedulers at equal weights, in integer bytes, without the passage of time.
 struct Printed {
     name: &'static str,
     quantum: u64,
@@ -74,7 +74,7 @@ impl Printed {
         }
     }
 
-    /// Frame and length of the first packet of a flow.
+    /// The frame and the length of the first packet of a flow.
     fn head(&self, flow: u64) -> (u32, u64) {
         let head = self.packets.iter().find(|packet| packet.1 == flow).expect("backlogged");
         (head.0, head.2)
@@ -104,7 +104,8 @@ impl Printed {
         }
     }
 
-    /// Shreedhar and Varghese 1996, figure 2. The packet, and its flow before it paid.
+    /// Shreedhar and Varghese 1996, figure 2. Returns the packet, and its flow's state before it
+    /// paid.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
@@ -174,8 +175,9 @@ impl Printed {
         Some((frame, flow))
     }
 
-    /// FBFQ and WF2Q+: virtual time advances by the bytes sent over the number of flows that a
-    /// fluid server would be serving. These have packets waiting, or tags ahead of virtual time.
+    /// For FBFQ and WF2Q+, advances virtual time by the bytes sent over the number of flows that a
+    /// fluid server would be serving. These flows have packets waiting, or tags ahead of virtual
+    /// time.
     fn end_of_transmission(&mut self) {
         let mut bytes = std::mem::take(&mut self.sending);
         if !["fbfq", "wf2q+"].contains(&self.name) {
@@ -196,7 +198,6 @@ impl Printed {
     }
 }
 
-/// A discipline and its transcription, side by side.
 struct Pair {
     queue: Box<dyn Discipline>,
     printed: Printed,
@@ -243,7 +244,7 @@ impl Pair {
         for &frame in gone.iter().filter(|&&frame| frame != self.frame) {
             self.printed.leave(frame);
         }
-        // An arrival that was refused never entered.
+        // An arrival that was refused never entered the queue.
         if !gone.contains(&self.frame) {
             self.printed.arrive(self.frame, flow, len.into());
         }
@@ -261,13 +262,14 @@ fn quantum(name: &str, bytes: u32) -> String {
     if ["drr", "fbfq"].contains(&name) { format!("quantum = '{bytes} B'\n") } else { String::new() }
 }
 
-/// The terms of the scheduler of this entry.
+/// The terms of the scheduler `name`.
 fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
     let service = if name == "sfq-start" { "sfq" } else { name };
     terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)
 }
 
-/// 6^6: six steps of virtual time, each divided by up to three flows, remain integers.
+/// The unit of lengths, 6^6: tags remain integers for six steps of virtual time, each over up to
+/// three flows.
 const UNIT: u32 = 46_656;
 
 /// Runs the `n`th sequence of six operations, each an arrival of one of three flows or a poll, and
@@ -323,7 +325,7 @@ fn long_random_sequences_without_division_are_served_as_printed() {
         let queue = entry(name, 1 + rng.below(20), &format!("dropper = '{dropper}'"));
         let mut pair = Pair::new(name, queue, 1514);
         for step in 0..1000 {
-            // Runs of arrivals and of polls, so the queue fills and empties.
+            // There are runs of arrivals and runs of polls, so the queue fills and empties.
             if rng.chance(if (step / 50) % 2 == 0 { 0.7 } else { 0.4 }) {
                 pair.arrive(rng.below(6).into(), 40 + rng.below(1475));
             } else {
@@ -335,8 +337,8 @@ fn long_random_sequences_without_division_are_served_as_printed() {
 
 #[test]
 fn random_packet_lengths_on_two_flows_are_served_as_printed() {
-    // 2^14 and its multiples: 14 operations halve virtual time's steps at most 14 times. A frame is
-    // about two packets.
+    // Lengths are multiples of 2^14: 14 operations halve virtual time's steps at most 14 times. A
+    // frame is about two packets.
     for name in ENTRIES {
         for seed in 0..2000 {
             let mut rng = Seed(seed).stream("two flows");
@@ -357,7 +359,8 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand: SCFQ with lengths 3, 1, 1 of flows 0, 1, 1: flow 1 ends at 1 and 2, flow 0 at 3.
+    // By hand, SCFQ with lengths 3, 1, 1 of flows 0, 1, 1: flow 1's packets end at 1 and 2, flow
+    // 0's at 3.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

@@ -25,7 +25,7 @@ fn queue((limit, config): &(Limit, Config), seed: u64) -> Queue<Fcfs, Faba> {
     Queue::new(*limit, Fcfs, Faba::new(config.clone(), Seed(seed).stream("faba")))
 }
 
-/// The height of buckets, the buckets of flows 1 and 2, the pool and the queue, in whole tokens.
+/// The height of buckets, the buckets of flows 1 and 2, the pool and the queue, in integer tokens.
 #[derive(Debug, PartialEq)]
 struct State {
     height: i64,
@@ -53,9 +53,9 @@ fn state(queue: &Queue<Fcfs, Faba>) -> State {
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_2_says() {
-    // By hand. T = 8: flow 1 opens a bucket of 8 and pays 1. Flow 2 opens one of 8/2, which the
-    // pool lends. Flow 1 returns its excess over 4, and pays. The first departure gives a token to
-    // the pool, which is then at 0; the token of the second is dealt to either flow.
+    // By hand, with T = 8: flow 1 opens a bucket of 8 and pays 1. Flow 2 opens a bucket of 4, which
+    // the pool lends. Flow 1 returns its excess over 4, and pays. The first departure brings the
+    // pool to 0; the second deals a token to either flow.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), State { height: 8, a: None, b: None, pool: 8, queue: 0 });
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -84,14 +84,15 @@ fn its_gauges_count_departures_and_token_moves() {
         }
         queue
     };
-    // The same sequence: sigma is 0 after the first departure; at the second it is 1, with Q = 1.
+    // In this sequence, too, sigma is 0 after the first departure. At the second it is 1, with Q =
+    // 1.
     let mut calm = enqueued(8, &[1, 2, 1]);
     for expected in [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]] {
         calm.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(counts(&calm), expected);
     }
-    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083, and 1082/3 + 1 is
-    // above `beta_max`.
+    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083. 1082/3 + 1 moves are
+    // more than `beta_max`.
     let mut deep = enqueued(1000, &[1, 2, 3, 4]);
     deep.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(counts(&deep), [1.0, 16.0, 1.0]);
@@ -102,7 +103,7 @@ fn more_flows_than_tokens_are_still_admitted() {
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(8)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 40]);
     for step in 0..200_000 {
-        // In random order: in a fixed order, freed places would always meet the same few flows.
+        // The order is random: in a fixed order, freed slots would always meet the same few flows.
         queue.enqueue(packet(u64::from(traffic.below(40))), Time::ZERO, &mut Ignore);
         if step % 5 == 0
             && let Some(packet) = queue.dequeue(Time::ZERO, &mut Ignore)
@@ -111,7 +112,7 @@ fn more_flows_than_tokens_are_still_admitted() {
         }
     }
     assert!(queue.dropper().accounts().len() > 8, "this is the case of more flows than tokens");
-    // 1000 each with equal service; none may get less than half of that.
+    // With equal service each flow sends 1000 packets; none may get less than half of that.
     assert!(sent.iter().all(|&n| n > 500), "{sent:?}");
 }
 
@@ -122,13 +123,13 @@ fn an_idle_flow_returns_its_bucket() {
         queue.enqueue(packet(round), Time::ZERO, &mut Ignore);
         queue.dequeue(Time::ZERO, &mut Ignore);
     }
-    // Each flow sent one packet, nearly all of them long ago.
+    // Each flow has sent one packet, nearly all of them long ago.
     assert!(queue.dropper().accounts().len() < 64, "{}", queue.dropper().accounts().len());
 }
 
 #[test]
 fn packets_of_a_flow_without_tokens_are_dropped_not_marked() {
-    // A buffer of 8 with alpha 1/2: a single flow runs out of tokens at 4.
+    // With a buffer of 8 and alpha 1/2, a single flow runs out of tokens at 4 packets.
     let spec = Spec { supply: Supply { alpha: Some(0.5), ..Supply::default() }, ..Spec::default() };
     let mut queue = queue(&checked(&spec, Amount::Packets(8)), 1).with_ecn(EcnPolicy::Mark);
     let fates = [0; 6].map(|_| OfferOutcome::of(Packet { ecn: Ecn::Ect0, ..packet(1) }, &mut queue));
@@ -147,7 +148,7 @@ fn no_bucket_is_made_for_a_packet_that_cannot_enter() {
     assert_eq!(queue.dropper().accounts().len(), 2);
 }
 
-/// FABA that makes room by pushing out the oldest packet, which drives its accounts along another
+/// FABA that makes room by pushing out the oldest packet, so that its accounts take another code
 /// path.
 struct PushOut(Faba);
 
@@ -235,7 +236,6 @@ proptest! {
     }
 }
 
-/// FABA transcribed from the pseudo-code.
 struct Reference {
     was_idle: bool,
     limit: Limit,
@@ -285,7 +285,7 @@ impl Reference {
         if !self.is_weighted() || self.config.given.choice == Choice::Uniform {
             return self.rng.below(self.x.len() as u32) as usize;
         }
-        // The heaviest has 2^39 parts.
+        // The heaviest bucket has 2^39 units.
         let parts = |gamma: f64| (gamma / self.config.heaviest * (1u64 << 39) as f64) as u64;
         let sum: u64 = self.x.iter().map(|bucket| parts(bucket.gamma)).sum();
         let mut mark = ((u128::from(self.rng.next_u64()) * u128::from(sum)) >> 64) as u64;
@@ -386,7 +386,6 @@ impl Reading for Reference {
     }
 }
 
-/// Runs FABA and its transcription side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(&made, seed);
@@ -430,7 +429,7 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn it_decides_as_the_pseudo_code_does_with_bytes_weights_and_classes() {
-    // Weights whose sums, and quotients by the heaviest, are exact in any order.
+    // The sums of these weights, and their quotients by the heaviest, are exact in any order.
     let weights = [None, Some(weights(&[(1, 4.0), (2, 0.5)]))];
     for measure in [Measure::Packets, Measure::Bytes] {
         for share_between in [Share::Flows, Share::Classes] {
@@ -462,8 +461,9 @@ fn shares(spec: &Spec, senders: &[(u32, u32, f64)]) -> Vec<f64> {
     super::shares(queue(&checked(spec, Amount::Bytes(100 * 512)), 1), senders, 0.5)
 }
 
-/// Asserts that each is within 7 % of its share. At the knees of the profile early drops take up to
-/// 2 % of a flow. Its share of a random deal over about 100 000 departures has a sd below 1 %.
+/// Asserts that each share is within 7 % of the expected one. At the knees of the profile, early
+/// drops take up to 2 % of a flow. A random deal over about 100 000 departures gives a share with a
+/// sd below 1 %.
 #[track_caller]
 fn assert_near(shares: &[f64], expected: &[f64]) {
     let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.07;
@@ -472,8 +472,8 @@ fn assert_near(shares: &[f64], expected: &[f64]) {
 
 #[test]
 fn flows_share_by_the_weights_of_their_classes_under_either_choice() {
-    // Class 1 should get three times the share of class 3, and class 2 half of it; all want more.
-    // The last flow wants little.
+    // Class 1 should get three times the share of class 3, and class 2 half of it; all need more.
+    // The last flow needs little.
     let senders = [(1, 512, 4.0), (1, 512, 8.0), (2, 512, 4.0), (3, 512, 4.0), (3, 512, 0.4)];
     let all: f64 = senders.iter().map(|sender| sender.2).sum();
     let wants = senders.map(|(class, _, often)| (often / all * 2.0, [0.0, 3.0, 0.5, 1.0][class as usize]));
@@ -495,7 +495,7 @@ fn in_byte_mode_flows_with_long_and_short_packets_get_the_same_bytes() {
     let senders = [(0, 1500, 2.0), (0, 100, 30.0)];
     let spec = |measure| Spec { measure: Some(measure), ..Spec::default() };
     assert_near(&shares(&spec(Measure::Bytes), &senders), &[0.5, 0.5]);
-    // In packet mode they get the same packets.
+    // In packet mode the senders get equal numbers of packets.
     let senders = [(0, 1500, 30.0), (0, 100, 30.0)];
     assert_near(&shares(&spec(Measure::Packets), &senders), &[15.0 / 16.0, 1.0 / 16.0]);
 }
@@ -514,7 +514,7 @@ fn each_class_has_one_bucket_for_any_number_of_flows() {
 
 #[test]
 fn the_greedy_flow_gets_the_remainder() {
-    // Ten flows at 1.5 times the link's rate, one of which sends half of everything.
+    // Ten flows offer 1.5 times the link's rate. One of them sends half of everything.
     let mut queue = queue(&checked(&Spec::default(), Amount::Packets(100)), 1);
     let mut traffic = Seed(1).stream("traffic");
     let mut sent = [0u32; 10];
@@ -527,9 +527,9 @@ fn the_greedy_flow_gets_the_remainder() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // The others offer 0.75/9 of the link each, less than a tenth, so max-min gives them that, and
-    // the greedy flow a quarter. Their random bursts cost them some: at the profile's lower knee 2
-    // % of their 0.75, so 0.015, allowed for twice.
+    // The nine others offer 0.75/9 of the link each, less than a tenth, so max-min gives them that,
+    // and the greedy flow a quarter. At the profile's lower knee, their bursts cost them 2 % of
+    // 0.75, 0.015; twice that is allowed.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

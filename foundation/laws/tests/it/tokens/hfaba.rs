@@ -29,8 +29,8 @@ fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }
 }
 
-/// Figure 18: class 1 is CBR with a quarter; of the rest Telnet (3) has a third and FTP (4) two
-/// thirds.
+/// Figure 18: class 1 is CBR with a quarter. Of the other three quarters, Telnet (3) has a third
+/// and FTP (4) two thirds.
 fn figure_18() -> Spec {
     tree(&[(1, 1.0, None), (2, 3.0, None), (3, 1.0, Some(2)), (4, 2.0, Some(2))])
 }
@@ -95,7 +95,7 @@ proptest! {
         let mut queue = queue(&made, 1);
         for (at, event) in events.into_iter().enumerate() {
             match event {
-                // Classes are in the tree or not; a flow sometimes changes its class.
+                // A flow may be in a class outside the tree, and sometimes changes its class.
                 Some((flow, len)) => {
                     let class = (flow as u32 + u32::from(at % 17 == 0)) % 8;
                     queue.enqueue(of_class(class, flow, len), Time::ZERO, &mut Ignore);
@@ -110,8 +110,8 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA transcribed from the pseudo-code. Weights are powers of two, so draws are
-/// simple: on a line with flows first, then classes by rising weight.
+/// Hierarchical FABA transcribed from the pseudo-code. Weights are powers of two, so the line for
+/// draws is simple: flows first, then classes by rising weight.
 struct Reference {
     was_idle: bool,
     limit: Limit,
@@ -128,7 +128,7 @@ struct Node {
     weight: u64,
     sigma: i64,
     active: BTreeMap<u64, Vec<usize>>,
-    /// In the order of their turns.
+    /// The flows of the class, in the order of their turns.
     flows: VecDeque<u64>,
 }
 
@@ -175,8 +175,8 @@ impl Reference {
         part
     }
 
-    /// All tokens of a class: its pool, the buckets of its flows, and the holdings of the classes
-    /// below it.
+    /// All tokens of a class: its pool, the buckets of its flows, and the holdings of its child
+    /// classes.
     fn holdings(&self, node: usize) -> i64 {
         let flows = self.x.iter().filter(|leaf| leaf.node == node).map(|leaf| leaf.x);
         let below = (0..self.nodes.len()).filter(|&other| self.nodes[other].parent == Some(node));
@@ -220,14 +220,14 @@ impl Reference {
         self.deactivate_if_idle(node);
     }
 
-    /// A class, or the flow whose turn it is.
+    /// A random child class; `None` for the flow in turn.
     fn random_child(&mut self, node: usize) -> Option<usize> {
         let flows = self.nodes[node].flows.len() as u64;
         let line = self.sum_of_active(node);
         if line == flows {
             return None;
         }
-        // The weight 1 is 2^22 long.
+        // On the line, a weight of 1 is 2^22 long.
         let mark = ((u128::from(self.rng.next_u64()) * u128::from(line << 22)) >> 64) as u64 >> 22;
         let mut mark = mark.checked_sub(flows)?;
         for (weight, all) in &self.nodes[node].active {
@@ -352,7 +352,6 @@ impl Reading for Reference {
     }
 }
 
-/// Runs hierarchical FABA and its transcription side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(&made, seed);
@@ -408,8 +407,7 @@ fn figure_18_of_powers_of_two() -> Spec {
 }
 
 /// The rates of classes 1, 3 and 4 on a link of 20 Mbit/s, in Mbit/s. Each class is given by its
-/// number of flows and their rate in kbit/s. Flows send packets of 512 bytes at random times, at
-/// the same mean rate.
+/// number of flows and the rate of each in kbit/s. Flows send packets of 512 bytes at random times.
 fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> [f64; 3] {
     let mut queue = queue(&checked(spec, Amount::Packets(1000)), 1);
     let mut traffic = Seed(1).stream("traffic");
@@ -435,8 +433,8 @@ fn shares(spec: &Spec, cbr: (u32, f64), telnet: (u32, f64), ftp: (u32, f64)) -> 
     sent.map(|packets| f64::from(packets) * 20.0 / f64::from(slots - warm_up))
 }
 
-/// Max-min over figure 18: first between CBR and the others by 1 to 3, then between Telnet and FTP
-/// by 1 to 2.
+/// Max-min shares over figure 18: first between CBR and the others by 1 to 3, then between Telnet
+/// and FTP by 1 to 2.
 fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     let [cbr, telnet, ftp] = demands;
     let first = max_min(20.0, &[(cbr, 1.0), (telnet + ftp, 3.0)]);
@@ -444,8 +442,9 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
     [first[0], second[0], second[1]]
 }
 
-/// Asserts a difference within 7 %. In the paper's scenario a flow's height is below two tokens, so
-/// the random movement of whole tokens has an effect. ns-2 gave 4.8, 5.0 and 9.9 for 5, 5 and 10.
+/// Asserts that the shares are within 7 % of max-min. In the paper's scenario a flow's height is
+/// below two tokens, so the random movement of entire tokens matters. ns-2 gave 4.8, 5.0 and 9.9
+/// for 5, 5 and 10.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -456,15 +455,15 @@ fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
 #[test]
 fn the_classes_of_figure_18_get_a_quarter_a_quarter_and_a_half() {
     assert_eq!(figure_18_max_min([20.0, 6.0, 15.0]), [5.0, 5.0, 10.0]);
-    // 400 CBR flows of 50 kbit/s and 400 Telnet flows of 15 as in the paper, and 200 FTP flows of
-    // 75.
+    // As in the paper, there are 400 CBR flows of 50 kbit/s, 400 Telnet flows of 15 and 200 FTP
+    // flows of 75.
     assert_near(shares(&figure_18(), (400, 50.0), (400, 15.0), (200, 75.0)), [20.0, 6.0, 15.0]);
 }
 
 #[test]
 fn unused_capacity_of_a_class_goes_only_to_its_sibling() {
-    // Telnet wants 1 of its 5 Mbit/s: FTP gets the rest of both, and CBR still 5. Telnet has many
-    // light flows, so one of them is always active.
+    // Telnet needs 1 of its 5 Mbit/s, so FTP gets 14, and CBR still 5. Telnet has many light flows,
+    // so at least one is always active.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 1000.0)), [20.0, 1.0, 20.0]);
 }
 
@@ -484,23 +483,23 @@ fn every_class_is_served_with_more_classes_than_tokens() {
                 packet.into_iter().for_each(|packet| sent[packet.class as usize] += 1);
             }
         }
-        // 267 each with equal service; none may get less than half of that.
+        // With equal service each flow sends 267 packets; none may get less than half of that.
         assert!(sent.iter().all(|&n| n > 133), "{sent:?}");
     }
 }
 
 #[test]
 fn unused_capacity_of_a_branch_goes_one_level_up() {
-    // CBR wants 1 of its 5: the other 4 are shared 1 to 2 between Telnet and FTP.
+    // CBR needs 1 of its 5 Mbit/s. Telnet and FTP share the other 4 by 1 to 2.
     assert_near(shares(&figure_18(), (40, 25.0), (40, 500.0), (20, 1000.0)), [1.0, 20.0, 20.0]);
-    // Telnet and FTP together want 3 of their 15: CBR gets the other 12 as well.
+    // Telnet and FTP together need 3 of their 15 Mbit/s, so CBR gets the other 12 too.
     assert_near(shares(&figure_18(), (40, 500.0), (40, 25.0), (20, 100.0)), [20.0, 1.0, 2.0]);
 }
 
 #[test]
 fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
-    // Before the rule for idle links, only the cap kept the link busy here: it was idle for nearly
-    // half of the time.
+    // Before the rule for idle links, the link was idle here for nearly half of the time without
+    // the cap.
     let spec = Spec { cap: Some(false), ..figure_18() };
     let shares = shares(&spec, (40, 25.0), (40, 500.0), (20, 1000.0));
     assert!(shares.iter().sum::<f64>() > 19.9, "{shares:?} of 20");
@@ -508,8 +507,8 @@ fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
 
 #[test]
 fn flows_of_a_class_share_it_equally_at_any_rates() {
-    // Eleven flows under the root, of a class that is not listed; one sends as much as the other
-    // ten.
+    // Eleven flows are in a class that is not listed, so under the root. One sends as much as the
+    // other ten.
     let mut queue = queue(&checked(&figure_18(), Amount::Packets(100)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 11]);
     for step in 0..100_000 {
@@ -521,8 +520,8 @@ fn flows_of_a_class_share_it_equally_at_any_rates() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // 25 000 over eleven is 2273, within 3 %: the greedy flow uses every available token, and the
-    // others find some by chance.
+    // Each of eleven flows gets 2273 of 25 000, within 3 %: the greedy flow uses every available
+    // token, and the others find some by chance.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

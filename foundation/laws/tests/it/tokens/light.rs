@@ -1,5 +1,5 @@
-//! Hierarchical FABA with light flows that come and go in the class of a flood, as acknowledgements
-//! do.
+//! Hierarchical FABA with light flows that come and go, like acknowledgements, in the class of a
+//! flood.
 
 use super::{max_min, of_class, site};
 use fairwire_core::scheduler::Fcfs;
@@ -71,7 +71,8 @@ fn light_flows_in_the_class_of_a_flood_take_nothing_from_their_class() {
     for cap in [false, true] {
         for light in [0, 10] {
             let part = flood_with(light, cap) / fair;
-            // 26 000 draws of 1 in 7: 3.9 sd of 1.5 %, and 1 % for the initial tokens.
+            // 26 000 draws of 1 in 7 are exact to 3.9 sd of 1.5 %, and 1 % allows for the initial
+            // tokens.
             assert!((part - 1.0).abs() < 0.07, "cap {cap}, {light} light flows: {part}");
         }
     }

@@ -1,6 +1,6 @@
 //! The token-bucket family: FABA, SFED and hierarchical FABA.
 //!
-//! Each is compared with a transcription of the same pseudo-code: straight-line code with lists
+//! Each law is compared with a transcription of its pseudo-code: straight-line code with lists
 //! instead of tables, and without the code under test. Amounts have the same units and random
 //! numbers come from the same stream, so every number must agree to the last bit.
 
@@ -35,12 +35,11 @@ fn of_class(class: u32, flow: u64, len: u32) -> Packet {
     Packet { class, ..Packet::new(0, len, flow.into(), Time::ZERO) }
 }
 
-/// Random sequences: an arrival of a flow with a length, or a departure.
+/// Random sequences of arrivals, each with its flow and length, and departures.
 fn events() -> impl Strategy<Value = Vec<Option<(u64, u32)>>> {
     prop::collection::vec(prop_oneof![3 => (0..30u64, 40..1500u32).prop_map(Some), 2 => Just(None)], 0..400)
 }
 
-/// The profile as printed, and its draw.
 fn is_early(profile: &Profile, x: i64, ratio: f64, rng: &mut Rng) -> bool {
     assert!(x > 0);
     let (l1, l2, max_p) = (profile.lambda1, profile.lambda2, profile.max_probability);
@@ -54,10 +53,10 @@ fn is_early(profile: &Profile, x: i64, ratio: f64, rng: &mut Rng) -> bool {
     p > 0.0 && rng.uniform() < p
 }
 
-/// A transcription of a law, with its own queue.
+/// A transcription of a law, with a queue.
 trait Reading {
     fn arrival(&mut self, class: u32, flow: u64, len: u32) -> OfferOutcome;
-    /// The flow of the packet that leaves.
+    /// Sends a packet, and returns its flow.
     fn departure(&mut self) -> Option<u64>;
 }
 
@@ -65,8 +64,8 @@ const NO_TOKENS: OfferOutcome = OfferOutcome::Dropped(Cause::NoTokens);
 const EARLY: OfferOutcome = OfferOutcome::Dropped(Cause::Early);
 const FULL: OfferOutcome = OfferOutcome::Dropped(Cause::Overflow);
 
-/// A random source of varying load: the next sender, if one sends before the next departure. Flow 0
-/// sends a third.
+/// The next sender, if one sends before the next departure. Senders are random and their load
+/// varies; flow 0 sends a third.
 fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     let load = [0.7, 0.45, 0.55][step / 700 % 3];
     if !traffic.chance(load) {
@@ -78,8 +77,8 @@ fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     Some((flow, len))
 }
 
-/// Runs both side by side, with flows in this number of classes; `watch` compares their states
-/// after each step.
+/// Runs a discipline and its transcription side by side. `watch` compares their states after each
+/// step.
 fn side_by_side<D: Dropper, R: Reading>(
     queue: &mut Queue<Fcfs, D>,
     plain: &mut R,
@@ -103,8 +102,8 @@ fn side_by_side<D: Dropper, R: Reading>(
     met
 }
 
-/// The shares of a link that senders get. Each step offers it a packet of a random sender, and it
-/// sends `part` of these bytes. Senders are (class, packet length, frequency).
+/// The shares of a link that senders get. In each step a random sender offers a packet, and the
+/// link sends `part` of its bytes. Senders are (class, packet length, frequency).
 fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], part: f64) -> Vec<f64> {
     let mut traffic = Seed(1).stream("traffic");
     let often: f64 = senders.iter().map(|sender| sender.2).sum();

@@ -1,5 +1,5 @@
-//! Weights that change while tokens circulate: none is created or lost, and heights follow the new
-//! weights.
+//! Weights that change while tokens circulate. No token is created or lost, and heights follow the
+//! new weights.
 
 use super::{events, of_class, site};
 use fairwire_core::scheduler::Fcfs;
@@ -35,7 +35,7 @@ fn weights() -> impl Strategy<Value = Vec<(usize, u32, f64)>> {
     prop::collection::vec((0..400usize, 1..6u32, weight), 0..60)
 }
 
-/// An arrival of a flow of class 1 to 5, or a departure.
+/// Applies an arrival of a flow of class 1 to 5, or a departure.
 fn apply<D: Dropper>(queue: &mut Queue<Fcfs, D>, event: Option<(u64, u32)>) {
     match event {
         Some((flow, len)) => queue.enqueue(of_class(1 + flow as u32 % 5, flow, len), Time::ZERO, &mut Ignore),
@@ -96,7 +96,7 @@ fn heights_are_those_of_a_tree_built_with_the_new_weights() {
         assert!(height(&changed).is_some());
         assert_eq!(height(&changed), height(&built), "flow {flow}");
     }
-    // A class that is not active has its new weight, too, when it returns.
+    // An inactive class, too, has its new weight when it returns.
     while changed.dequeue(Time::ZERO, &mut Ignore).is_some() {}
     changed.set_weight(1, weight(before[0])).expect("known");
     changed.set_weight(1, weight(after[0])).expect("known");

@@ -37,7 +37,7 @@ fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64)
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
-    // By hand: the arrivals of FABA's example, with immediate return of excess tokens and with
+    // By hand: the arrivals of FABA's example. Here excess tokens return at once, and flows take
     // turns.
     let mut queue = queue(checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
@@ -50,8 +50,8 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // Flow 1 has its turn, is full and is deleted. Its four tokens are dealt to flow 2, which now
-    // has all the turns.
+    // Flow 1 has its turn, is full and is deleted. Its four tokens are dealt to flow 2, whose turn
+    // it then always is.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
@@ -120,7 +120,7 @@ impl Reference {
         self.pointer
     }
 
-    /// The last bucket takes the place of the deleted one, and the pointer stays.
+    /// The last bucket moves to the index of the deleted one, and the pointer stays.
     fn delete(&mut self, j: usize) {
         self.sigma += self.x.swap_remove(j).1;
     }
@@ -188,7 +188,6 @@ impl Reading for Reference {
     }
 }
 
-/// Runs SFED and its transcription side by side.
 fn compare(spec: &Spec, seed: u64) -> Met {
     let made = checked(spec, Amount::Packets(60));
     let mut queue = queue(made, seed);
@@ -230,13 +229,13 @@ fn it_decides_as_the_pseudo_code_does() {
 #[test]
 fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
     for (measure, lens) in [(Measure::Packets, [512; 4]), (Measure::Bytes, [1500, 100, 512, 512])] {
-        // Three flows want more than their shares, at very different rates; the last wants 0.05 of
+        // Three flows need more than their shares, at very different rates. The last needs 0.05 of
         // the link.
         let often: [f64; 4] = [24.0, 12.0, 12.0, 1.0].map(|rate: f64| rate / 49.0);
         let senders: Vec<_> =
             lens.iter().zip(often).map(|(&len, rate)| (0, len, rate / f64::from(len))).collect();
         let spec = Spec { measure: Some(measure), ..Spec::default() };
-        // In bytes, so tokens rather than packet slots run out in byte mode.
+        // The buffer is in bytes, so tokens rather than packet slots run out in byte mode.
         let shares = shares(queue(checked(&spec, Amount::Bytes(100 * 512)), 1), &senders, 0.4);
         let expected = max_min(1.0, &often.map(|rate| (rate / 0.4, 1.0)));
         // 5 %: at the knees of the profile early drops take up to 2 % of a flow.
@@ -263,7 +262,7 @@ fn early_signals_mark_where_allowed_and_flows_without_tokens_are_dropped() {
 
 #[test]
 fn more_tokens_than_a_sum_can_hold_are_refused() {
-    // A thousand tokens for each byte.
+    // There are a thousand tokens for each byte.
     let spec = Spec {
         measure: Some(Measure::Bytes),
         supply: Supply { alpha: Some(1000.0), ..Supply::default() },

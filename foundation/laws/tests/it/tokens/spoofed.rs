@@ -1,5 +1,5 @@
-//! A flood of packets, each of a different flow, next to one TCP flow: the TCP flow gets the rest
-//! of the link.
+//! A flood of packets, each of a different flow, next to one TCP flow, which must get the rest of
+//! the link.
 
 use crate::built;
 use fairwire_core::units::Amount;
@@ -25,8 +25,8 @@ enum Event {
     Flood,
 }
 
-/// A window that grows by one packet per round trip, doubles at first, and falls to 0.7 of itself
-/// at most once per round trip.
+/// A TCP window that doubles at first, then grows by one packet per round trip. It falls to 0.7 of
+/// itself at most once per round trip.
 struct Window {
     size: f64,
     flying: u32,
@@ -87,7 +87,8 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
                 Event::Flood => {
                     let packet = Packet::new(0, SHORT, (2 + rng.next_u64() / 2).into(), now);
                     began.extend(server.enqueue(packet, now, &mut drops));
-                    // Uniform about the mean, so datagrams do not fall into step with the link.
+                    // Gaps are uniform about the mean, so datagrams do not fall into step with the
+                    // link.
                     let gap = u64::from(rng.below((2_000_000_000 / datagrams) as u32));
                     events.push(Reverse((now + Duration::from_ns(gap), Event::Flood)));
                 }
@@ -110,19 +111,19 @@ fn left_to_tcp(discipline: &str, typed: &str, datagrams: u64) -> f64 {
     got as f64 / (SECONDS - WARM_UP) as f64 / 1e6
 }
 
-/// The gateway's settings: as in the paper, and with the additional threshold.
+/// The gateway's settings as in the paper, without the additional threshold of `FREE`.
 const AS_PRINTED: &str = "measure = 'bytes'";
 const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
 #[test]
 fn tcp_gets_the_capacity_that_a_spoofed_flood_leaves() {
-    // 40 of 50 Mbit/s.
+    // 60 000 datagrams per second are 40 of 50 Mbit/s.
     let [drr, printed, free] = [("drr", ""), ("faba", AS_PRINTED), ("faba", FREE)]
         .map(|(name, typed)| left_to_tcp(name, typed, 60_000));
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");
     assert!(drr > 9.0, "{drr}");
     assert!(free >= 0.9 * drr, "{free} of {drr}");
-    // Under the printed law it gets less, or this test shows nothing. A kernel's TCP, which also
-    // suffers timeouts, gets a seventh.
+    // If TCP got no less under the printed law, this test would show nothing. A kernel's TCP, which
+    // also suffers timeouts, gets a seventh.
     assert!(printed < 0.9 * drr, "{printed} of {drr}");
 }

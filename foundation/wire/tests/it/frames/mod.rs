@@ -7,7 +7,7 @@ use etherparse::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// The parts of a frame.
+/// The fields from which a frame is built.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
     pub vlan_tags: u8,
@@ -26,7 +26,7 @@ pub(crate) enum NetworkRecipe {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct FragmentRecipe {
-    /// In units of 8 bytes.
+    /// The fragment offset, in units of 8 bytes.
     pub offset: u16,
     pub more: bool,
 }
@@ -35,8 +35,7 @@ impl FragmentRecipe {
     pub(crate) const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
 }
 
-/// One IPv6 extension header, each at most once per frame; bytes are its length beyond the fixed
-/// part.
+/// An IPv6 extension header, at most once per frame. `bytes` is the length beyond the fixed fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extension {
     HopByHop {
@@ -63,14 +62,14 @@ pub(crate) enum TransportRecipe {
     Other { protocol: u8 },
 }
 
-/// `frame` with its IP header at `at`, within a PPPoE session (RFC 2516, section 4).
+/// `frame`, whose IP header is at `at`, in a PPPoE session (RFC 2516, section 4).
 pub(crate) fn in_pppoe(frame: &[u8], at: usize) -> Vec<u8> {
     let protocol = if frame[at] >> 4 == 4 { [0x00, 0x21] } else { [0x00, 0x57] };
     let [a, b] = ((frame.len() - at + 2) as u16).to_be_bytes();
     [&frame[..at - 2], &[0x88, 0x64, 0x11, 0, 0, 7, a, b], &protocol, &frame[at..]].concat()
 }
 
-/// `frame` with its IP header at `at`, with a length instead of its type, and LLC and SNAP (RFC
+/// `frame`, whose IP header is at `at`, with a length in place of its type, then LLC and SNAP (RFC
 /// 1042).
 pub(crate) fn in_snap(frame: &[u8], at: usize) -> Vec<u8> {
     let [a, b] = ((frame.len() - at + 8) as u16).to_be_bytes();
@@ -307,14 +306,14 @@ fn any_extensions(may_be_under_way: bool) -> impl Strategy<Value = Vec<Extension
 }
 
 fn any_transport() -> impl Strategy<Value = TransportRecipe> {
-    // Without those that etherparse parses further: its errors on a random body would end the
-    // comparison.
+    // Protocols that etherparse parses further are excluded: its errors on a random body would end
+    // the comparison.
     let other = prop_oneof![Just(47u8), Just(50), Just(89), Just(103), Just(253)];
     prop_oneof![tcp(any::<u8>()), udp(), other.prop_map(|protocol| TransportRecipe::Other { protocol })]
 }
 
 fn super_transport() -> impl Strategy<Value = TransportRecipe> {
-    // Without SYN (0x02) and RST (0x04), which no super-packet has.
+    // No super-packet has SYN (0x02) or RST (0x04).
     prop_oneof![tcp(any::<u8>().prop_map(|flags| flags & !0x06)), udp()]
 }
 
@@ -348,7 +347,7 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Damage matters most in headers, so it overwrites octets in the first 120.
+    /// Overwrites octets only among the first 120, because damage matters most in headers.
     pub(crate) fn apply(&self, frame: &mut Vec<u8>) {
         for (at, octet) in &self.overwrites {
             let at = at.index(frame.len().min(120));

@@ -1,4 +1,4 @@
-//! Packets in tunnels, with the lengths and the checksums of each header from etherparse.
+//! Packets in tunnels. etherparse computes the lengths and checksums of each header.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use etherparse::checksum::Sum16BitWords;
@@ -6,7 +6,6 @@ use etherparse::{IpFragOffset, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// The headers around a packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Tunnel {
     /// VLAN tags before the outer IP header.
@@ -17,7 +16,6 @@ pub(crate) struct Tunnel {
     pub kind: Kind,
 }
 
-/// The encapsulation before the outer IP header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Link {
     Plain,
@@ -58,7 +56,7 @@ pub(crate) enum Kind {
 }
 
 impl Tunnel {
-    /// Segment `index`: the tunnel around `frame`, which has its IP header at `at`.
+    /// Segment `index` in this tunnel. `frame` is the segment, with its IP header at `at`.
     pub(crate) fn around(&self, frame: &[u8], at: usize, index: usize) -> Vec<u8> {
         let skipped = if self.holds_ethernet() { 0 } else { at };
         let is_inner_v4 = frame[at] >> 4 == 4;

@@ -8,7 +8,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// A segment in test notation: from the server, which is outside, or back.
+/// The fields of a segment, from the server outside or back to it.
 #[derive(Clone, Copy)]
 struct Written {
     sequence: u32,
@@ -47,7 +47,7 @@ fn frame(way: Way, client: u16, written: Written) -> Vec<u8> {
     frame
 }
 
-/// It arrives at `us`, in parts of `part_bytes`.
+/// Lets a super-packet arrive at `us`, with `part` bytes per segment.
 fn comes_in_parts(trips: &mut Trips, way: Way, client: u16, written: Written, part: u32, us: u64) -> Ticket {
     let frame = frame(way, client, written);
     trips.of(way).arrives(&frame, &parse(&frame), part, 0, at(us))
@@ -62,7 +62,7 @@ fn answer(acknowledged: u32, stamps: Option<(u32, u32)>) -> Written {
     Written { sequence: 1, acknowledged, stamps, bytes: 0, is_syn: false }
 }
 
-/// Round trips of `way`, and their sum in microseconds.
+/// The number of round trips of `way`, and their sum in microseconds.
 fn counted(trips: &Trips, way: Way) -> (u64, u64) {
     let count = trips.way(way).classes.all()[0];
     (count.trips, count.sum_us)
@@ -81,7 +81,7 @@ fn a_trip_lasts_from_departure_to_the_first_exact_echo() {
     let sent = |value| Written { stamps: Some((value, 9)), ..PLAIN };
     let ticket = comes(&mut trips, Download, sent(50), 0);
     assert_ne!(ticket, 0);
-    // The segment's wait of 4 ms in our queue does not count.
+    // The segment waits 4 ms in our queue, which does not count.
     trips.of(Download).leaves(ticket, at(4000));
     assert_eq!(comes(&mut trips, Upload, answer(1000, Some((9, 49))), 5000), 0);
     assert_eq!(counted(&trips, Download), (0, 0), "an older echo is of another segment");
@@ -116,7 +116,7 @@ fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // Karn: it is unknown which of the two segments is answered.
+    // As in Karn's algorithm, it is unknown which of the two segments is answered.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
@@ -197,7 +197,7 @@ fn a_dropped_segment_does_not_prevent_timing_the_next() {
     let mut trips = Trips::new(1);
     let dropped = comes(&mut trips, Download, PLAIN, 0);
     assert_ne!(dropped, 0);
-    // A retransmission leaves at once; its answer is ambiguous, so the next segment is timed.
+    // A retransmission leaves at once. Its answer would be ambiguous, so the next segment is timed.
     assert_eq!(comes(&mut trips, Download, PLAIN, 100), 0);
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 200);
@@ -275,7 +275,7 @@ fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     let (trip, when) = heard.try_recv().expect("it is released");
     assert_eq!((trip.time, when), (Duration::from_ms(20), at(22_000)));
     assert_eq!(counted(&trips, Upload), of_syn, "it is no round trip that is shown");
-    // Data that arrives more than two seconds later was not released by it.
+    // Data that arrives more than two seconds after an acknowledgement was not released by it.
     let ticket = comes(&mut trips, Upload, ack(103), 30_000);
     trips.of(Upload).leaves(ticket, at(30_000));
     comes(&mut trips, Download, data(2200, 103), 2_030_001);
@@ -292,8 +292,8 @@ fn trips_of_released_data_reach_the_rate_follower_but_no_count() {
     assert_eq!(counted(&trips, Upload), (2, 10_005));
 }
 
-/// The trip that the listener receives of a download that answers, at 50 ms, an acknowledgement
-/// sent at 10 ms. The segment before the answer arrives at `before_us`.
+/// Returns the trip of a download that the listener receives. An acknowledgement is sent at 10 ms
+/// and answered at 50 ms; the segment before the answer arrives at `before_us`.
 fn heard_after(before_us: u64) -> RoundTrip {
     let (listener, heard) = std::sync::mpsc::sync_channel(8);
     let mut trips = Trips::new(1);
@@ -312,11 +312,11 @@ fn heard_after(before_us: u64) -> RoundTrip {
 
 #[test]
 fn silence_before_an_answer_may_be_time_of_the_other_end() {
-    // A segment arrived 1 ms before, so the path took at least 39 ms.
+    // A segment arrived 1 ms before the answer, so the path took at least 39 ms.
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // The other end was silent for all but 2 ms of the trip, or since before it began.
+    // The other end was silent for the last 38 ms of the trip, then since before the trip began.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

@@ -1,5 +1,5 @@
-//! Connections of another QUIC implementation, quinn-proto, over a path of known delays, with the
-//! gateway's timing on it.
+//! Connections of another QUIC implementation, quinn-proto, over a path of known delays. The
+//! gateway times them on the way.
 
 use super::*;
 use etherparse::PacketBuilder;
@@ -12,17 +12,17 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The address of both ends: QUIC uses a single one.
+/// The address of both ends, since a single one is enough for QUIC.
 const ADDRESS: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 443));
 const CERTIFICATE: &[u8] = include_bytes!("../../../../../examples/link-quinn/cert.der");
 const KEY: &[u8] = include_bytes!("../../../../../examples/link-quinn/key.der");
-/// The bytes that a client may send unacknowledged, so that it always sends.
+/// The bytes that a client may send before an acknowledgement: enough to send all the time.
 const WINDOW_BYTES: u32 = 200_000;
 
 /// A datagram: its arrival and number, whether it has passed the gateway, and the end that sent it.
 type UnderWay = (Reverse<(u64, u64)>, bool, usize, Vec<u8>);
 
-/// One end of a connection: the client, which is inside, always sends; the server reads.
+/// One end of a connection. The client, which is inside, always sends, and the server reads.
 struct End {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
@@ -65,7 +65,7 @@ impl End {
         }
     }
 
-    /// The next datagram that it sends now.
+    /// The next datagram that this end sends now.
     fn sends(&mut self, now: Instant) -> Option<Vec<u8>> {
         let (handle, connection) = self.connection.as_mut()?;
         if connection.poll_timeout().is_some_and(|due| due <= now) {
@@ -90,8 +90,8 @@ impl End {
     }
 }
 
-/// The measurements of a 3 s connection. Its ends, the client first, are `away_us` microseconds
-/// from the gateway and back.
+/// The measurements of a 3 s connection. The round trips from the gateway to client and server take
+/// `away_us` microseconds.
 fn trips_of(seed: u8, spins: bool, away_us: [u64; 2]) -> Trips {
     #[expect(clippy::disallowed_methods, reason = "what counts is the difference of instants")]
     let zero = Instant::now();
@@ -155,7 +155,7 @@ fn spinning_quinn_connections_show_both_parts_of_their_path_and_others_none() {
         spinning += 1;
         let mean = outside_us / outside;
         assert!((40_000..=46_000).contains(&mean), "{outside} trips of {mean} us");
-        // The server acknowledges every other packet at once, or within 25 ms.
+        // The server acknowledges every other packet at once, and the others within 25 ms.
         let mean = inside_us.checked_div(inside).unwrap_or(4000);
         assert!((4000..=5400).contains(&mean), "{inside} trips of {mean} us");
     }

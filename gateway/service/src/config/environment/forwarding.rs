@@ -1,4 +1,4 @@
-//! Forwarding by the kernel: it makes a bump useless, and router mode needs it.
+//! Forwarding by the kernel, which makes a bump useless and which router mode needs.
 
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
@@ -11,12 +11,13 @@ use fairwire_linux::nftables::{Family, Nftables};
 use std::fs;
 use std::io::ErrorKind;
 
-/// Whether the kernel forwards between the two interfaces, by the settings of `ipv4` or `ipv6`.
+/// Does the kernel forward between the two interfaces, by the settings of `family` (`ipv4` or
+/// `ipv6`)?
 fn forwards(family: &str, names: [&str; 2]) -> bool {
     names.iter().all(|name| is_on(&format!("{family}/conf/{name}/forwarding")))
 }
 
-/// Whether this setting of the network namespace is on.
+/// Is this setting of the network namespace on?
 pub(super) fn is_on(setting: &str) -> bool {
     let value = fs::read_to_string(format!("/proc/sys/net/{setting}")).unwrap_or_default();
     value.trim().parse::<u8>().is_ok_and(|value| value > 0)
@@ -48,7 +49,7 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
-/// The passages of packets through a router, one for each inside interface.
+/// The paths of packets through a router, one for each inside interface.
 pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     let passage = |(at, inside): (usize, &String)| Passage {
         table: match at {
@@ -91,7 +92,7 @@ fn passing_by(spec: &Spec) -> Vec<Note> {
     notes
 }
 
-/// The notes on a router, or why its interfaces cannot be used.
+/// Notes on a router, or the reason why its interfaces cannot be used.
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let there = interfaces();
@@ -113,7 +114,7 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
         ));
     }
     let tables = Nftables::open().and_then(|nftables| nftables.has_table(Family::Netdev, "fairwire"));
-    // Missing rights are reported elsewhere.
+    // Another check reports missing rights.
     if let Some(error) = tables.err().filter(|error| error.kind() != ErrorKind::PermissionDenied) {
         let why = format!("this kernel has no nftables: {error}");
         let allowed = "a kernel with CONFIG_NF_TABLES_NETDEV (Linux 5.18 or later); `af-packet` on a machine of its own".to_owned();

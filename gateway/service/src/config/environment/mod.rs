@@ -1,5 +1,5 @@
-//! Checks that this machine can do what a configuration requires. The checks change nothing; `run`
-//! uses them too.
+//! Checks that this machine can do what a configuration requires. `run` uses the checks too; they
+//! change nothing.
 
 mod forwarding;
 pub mod survey;
@@ -24,7 +24,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Note(pub String);
 
-/// The number of a capability (capability.h of Linux).
+/// The number of this capability in Linux's capability.h.
 const CAP_NET_ADMIN: u32 = 12;
 
 /// The prefix of a guard's bridge name; the index of the inside interface follows.
@@ -70,7 +70,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     Ok(notes)
 }
 
-/// A note for each interface that a running gateway holds, since `run` would be refused.
+/// A note for each interface that a running gateway uses. `run` would be refused.
 pub fn held(config: &Config) -> Vec<Note> {
     let wire = &config.spec().wire;
     let holder_of = |name: &String| {
@@ -80,11 +80,11 @@ pub fn held(config: &Config) -> Vec<Note> {
     [wire.inside.first(), &wire.outside].into_iter().filter_map(holder_of).collect()
 }
 
-/// Notes on files: which of them the process can no longer read as `user`, and who may read the
-/// token and the keys.
+/// Notes on files: those that the process can no longer read as `user`, and those with a token or
+/// key that others may read.
 fn file_notes(config: &Config, user: Option<&User>) -> Vec<Note> {
     let mut notes = Vec::new();
-    // A file that is not written yet need not be readable.
+    // A file that does not exist yet need not be readable.
     let files = config.files().into_iter().filter(|file| file.exists());
     let closed = files.filter(|file| user.is_some_and(|user| !user.may_read(file)));
     if let (Some(user), closed @ [first, ..]) = (user, &closed.collect::<Vec<_>>()[..]) {
@@ -111,15 +111,14 @@ fn refused(config: &Config, path: &str, given: &str, why: String, allowed: Strin
     config.refuse(path, Problem::Refused { key: path.into(), given, why, allowed })
 }
 
-/// The interfaces of this network namespace.
 fn interfaces() -> Vec<String> {
-    // Not /sys/class/net: it shows the namespace in which it was mounted.
+    // /sys/class/net would show the namespace in which /sys was mounted.
     let text = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
     let names = text.lines().skip(2).filter_map(|line| line.split_once(':'));
     names.map(|(name, _)| name.trim().to_owned()).collect()
 }
 
-/// The note on the interface that frames are taken from, or why it cannot be used.
+/// The note on an interface from which frames are taken, or the reason why it cannot be used.
 fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Option<Note>, DocumentError> {
     let path = format!("wire.{key}");
     let failed = |error: std::io::Error| {
@@ -146,7 +145,7 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
     }
 }
 
-/// The error if the interface that `key` names is not `there`.
+/// The error if the interface that `key` names is not in `there`.
 fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
     let (name, other) = match key {
@@ -163,7 +162,7 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
 }
 
-/// Whether it can be used; true if the kernel does not report it.
+/// Can the interface be used? True if the kernel does not report its type.
 fn is_fit(name: &str) -> bool {
     let about = link::index_of(name).ok().flatten().and_then(|index| link::about(index).ok());
     about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
@@ -175,8 +174,8 @@ pub(crate) fn gone(config: &Config, key: &str) -> DocumentError {
 }
 
 fn is_free(config: &Config, key: &str, name: &str, there: &[String]) -> Result<(), DocumentError> {
-    // A persistent TUN device is refused as well: another program set its addresses and MTU, and
-    // brought it up.
+    // An existing persistent TUN device is refused as well: another program set its addresses and
+    // MTU, and brought it up.
     match there.iter().any(|other| other == name) {
         false => Ok(()),
         true => {
@@ -196,7 +195,7 @@ fn sys(name: &str, file: &str) -> std::path::PathBuf {
     Path::new("/sys/class/net").join(name).join(file)
 }
 
-/// Whether /sys shows the interface `name` of our own namespace.
+/// Is the interface `name` that /sys shows in our own namespace?
 fn is_ours(name: &str) -> bool {
     let shown =
         fs::read_to_string(sys(name, "ifindex")).ok().and_then(|text| text.trim().parse::<u32>().ok());
@@ -204,8 +203,8 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// The frames of a port of a bridge or a bond arrive there, and not at the port. A guard's bridge
-/// is no obstacle: a starting gateway removes it.
+/// The error if `name` is a port of the bridge or bond `master`, where its frames arrive instead. A
+/// guard's bridge needs only a note: a starting gateway removes it.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(
@@ -217,7 +216,7 @@ fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note
     Err(refused(config, &format!("wire.{key}"), name, why, allowed))
 }
 
-/// Whether a guard gives its bridge this name (docs/gateway/operation.md).
+/// Is this the name of a guard's bridge (docs/gateway/operation.md)?
 fn is_of_a_guard(master: &str) -> bool {
     let number = master.strip_prefix(BRIDGE_PREFIX);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -245,8 +244,8 @@ fn name_notes(config: &Config, key: &str, name: &str) -> Vec<Note> {
     notes
 }
 
-/// A frame that is too long for the other interface is lost, and no ICMP message reports it to its
-/// sender.
+/// The note on different MTUs. A frame that is too long for the other interface is lost, and no
+/// ICMP message reports it to its sender.
 fn mtu_note(inside: &str, outside: &str) -> Option<Note> {
     let mtu = |name: &str| fairwire_linux::interface::mtu(name).ok();
     let (in_mtu, out_mtu) = (mtu(inside)?, mtu(outside)?);
@@ -267,7 +266,7 @@ fn has_addresses(name: &str) -> bool {
 
 fn has_global_ipv6(name: &str) -> bool {
     let v6 = fs::read_to_string("/proc/self/net/if_inet6").unwrap_or_default();
-    // Scope 20 is link-local, which every interface has that is up.
+    // Scope 20 is link-local. Every interface that is up has one.
     let is_global = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         fields.last() == Some(&name) && fields.get(3).is_some_and(|scope| *scope != "20")
@@ -317,7 +316,7 @@ fn needs(
     Err(refused(config, path, given, format!("the right {called} is missing"), REMEDY.into()))
 }
 
-/// Whether the capability is effective, by the text of /proc/self/status.
+/// Is the capability effective, by the text of /proc/self/status?
 fn has_capability(status: &str, capability: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());

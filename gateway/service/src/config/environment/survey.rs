@@ -1,4 +1,4 @@
-//! The properties of a machine that matter to a gateway which is yet to be configured.
+//! The properties of a machine that matter when its gateway is configured.
 
 use super::super::backend::BackendKind;
 use super::forwarding::is_on;
@@ -12,13 +12,13 @@ use std::net::Ipv4Addr;
 /// The interfaces of this network namespace, and its routing.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
-    /// In the kernel's order, without the loopback.
+    /// The interfaces in the kernel's order, without the loopback.
     pub interfaces: Vec<Surveyed>,
     /// The interface of the default route.
     pub default_route: Option<String>,
-    /// Whether the kernel forwards IPv4.
+    /// Does the kernel forward IPv4?
     pub forwards_ipv4: bool,
-    /// Whether the kernel forwards IPv6.
+    /// Does the kernel forward IPv6?
     pub forwards_ipv6: bool,
 }
 
@@ -27,20 +27,20 @@ pub struct Survey {
 pub struct Surveyed {
     /// Its name.
     pub name: String,
-    /// The kernel's description of it.
+    /// The kernel's description of the interface.
     pub about: About,
-    /// Its first IPv4 address.
+    /// The first IPv4 address.
     pub ipv4: Option<Ipv4Addr>,
-    /// Whether it has an IPv6 address beyond its own link.
+    /// Does the interface have an IPv6 address that is not link-local?
     pub has_ipv6: bool,
-    /// The bridge or bond of which it is a port.
+    /// The bridge or bond of which the interface is a port.
     pub master: Option<String>,
-    /// Its speed, if it has one.
+    /// The link speed, if the interface has one.
     pub speed: Option<Rate>,
 }
 
 impl Surveyed {
-    /// Whether it has an address of this machine.
+    /// Does the interface have an address of this machine?
     pub fn has_address(&self) -> bool {
         self.ipv4.is_some() || self.has_ipv6
     }
@@ -49,7 +49,7 @@ impl Surveyed {
 /// Bytes and packets that an interface received and sent since it came up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Bytes from the Ethernet header on, without frame check sequence: in, out.
+    /// Bytes received and sent, from the Ethernet header on, without frame check sequence.
     pub bytes: [u64; 2],
     /// Packets: in, out.
     pub packets: [u64; 2],
@@ -71,10 +71,10 @@ impl Survey {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
 
-    /// The interface that is probably outside, given `inside`: that of the default route. The
-    /// exception is a machine that does not forward and has two bare interfaces with carrier. Those
-    /// are for a bump, and the default route is for management. Nothing shows which of the two is
-    /// outside, unless `inside` is the other one.
+    /// The interface that is probably outside, given `inside`. It is that of the default route,
+    /// except on a machine that does not forward and has two bare interfaces with carrier. These
+    /// are for a bump, and the default route is for management. Which of the two is outside, only
+    /// `inside` can show.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);
@@ -89,8 +89,8 @@ impl Survey {
         }
     }
 
-    /// The interface that is probably inside, given `outside`: one with an address if `outside` has
-    /// one, else a bare one.
+    /// The interface that is probably inside, given `outside`: if `outside` has an address, an
+    /// interface with an address, else a bare interface.
     pub fn inside(&self, outside: &str) -> Option<&Surveyed> {
         let has_address = self.find(outside).is_some_and(Surveyed::has_address);
         let fit = |interface: &&Surveyed| {
@@ -100,7 +100,7 @@ impl Survey {
                 && interface.has_address() == has_address
         };
         let mut found: Vec<&Surveyed> = self.interfaces.iter().filter(fit).collect();
-        // Interfaces with carrier come first, otherwise in the kernel's order.
+        // Interfaces with carrier come first; otherwise the kernel's order stays.
         found.sort_by_key(|interface| !interface.about.is_running);
         found.first().copied()
     }
@@ -131,7 +131,8 @@ pub fn counted(name: &str) -> Option<Counted> {
     parse_counted(&text, name)
 }
 
-/// Parses the line of proc(5)'s `net/dev`: bytes and packets in, six others, bytes and packets out.
+/// Parses a line of `net/dev` (proc(5)): bytes and packets received, six other numbers, bytes and
+/// packets sent.
 fn parse_counted(text: &str, name: &str) -> Option<Counted> {
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
@@ -145,7 +146,7 @@ fn surveyed(name: String) -> Option<Surveyed> {
         return None;
     }
     let speed = fs::read_to_string(sys(&name, "speed")).ok().filter(|_| is_ours(&name));
-    // -1 if the interface has none.
+    // The kernel reports -1 if the interface has no speed.
     let speed = speed.and_then(|text| text.trim().parse::<u64>().ok()).filter(|mbps| *mbps > 0);
     Some(Surveyed {
         ipv4: ipv4_address(&name).ok().flatten(),

@@ -2,19 +2,19 @@
 //!
 //! Sources: prometheus.io/docs/instrumenting/exposition_formats, and the OpenMetrics specification
 //! (prometheus.io/docs/specs/om/open_metrics_spec). Clients that accept OpenMetrics get it; all
-//! others, such as `curl` and `promtool check metrics`, get text. Names, labels and numbers are the
-//! same in both.
+//! others, such as `curl` and `promtool check metrics`, get text. Names, labels and numbers are
+//! equal in both formats.
 //!
-//! Metrics of node_exporter's qdisc collector keep its names and its labels `device` and `kind`, so
-//! existing queue dashboards fit. The rest is `fairwire_*`, and `process_*` as in other clients.
-//! Units are base units: bytes and seconds.
+//! Metrics of node_exporter's qdisc collector keep their names and their labels `device` and
+//! `kind`, so existing queue dashboards fit. All other metrics are `fairwire_*`, or `process_*` as
+//! in other clients. Units are base units: bytes and seconds.
 //!
 //! The format is hand-written because no maintained library writes both: `prometheus-client` has
 //! only OpenMetrics, `prometheus` only text.
 //!
 //! **There is never a label per flow.** The label `class` exists only for classes of the
-//! configuration, at most [`MAX_CLASSES`], and never for subscribers: thousands of time series
-//! overload Prometheus. The socket reports all of them.
+//! configuration, at most [`MAX_CLASSES`], and never for subscribers, since thousands of time
+//! series overload Prometheus. The socket reports all classes and flows.
 
 mod page;
 
@@ -44,8 +44,8 @@ impl Format {
         }
     }
 
-    /// The format for a client with these `Accept` headers (RFC 9110, section 12.5.1): OpenMetrics
-    /// if it is named and text is not preferred.
+    /// The format for a client with these `Accept` headers (RFC 9110, section 12.5.1). It is
+    /// OpenMetrics if the client names it and does not prefer text.
     pub fn accepted<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
         let (mut text, mut open_metrics) = (0.0_f64, 0.0_f64);
         for range in headers.flat_map(|header| header.split(',')) {
@@ -76,14 +76,14 @@ fn wanted(range: &str) -> Option<(&str, Option<&str>, f64)> {
     Some((kind, version, quality))
 }
 
-/// The most classes with their own time series.
+/// The most classes that have time series.
 pub const MAX_CLASSES: usize = 256;
 
 type OfWay = fn(&WaySnapshot) -> u64;
 type OfHistogram = fn(&WaySnapshot) -> &SojournHistogram;
 type OfClass<T> = fn(&ClassSnapshot) -> T;
 
-/// Formats `snapshot`, which has all classes, as a page.
+/// Formats `snapshot`, which contains all classes, as a page.
 pub fn text(snapshot: &Snapshot, about: &About, format: Format) -> String {
     let mut page = Page { text: String::with_capacity(32 << 10), format };
     gateway(&mut page, snapshot);
@@ -126,7 +126,7 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// Standard Prometheus client metrics, and that of the thread that limits a gateway.
+/// Standard Prometheus client metrics, and one for the thread that limits a gateway.
 fn process(page: &mut Page, its: &ProcessSnapshot) {
     let counters = [
         ("process_cpu_seconds", "Processor time of the gateway's process.", its.cpu_s),
@@ -149,8 +149,8 @@ fn process(page: &mut Page, its: &ProcessSnapshot) {
     page.each(MetricKind::Gauge, &gauges);
 }
 
-/// The metrics of node_exporter. The device is the interface after the queue: a download leaves by
-/// the inside.
+/// The metrics of node_exporter. The label `device` is the interface after the queue, which is the
+/// inside for a download.
 fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     let dropped =
         |way: &WaySnapshot| way.totals.dropped.values().chain(way.totals.lost.values()).sum::<u64>();
@@ -242,10 +242,10 @@ fn sojourns(page: &mut Page, snapshot: &Snapshot) {
         |way| &way.round_trip_histogram,
     );
 }
-/// Gauges of the disciplines: a family for each unit, so no family has two.
+/// Gauges of the disciplines. Each unit has its own family, so no family mixes units.
 fn discipline(page: &mut Page, snapshot: &Snapshot) {
     type Unit = (&'static str, &'static str, f64);
-    // The unit suffix of a gauge's name, that of the family's name, and the conversion factor.
+    // The suffixes of a gauge's name and of its family's name, and the conversion factor.
     const UNITS: [Unit; 7] = [
         ("1", "value", 1.0),
         ("packets", "packets", 1.0),
@@ -334,7 +334,7 @@ fn totals(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// An edge of a DiffServ domain; it has few classes.
+/// Metrics of an edge of a DiffServ domain, which has few classes.
 fn edge(page: &mut Page, edge: &EdgeSnapshot) {
     type Of = fn(&EdgeClassSnapshot) -> Option<f64>;
     let gauges: [(&str, &str, Of); 2] = [
@@ -470,7 +470,7 @@ mod tests {
             (&["text/html,application/xhtml+xml,*/*;q=0.8"], Text),
             (&["text/plain"], Text),
             (&["application/openmetrics-text"], OpenMetrics),
-            // Prometheus 2, Prometheus 3, and a client that prefers text.
+            // The clients are Prometheus 2, Prometheus 3, and one that prefers text.
             (
                 &[
                     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",

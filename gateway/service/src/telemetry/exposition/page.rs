@@ -1,4 +1,4 @@
-//! Families and their samples as text.
+//! Formats metric families and their samples as text.
 
 use super::{Format, OfHistogram};
 use fairwire_control::snapshot::{Snapshot, WaySnapshot};
@@ -12,7 +12,7 @@ pub(super) enum MetricKind {
     Info,
 }
 
-/// Units at the end of a family's name; a longer one precedes its own suffix.
+/// Units at the end of a family's name. A unit precedes its suffixes, if they are units.
 const UNITS: [&str; 8] =
     ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
 
@@ -23,9 +23,9 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Begins a family. Its name ends with its unit, if it has one.
+    /// Begins a family. Its name ends with the unit, if it has one.
     pub(super) fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
-        // OpenMetrics describes a family. The text format describes its samples and has no infos.
+        // OpenMetrics describes a family. The text format describes the samples, and has no infos.
         let (kind, suffix) = match (kind, self.format) {
             (MetricKind::Counter, Format::Text) => ("counter", "_total"),
             (MetricKind::Counter, Format::OpenMetrics) => ("counter", ""),
@@ -68,7 +68,7 @@ impl Page {
         self.sample(&format!("{name}_info"), &label, 1);
     }
 
-    /// Writes a histogram since the start, for each direction.
+    /// Writes a histogram, counted since the start, for each direction.
     pub(super) fn histograms(&mut self, snapshot: &Snapshot, name: &str, help: &str, of: OfHistogram) {
         self.family(name, MetricKind::Histogram, help);
         for way in &snapshot.ways {

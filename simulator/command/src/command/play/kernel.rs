@@ -3,18 +3,18 @@
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The length of a contest in real time, for which the page waits; the start is not measured.
+/// The length of a contest in real time, while the page waits, and the unmeasured start.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
-/// The time between two samples, at which the kernel's counters are read.
+/// The time between two readings of the kernel's counters.
 const EVERY: &str = "100 ms";
 
 /// Runs `scenario` between real sockets and in the simulator, for some seconds and under its first
-/// two disciplines. Returns the time series of both, in the form of `fairwire run --series`.
+/// two disciplines. Returns the time series from both, in the form of `fairwire run --series`.
 ///
-/// It runs in a separate process, so an error with namespaces does not end the page.
+/// The contest runs in a separate process, so an error with namespaces does not end the server.
 ///
 /// # Errors
-/// The reason, in the words of the command, if it could not run.
+/// The reason, in the words of the command, why the scenario could not run.
 pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().map_err(|error| lost(&error))?;
     let (file, series) = (folder.path().join("contest.toml"), folder.path().join("series.csv"));
@@ -33,7 +33,8 @@ pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     let refusal = match fs::read(&series) {
         // A failed expectation is irrelevant here.
         Ok(rows) if !rows.is_empty() && has_lab(&rows) => return Ok(rows),
-        // The lab could not run it, but the simulator could: the reason is in the lab's own output.
+        // The simulator could run the scenario and the lab could not: the lab's own output has the
+        // reason.
         Ok(_) => run("lab")?.stderr,
         Err(_) => output.stderr,
     };
@@ -45,7 +46,6 @@ fn lost(error: &io::Error) -> String {
     format!("the contest could not be run: {error}")
 }
 
-/// Is there a row of the stage `lab`?
 fn has_lab(rows: &[u8]) -> bool {
     rows.windows(5).any(|part| part == b",lab,")
 }

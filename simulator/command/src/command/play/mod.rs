@@ -27,12 +27,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The maximum number of pages with a player on this server; beyond it, the oldest is forgotten.
+/// The maximum number of pages with a player on this server; a further page replaces the oldest.
 const MAX_PLAYERS: usize = 8;
-/// The maximum number of messages processed at the same time.
 const MAX_WORKERS: usize = 4;
 
-/// Serves the page until it is stopped.
 pub(crate) fn play(args: &PlayArgs) -> Result<Ending, Failure> {
     let scenario = args.scenario.as_deref().map(read).transpose()?;
     let listener = bind(args.port)?;
@@ -62,7 +60,7 @@ fn broken(error: io::Error) -> Failure {
     Failure::Ours(format!("the page cannot be served: {error}"))
 }
 
-/// The text of a scenario, if the page can show it.
+/// The text of a scenario. An error if the page cannot show it.
 fn read(path: &Path) -> Result<String, Failure> {
     let scenario = load(path, &Overrides::default())?;
     let text = scenario.toml().to_owned();
@@ -100,21 +98,18 @@ fn open(url: &str) {
     }
 }
 
-/// The state that all requests share.
 #[derive(Default)]
 struct Shared {
-    /// The initial scenario of the page, if given.
     scenario: Option<String>,
     players: Mutex<Seats>,
-    /// Held while a contest runs on the kernel; two would share its processors.
+    /// Held while a contest runs on the kernel, because two contests would share its processors.
     kernel: tokio::sync::Mutex<()>,
 }
 
-/// The players of pages, by names that the pages chose.
+/// The players of pages, by a name that each page chose.
 #[derive(Default)]
 struct Seats {
     players: BTreeMap<String, Arc<Mutex<Players>>>,
-    /// The names, oldest first.
     order: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ use fairwire_terminal::file;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Writes a line for each row.
+/// The format of time series: a line for each row.
 pub(in crate::output) const SERIES: Form = Form { head: HEADS, row };
 
 /// The header of time series: for only the simulator, and for several stages.
@@ -37,7 +37,7 @@ pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failu
     file::write(path, csv::flows(report)?.as_bytes())
 }
 
-/// Transfers: one row each, with the fields of its record.
+/// Transfers: one row each, with the fields of the transfer's record.
 pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
     let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
     let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());

@@ -4,14 +4,12 @@ use crate::gzip;
 use crate::output::flent::Sampled;
 use serde_json::{Map, Value, json};
 
-/// The version of the format.
 const VERSION: u32 = 4;
 /// The flent test whose plots show any number of downloads and uploads, and a ping.
 const TEST: &str = "rrul_be_nflows";
-/// Runs have no date.
+/// A constant date, because runs have none.
 const T0: &str = "1970-01-01T00:00:00.000000Z";
 
-/// The file of a run.
 pub(in crate::output) fn file(run: &Sampled) -> Vec<u8> {
     gzip::packed(json(run).to_string().as_bytes())
 }
@@ -70,10 +68,10 @@ fn metadata(run: &Sampled, series: Map<String, Value>) -> Value {
     })
 }
 
-/// Values per sample; a missing one is null.
+/// One value per sample; a missing value becomes null.
 type Values = Vec<Option<f64>>;
 
-/// Each series: its key, its flow, its unit and its values. Rates are in Mbit/s.
+/// The key, flow, unit and values of each series. Rates are in Mbit/s.
 fn series(run: &Sampled) -> Vec<(String, Option<&str>, &'static str, Values)> {
     const RATE: &str = "Mbits/s";
     let mut all = Vec::new();
@@ -102,7 +100,7 @@ fn series(run: &Sampled) -> Vec<(String, Option<&str>, &'static str, Values)> {
     all
 }
 
-/// The sum at each sample that has a value.
+/// The sum of the values at each sample; `None` at a sample without values.
 fn added<'a>(all: impl Iterator<Item = &'a Values> + Clone, len: usize) -> Values {
     let at = |sample: usize| all.clone().filter_map(|values| values[sample]).reduce(|sum, value| sum + value);
     (0..len).map(at).collect()

@@ -5,15 +5,13 @@ use crate::output::trace::{Names, Packets};
 use fairwire_scenario::{Content, PacketEvent};
 use std::io::{self, Write};
 
-/// Writes a line for each packet.
 pub(in crate::output) fn packets() -> Box<dyn Packets> {
     Box::new(Lines)
 }
 
-/// Writes a line for each row.
+/// The format of time series: a line for each row.
 pub(in crate::output) const SERIES: Form = Form { head: ["", ""], row };
 
-/// A row of a time series.
 fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {
     let SampleRow { kind, name, measure, unit, value } = row;
     write!(out, "{{\"discipline\":{},", quoted(run.discipline))?;
@@ -29,7 +27,6 @@ fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::
     )
 }
 
-/// A line for each packet.
 #[derive(Debug)]
 struct Lines;
 
@@ -68,7 +65,6 @@ impl Packets for Lines {
     }
 }
 
-/// A string in JSON.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

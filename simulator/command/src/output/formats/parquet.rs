@@ -20,7 +20,7 @@ pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -
     write(path, &records::table(completed.iter())).map_err(|error| file::fault(path, &error))
 }
 
-/// A flow in its run.
+/// A run and one of its flows.
 type SampleRow<'a> = (&'a RunRecord, &'a FlowRecord);
 
 fn write(path: &Path, table: &Table) -> io::Result<()> {
@@ -29,7 +29,6 @@ fn write(path: &Path, table: &Table) -> io::Result<()> {
     scratch.finish().map(drop)
 }
 
-/// One row per run and flow of `report`.
 fn table(report: &Report) -> Table {
     let rows: Vec<SampleRow<'_>> =
         report.runs.iter().flat_map(|run| run.flows.iter().map(move |flow| (run, flow))).collect();

@@ -13,7 +13,6 @@ pub(in crate::output) fn packets() -> Box<dyn Packets> {
 /// The bytes of IPv4 and TCP headers without options around a synthetic segment's data.
 const TCP_IP: u32 = 40;
 
-/// One frame per packet.
 #[derive(Debug, Default)]
 struct Frames {
     /// Frames marked but not sent yet, with the cause of the mark.
@@ -58,8 +57,8 @@ impl Packets for Frames {
     }
 }
 
-/// The frame of a packet. Its data starts at sequence number 1, after the handshake, and every
-/// segment is full.
+/// The frame of a packet. Data starts at sequence number 1, after the handshake, and every segment
+/// is full.
 fn made_up(event: &PacketEvent, flow: &Flow) -> MadeUp {
     let payload = u64::from(flow.data_bytes.saturating_sub(TCP_IP));
     let at = |number: u64| (1 + number * payload) as u32; // sequence numbers wrap (RFC 9293, section 3.4)

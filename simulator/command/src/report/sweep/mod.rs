@@ -17,14 +17,12 @@ use fairwire_terminal::failure::Failure;
 use fairwire_terminal::terminal::{columns, wrapped};
 use serde_json::json;
 
-/// The maximum number of measures with a column in a table.
 const MAX_COLUMNS: usize = 6;
-/// The maximum number of panels in a picture.
 const MAX_PANELS: usize = 8;
-/// The ratio of the ends from which an axis of numbers is logarithmic.
+/// The axis is logarithmic from this ratio of its ends.
 const LOG_RATIO: f64 = 10.0;
 
-/// The run in words: `link.buffer=50 packets, discipline=faba, seed=3`.
+/// A run in words, such as `link.buffer=50 packets, discipline=faba, seed=3`.
 pub(crate) fn run(plan: &Plan, run: Run) -> String {
     let cell = &plan.cells[run.cell];
     let axes = plan
@@ -187,7 +185,7 @@ fn table(plan: &Plan, summary: &[CellSummary]) -> String {
     format!("{notes}{gap}{table}\n\nMeans over the seeds, each ± half of its 95 % interval.\n{more}")
 }
 
-/// A mean with half of its interval, both to the interval's second digit.
+/// A mean with the half-width of its interval, both rounded to the interval's second digit.
 fn estimate(estimate: &Estimate) -> String {
     let power = match estimate.mean.abs() {
         size if size == 0.0 || (1e-4..1e6).contains(&size) => 0,
@@ -195,7 +193,7 @@ fn estimate(estimate: &Estimate) -> String {
     };
     let by_interval = |half| number::spread_in_power(estimate.mean, half, power);
     match estimate.half_width_95 {
-        // Smaller intervals are rounding errors of equal numbers.
+        // Smaller half-widths are rounding errors of equal numbers.
         Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
         Some(half) => {
             by_interval(half).unwrap_or_else(|| format!("{} ± {}", digits(estimate.mean), digits(half)))
@@ -204,7 +202,6 @@ fn estimate(estimate: &Estimate) -> String {
     }
 }
 
-/// Four digits of a number.
 fn digits(number: f64) -> String {
     match number.abs() {
         0.0 => "0".into(),
@@ -216,7 +213,7 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// The first axis of numbers, with or without a unit, and its numbers.
+/// The index of the first axis of numbers, with or without a unit, and these numbers.
 pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
     let numbers = |axis: &fairwire_sweep::Axis| -> Option<Vec<f64>> {
         axis.values.iter().map(|(_, value)| leading(value)).collect()
@@ -231,7 +228,7 @@ pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
 }
 
 /// The means over the axis of [`drawn_over`]: one panel per measure, and one line per combination
-/// of the others.
+/// of the other axes.
 pub(crate) fn figure(plan: &Plan, summary: &[CellSummary], setting: Setting) -> Result<String, Failure> {
     let (along, xs) = drawn_over(plan)?;
     let axis = &plan.axes[along];
@@ -295,7 +292,6 @@ pub(crate) fn figure(plan: &Plan, summary: &[CellSummary], setting: Setting) -> 
     Ok(Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(setting))
 }
 
-/// The number at the start of a value.
 fn leading(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(*number),

@@ -5,12 +5,13 @@ use crate::html::{self, Choice};
 use fairwire_figures::{Setting, escaped};
 use fairwire_sweep::{CellSummary, Plan};
 
-/// The maximum number of an axis's values in a menu; larger axes are searched.
+/// The maximum number of values in an axis's menu. An axis with more has no menu, but can be
+/// searched.
 const MAX_CHOICES: usize = 40;
-/// The maximum number of columns on paper; wider tables print each row as a block.
+/// The maximum number of columns on paper. Of a wider table, each row is printed as a block.
 const MAX_ON_PAPER: usize = 7;
 
-/// The page, made by `command`; `missing` runs are absent from it.
+/// The page, made by `command`. It says that `missing` runs are absent.
 pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing: usize) -> String {
     let axes = axes(plan);
     let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
@@ -29,7 +30,7 @@ pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing:
         );
     }
     plan.notes.iter().for_each(|note| out += &format!("<p>Note: {}</p>\n", escaped(note)));
-    // A sweep only over words has no picture.
+    // A sweep whose axes have no numbers has no picture.
     if let Ok(picture) = figure(plan, summary, Setting::InPage) {
         out += &format!("<figure>\n{picture}</figure>\n");
     }
@@ -43,9 +44,8 @@ pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing:
 /// A column that distinguishes cells: an axis of the plan, or the discipline.
 struct Column {
     key: String,
-    /// Its distinct values, in the order of the plan.
     values: Vec<String>,
-    /// The index of each cell's value.
+    /// The index of each cell's value in `values`.
     at: Vec<usize>,
 }
 
@@ -69,7 +69,7 @@ fn axes(plan: &Plan) -> Vec<Column> {
     heads(plan).into_iter().enumerate().map(column).collect()
 }
 
-/// The filter for the values of a column, if there are several.
+/// The filter for the values of a column, if it has several values.
 fn choice(at: usize, column: &Column) -> Option<Choice> {
     let options = column.values.iter().enumerate().map(|(value, text)| (word(at, value), text.clone()));
     let choice = Choice { label: column.key.clone(), all: "all".into(), options: options.collect() };
@@ -97,7 +97,6 @@ fn table(out: &mut String, plan: &Plan, summary: &[CellSummary], axes: &[Column]
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-/// The name of the column with the number of runs.
 const RUNS: &str = "runs";
 
 fn row(out: &mut String, plan: &Plan, cell: &CellSummary, axes: &[Column]) {
@@ -117,7 +116,7 @@ fn row(out: &mut String, plan: &Plan, cell: &CellSummary, axes: &[Column]) {
 
 const NUMBER: &str = " class=\"number\"";
 
-/// A cell of the table, with its sort key. On paper its name is next to it.
+/// A cell of the table, with its sort key. On paper, `name` is next to the text.
 fn field(out: &mut String, name: &str, order: Option<f64>, class: &str, text: &str) {
     let order = order.map_or(String::new(), |order| format!(" data-value=\"{order}\""));
     *out += &format!("<td{class}{order} data-name=\"{}\">{}</td>", escaped(name), escaped(text));

@@ -1,4 +1,4 @@
-//! Shared parts of the tests of the binary.
+//! What the tests of the binary share.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 use fairwire_testing::program::Program;
@@ -6,11 +6,9 @@ pub(crate) use fairwire_testing::program::{code, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The program under test.
 pub(crate) const FAIRWIRE: Program =
     Program { name: "fairwire", file: env!("CARGO_BIN_EXE_fairwire"), cache: env!("CARGO_TARGET_TMPDIR") };
 
-/// The program, ready for arguments.
 pub(crate) fn fairwire() -> Command {
     FAIRWIRE.command()
 }
@@ -53,19 +51,16 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
 impl Contest {
-    /// Writes `text` as a scenario.
     pub(crate) fn of(text: &str) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         std::fs::write(folder.path().join("short.toml"), text).expect("a scratch file");
         Contest { folder }
     }
 
-    /// The path of the scenario.
     pub(crate) fn file(&self) -> String {
         self.path("short.toml").display().to_string()
     }
 
-    /// A path next to it.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -44,16 +44,16 @@ pub struct Call {
     /// The maximum fraction, below 1, by which frame sizes randomly differ from the allowed rate,
     /// up or down.
     pub variation: f64,
-    /// Size of a key frame relative to others; 1 or more.
+    /// The size of a key frame relative to other frames; 1 or more.
     pub key_size: f64,
     /// The time between two periodic key frames, in addition to the first and the requested ones;
     /// zero for none.
     pub key_every: Duration,
-    /// A frame that takes longer is late.
+    /// The time above which a frame is late.
     pub deadline: Duration,
     /// Bytes on the wire of a full packet.
     pub packet_bytes: u32,
-    /// Header bytes of each; fewer than `packet_bytes`.
+    /// The header bytes of each packet; fewer than `packet_bytes`.
     pub header_bytes: u32,
     /// Are packets ECN-capable?
     pub ecn: bool,
@@ -77,7 +77,7 @@ impl Default for Call {
     }
 }
 
-/// The types of events that it times.
+/// The types of events that a call times.
 pub const KINDS: &[Kind] = &[Kind::Frame, Kind::LateFrame, Kind::LostFrame, Kind::Freeze];
 
 /// Bytes of a report on the wire: IPv4 and UDP headers, 12 of a feedback message (RFC 4585, section
@@ -93,7 +93,7 @@ impl Call {
         .timing(KINDS)
     }
 
-    /// The size of other frames than key frames, relative to the coder's rate.
+    /// The size of other frames than key frames, relative to the mean of the coder's rate.
     fn usual_size(&self) -> f64 {
         if self.key_every.is_zero() {
             return 1.0;
@@ -103,7 +103,6 @@ impl Call {
     }
 }
 
-/// The content of a packet from the first end.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     number: u64,
@@ -111,14 +110,13 @@ struct Sent {
     piece: Piece,
 }
 
-/// The content of a report from the second end.
 #[derive(Clone, Copy, Debug)]
 struct Feedback {
     report: Option<ReceiverReport>,
-    /// When the latest packet to arrive was sent; next, how long ago it arrived.
+    /// When the latest packet was sent, and how long ago it arrived.
     last_sent: Time,
     waited: Duration,
-    /// A key frame after this one is requested.
+    /// The request for a key frame later than this frame, if any.
     key_after: Option<u64>,
 }
 
@@ -130,7 +128,7 @@ struct Speaker {
     next_frame: Option<Time>,
     frames: u64,
     packets: u64,
-    /// The latest key frame, by its number and its time.
+    /// The number and the time of the latest key frame.
     key: (u64, Time),
     is_key_wanted: bool,
     /// Pieces waiting to be sent, in order, with their bytes on the wire.
@@ -156,7 +154,7 @@ impl Speaker {
         }
     }
 
-    /// 8 buffer_len FPS, bit/s.
+    /// The term 8 buffer_len FPS of RFC 8698, bit/s.
     fn buffered_bps(&self) -> f64 {
         self.queued_bytes as f64 * 8.0 / self.call.frame.secs()
     }
@@ -191,7 +189,8 @@ impl Endpoint for Speaker {
             let rtt = Duration::from_ns(now.since(last_sent).ns().saturating_sub(waited.ns()));
             self.nada.take(&report, rtt, now);
         }
-        // A key frame coded after the loss may be in flight, or was itself lost.
+        // A key frame later than `after` may be in flight. If it was lost too, a later request has
+        // a larger `after`.
         self.is_key_wanted |= key_after.is_some_and(|after| self.key.0 <= after);
     }
 
@@ -225,9 +224,8 @@ struct Listener {
     nada: nada::Receiver,
     picture: Picture,
     next_report: Option<Time>,
-    /// When the latest packet to arrive was sent, and when it arrived.
+    /// When the latest packet was sent, and when it arrived.
     last: Option<(Time, Time)>,
-    /// The latest request for a key frame.
     requested: Option<u64>,
 }
 
@@ -260,7 +258,7 @@ impl Endpoint for Listener {
         if let Some(due) = due {
             self.next_report = Some(due + REPORT_EVERY);
         }
-        // Sent at once if it is new, and again with each report (RFC 4585, section 3.5).
+        // A new request is sent at once, and again with each report (RFC 4585, section 3.5).
         let key_after = self.picture.key_after();
         let is_news = key_after.is_some() && key_after != self.requested;
         self.requested = key_after;

@@ -41,7 +41,7 @@ const REFERENCE_S: f64 = 0.010;
 const SCALING: f64 = 0.5;
 /// ETA.
 const SMOOTHING: f64 = 2.0;
-/// TAU, the longest round trip of its design, seconds.
+/// TAU, the longest round trip for which NADA is designed, seconds.
 const HORIZON_S: f64 = 0.5;
 /// DELTA, the time between two reports.
 pub(super) const REPORT_EVERY: Duration = Duration::from_ms(100);
@@ -49,7 +49,7 @@ pub(super) const REPORT_EVERY: Duration = Duration::from_ms(100);
 const FILTER_S: f64 = 0.120;
 /// LOGWIN: the window of lost, marked and received packets.
 const LOG_WINDOW: Duration = Duration::from_ms(500);
-/// QEPS: less than this is no queue, seconds.
+/// QEPS: a delay below this counts as no queue, seconds.
 const NO_QUEUE_S: f64 = 0.010;
 /// QTH and LAMBDA: under losses, delays above this count less, seconds.
 const WARPED_FROM_S: f64 = 0.050;
@@ -67,10 +67,10 @@ const MAX_GROWTH: f64 = 0.5;
 const GROWTH_DELAY_S: f64 = 0.050;
 /// ALPHA, the weight of a new ratio of losses or marks: section 5.1.2.
 const RATIO_WEIGHT: f64 = 0.1;
-/// The number of delays whose minimum counts: section 5.1.1.
+/// The number of latest delays whose minimum is used: section 5.1.1.
 const DELAYS: usize = 15;
 /// BETA_V: this fraction of the sender's buffer is subtracted from the coder's rate. BETA_S: this
-/// fraction is added to the pace. Neither amount exceeds MAX_OF_RATE of the rate.
+/// fraction is added to the pace. Neither amount exceeds the fraction MAX_OF_RATE of the rate.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;
@@ -90,9 +90,9 @@ pub(super) struct ReceiverReport {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
-    /// Its number, from 0.
+    /// The packet's number, from 0.
     pub number: u64,
-    /// Its bytes on the wire.
+    /// The packet's bytes on the wire.
     pub bytes: u32,
     /// Its one-way delay.
     pub delay: Duration,
@@ -112,22 +112,20 @@ struct Received {
 pub(super) struct Receiver {
     /// d_base, seconds; none before the first packet.
     base_s: Option<f64>,
-    /// The latest queueing delays, seconds.
     queueing_s: VecDeque<f64>,
-    /// Arrivals within the window.
     seen: VecDeque<Received>,
-    /// The highest number plus one: of all packets, and of those that have left the window.
+    /// The highest number plus one: of all packets, and of packets that have left the window.
     next: u64,
     before: u64,
     lost_ratio: f64,
     marked_ratio: f64,
-    /// Packets between losses, the latest interval first, and since the last loss.
+    /// The packets between losses, the latest interval first; then the packets since the last loss.
     intervals: VecDeque<f64>,
     since_loss: Option<u64>,
 }
 
 impl Receiver {
-    /// Takes in a packet that arrived at `now`.
+    /// Records a packet that arrived at `now`.
     pub(super) fn take(&mut self, Arrived { number, bytes, delay, is_marked }: Arrived, now: Time) {
         let base_s = self.base_s.map_or(delay.secs(), |base_s| base_s.min(delay.secs()));
         self.base_s = Some(base_s);
@@ -153,7 +151,7 @@ impl Receiver {
         });
     }
 
-    /// The report at `now`; once per [`REPORT_EVERY`].
+    /// The report at `now`; must be called once per [`REPORT_EVERY`].
     pub(super) fn report(&mut self, now: Time) -> ReceiverReport {
         while let Some(seen) = self.seen.front().filter(|seen| now.since(seen.at) > LOG_WINDOW) {
             self.before = self.before.max(seen.number + 1);
@@ -176,7 +174,7 @@ impl Receiver {
         }
     }
 
-    /// The queueing delay used, seconds: section 5.1.1.
+    /// The queueing delay that NADA uses, seconds: section 5.1.1.
     pub(super) fn least_queueing_s(&self) -> f64 {
         let least_s = self.queueing_s.iter().copied().fold(f64::INFINITY, f64::min);
         if least_s.is_finite() { least_s } else { 0.0 }
@@ -190,8 +188,8 @@ impl Receiver {
             + LOSS_DELAY_S * square(self.lost_ratio / REFERENCE_LOSS)
     }
 
-    /// Applies equation (1) for some time after a loss, then returns to the unmodified delay over
-    /// one loss interval.
+    /// The delay, warped by equation (1) for some time after a loss. After that, it returns to the
+    /// unmodified delay over one loss interval.
     fn warped_s(&self, queueing_s: f64) -> f64 {
         let interval = self.mean_interval();
         let (Some(since), Some(interval)) = (self.since_loss, interval) else { return queueing_s };
@@ -242,7 +240,7 @@ impl Sender {
         (self.rate_bps + more).min(self.rates.most_bps)
     }
 
-    /// Takes in a report that arrived at `now` after a round trip of `rtt`.
+    /// Adjusts the rate by a report that arrived at `now` after a round trip of `rtt`.
     pub(super) fn take(&mut self, report: &ReceiverReport, rtt: Duration, now: Time) {
         let since = self.reported.map_or(REPORT_EVERY, |at| now.since(at));
         self.reported = Some(now);
@@ -283,7 +281,8 @@ mod tests {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
-        // 50 ms over a round trip of 80, a report of 100 and filters of 120 ms: a sixth.
+        // Growth is 50 ms over the sum of a round trip of 80 ms, a report of 100 ms and filters of
+        // 120 ms: a sixth.
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");
@@ -296,7 +295,7 @@ mod tests {
         sender.take(&report(0.020), Duration::from_ms(50), at(100));
         assert!((sender.rate_bps - 750e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&report(0.030), Duration::from_ms(50), at(200));
-        // 0.5 (0.1/0.5) (0.01/0.5) + 0.5 x 2 (0.01/0.5) = 0.022.
+        // The rate falls by 0.5 (0.1/0.5) (0.01/0.5) + 0.5 x 2 (0.01/0.5) = 0.022.
         assert!((sender.rate_bps - 750e3 * 0.978).abs() < 1e-6, "{}", sender.rate_bps);
     }
 
@@ -314,8 +313,8 @@ mod tests {
         assert_eq!([0.0, 1e5, 1e6].map(|bps| sender.coder_bps(bps)), [1.5e6, 1.49e6, 1.425e6]);
     }
 
-    /// The last report for packets of 1250 bytes every 10 ms for `s` seconds, delayed by
-    /// `delay_ms(n)`; those for which `is_lost` never arrive.
+    /// The last report for packets of 1250 bytes, sent every 10 ms for `s` seconds. Packet n is
+    /// delayed by `delay_ms(n)`, or never arrives if `is_lost(n)`.
     fn receive(s: u64, delay_ms: impl Fn(u64) -> u64, is_lost: impl Fn(u64) -> bool) -> ReceiverReport {
         let mut receiver = Receiver::default();
         let mut last = report(0.0);
@@ -339,7 +338,7 @@ mod tests {
     #[test]
     fn a_receiver_reports_its_rate_its_queue_and_whether_there_is_one() {
         let idle = receive(5, |_| 20, |_| false);
-        // 51 packets at the bounds of half a second.
+        // The window of half a second has 51 packets, including those at its bounds.
         assert!((idle.received_bps - 1e6).abs() <= 1e6 / 50.0, "{}", idle.received_bps);
         assert!(idle.may_ramp_up && idle.congestion_s == 0.0);
         let queueing = receive(5, jump_to(50), |_| false);
@@ -350,20 +349,21 @@ mod tests {
 
     #[test]
     fn losses_count_by_the_square_of_their_ratio() {
-        // One of 50: 2 % corresponds to 4 x 10 ms. Each window has 51 or 50 packets, one of them
-        // lost; the ratio has settled after 300 reports.
+        // A loss of one packet in 50, or 2 %, corresponds to 4 x 10 ms. Each window has 51 or 50
+        // packets, one of them lost; the ratio has settled after 300 reports.
         let lossy = receive(30, |_| 20, |n| n % 50 == 25);
         assert!(!lossy.may_ramp_up && (lossy.congestion_s - 0.040).abs() < 0.002, "{}", lossy.congestion_s);
     }
 
     #[test]
     fn long_delays_count_less_during_losses_and_fully_after_them() {
-        // 200 ms of queue with a loss in every 100 packets: 50 exp(-0.5 x 3) = 11.2 ms. Half of the
-        // windows of 50 packets have one loss, which is 2 %, so the mean is 1 %: 10 ms or slightly
-        // more.
+        // With 200 ms of queue and a loss in every 100 packets, the warped delay is 50 exp(-0.5 x
+        // 3) = 11.2 ms. Half of the windows of 50 packets have one loss, which is 2 %. So the mean
+        // is 1 %, which adds 10 ms or slightly more.
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);
         assert!((0.0112 + 0.008..0.0112 + 0.020).contains(&losing.congestion_s), "{}", losing.congestion_s);
-        // Intervals of 100 packets: warped for 700 after the last one, and back after 800.
+        // Loss intervals have 100 packets. The delay is warped for 700 packets after the last loss,
+        // and unmodified after 800.
         let until =
             |last: u64, s: u64| receive(s, jump_to(220), move |n| n < last && n % 100 == 50).congestion_s;
         assert!(until(2000, 26) < 0.013, "{}", until(2000, 26));

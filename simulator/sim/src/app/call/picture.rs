@@ -4,28 +4,27 @@ use fairwire_core::{Duration, Time};
 use fairwire_metrics::{Kind, Lasted};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A packet's description of its frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    /// Its number, from 0.
+    /// The number of the frame, from 0.
     pub frame: u64,
     pub captured: Time,
-    /// Its number of packets.
+    /// The number of packets in the frame.
     pub pieces: u32,
-    /// Is it independent of other frames?
+    /// Can the frame be decoded without other frames?
     pub is_key: bool,
 }
 
-/// W3C: a freeze is at least this multiple of the mean of the latest frames, and at least that mean
-/// plus 150 ms.
+/// W3C: a freeze lasts at least this multiple of the mean time between the latest frames, and at
+/// least 150 ms more than the mean.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
-/// The number of frames in that mean.
+/// The number of frames in a freeze's mean.
 const FRAMES: usize = 30;
 
 pub(super) struct Picture {
     deadline: Duration,
-    /// Incomplete frames with some packets, and how many arrived.
+    /// Incomplete frames, with the number of packets that have arrived.
     open: BTreeMap<u64, (Piece, u32)>,
     /// The next frame: its number, and its approximate capture time.
     next: u64,
@@ -41,7 +40,8 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    /// Frames are captured every `frame`, and late after `deadline`.
+    /// `frame` is the time between captures; a frame shown more than `deadline` after its capture
+    /// is late.
     pub(super) fn new(frame: Duration, deadline: Duration) -> Self {
         Picture {
             deadline,
@@ -64,8 +64,8 @@ impl Picture {
         }
     }
 
-    /// The frame after which a key frame is needed, if any: all frames up to it are shown or lost,
-    /// key frames included.
+    /// The frame after which a key frame is needed, if one is needed. All frames up to this one are
+    /// shown or lost, key frames included.
     pub(super) fn key_after(&self) -> Option<u64> {
         self.is_broken.then(|| self.next.saturating_sub(1))
     }
@@ -116,7 +116,6 @@ impl Picture {
         self.shown = Some(now);
     }
 
-    /// The freeze between two frames, if it is long enough.
     fn freeze(&self, since: Time, until: Time) -> Option<Lasted> {
         let count = self.gaps_s.len() as f64;
         let mean_s = if count > 0.0 { self.gaps_s.iter().sum::<f64>() / count } else { self.frame.secs() };
@@ -124,7 +123,6 @@ impl Picture {
         is_long.then_some(Lasted { kind: Kind::Freeze, since, until, bytes: 0 })
     }
 
-    /// All timed events, and the freeze in progress at `end`.
     pub(super) fn lasted(&self, end: Time) -> Vec<Lasted> {
         let last = self.shown.or(self.began).and_then(|since| self.freeze(since, end));
         self.lasted.iter().copied().chain(last).collect()
@@ -139,9 +137,9 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// Frames of two packets every 40 ms, with key frames at the first and at `keys`. Packets for
-    /// which `came` holds arrived 50 ms after the capture; the second of a frame arrives 10 ms
-    /// later.
+    /// The picture after frames of two packets every 40 ms; the first frame and `keys` are key
+    /// frames. The first packet of a frame arrives 50 ms after the capture, the second 10 ms later.
+    /// Packets for which `came` does not hold are lost.
     fn after(frames: u64, keys: &[u64], came: impl Fn(u64, u32) -> bool) -> Picture {
         let mut picture = Picture::new(Duration::from_ms(40), Duration::from_ms(55));
         for frame in 0..frames {
@@ -179,17 +177,18 @@ mod tests {
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);
         let lost = count(&picture, end, Kind::LostFrame);
-        // The first lost frame is noticed with the next frame, 100 ms after the capture; the others
-        // when they arrive.
+        // The first lost frame is noticed with the next frame, 100 ms after its capture. The other
+        // lost frames are noticed when they arrive, 60 ms after their captures.
         assert_eq!(lost, [0.100, 0.060, 0.060, 0.060, 0.060, 0.060]);
-        // From 1 to 8: 280 ms, no less than 40 and 150 ms, and three times 40.
+        // No frame is shown between frames 1 and 8, for 280 ms. This exceeds both bounds: 40 ms +
+        // 150 ms, and three times 40 ms.
         assert_eq!(count(&picture, end, Kind::Freeze), [0.280]);
         assert_eq!(after(8, &[], |frame, _| frame != 2).key_after(), Some(7));
     }
 
     #[test]
     fn an_entirely_lost_key_frame_is_requested_again() {
-        // 2 is lost, and all of 5, which was a key frame; the loss of 5 is known once 6 arrives.
+        // Frame 2 and the key frame 5 are lost; the loss of frame 5 is known once frame 6 arrives.
         let picture = after(7, &[5], |frame, _| frame != 2 && frame != 5);
         assert_eq!(picture.key_after(), Some(6));
         assert_eq!(count(&picture, at(300), Kind::LostFrame).len(), 5);

@@ -1,9 +1,9 @@
 use super::*;
 use fairwire_core::Seed;
 
-/// A call over a link of this rate, with 20 ms each way and an unlimited queue; packets for which
-/// `is_lost` holds never arrive. Returns its listener after a minute, and its sending rate in the
-/// last 40 s.
+/// Runs a call of a minute over a link of this rate, with 20 ms in each direction and an unlimited
+/// queue. Packets for which `is_lost` holds never arrive. Returns the listener, and the sending
+/// rate in the last 40 s.
 fn call(plan: Call, link_bps: f64, is_lost: impl Fn(u64) -> bool) -> (Listener, f64) {
     let (mut speaker, mut listener) = (Speaker::new(plan, Seed(1).stream("call")), Listener::new(plan));
     let mut there: VecDeque<(Time, Packet)> = VecDeque::new();
@@ -42,7 +42,7 @@ fn took(listener: &Listener, sought: Kind) -> Vec<f64> {
     lasted.map(|one| one.until.since(one.since).secs()).collect()
 }
 
-/// The median of the frames of the last 40 s.
+/// The median time that the frames of the last 40 s took.
 fn median_frame(listener: &Listener) -> f64 {
     let mut frames = took(listener, Kind::Frame).split_off(600);
     frames.sort_by(f64::total_cmp);
@@ -52,11 +52,11 @@ fn median_frame(listener: &Listener) -> f64 {
 #[test]
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
-    // Frames vary uniformly by a tenth, so the mean of 1200 varies by 0.06/35. A tenth of the
-    // sender's buffer, half a frame or 5 %, is subtracted from the coder's rate.
+    // Frame sizes vary uniformly by a tenth, so the mean of 1200 frames varies by 0.06/35. A tenth
+    // of the sender's buffer (half a frame, or 5 %) is subtracted from the coder's rate.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
-    // Paced over a frame's time, plus 20 ms.
+    // A frame's packets are paced over a frame's time, and then take 20 ms.
     let median = median_frame(&listener);
     assert!((0.020 + 0.020..0.020 + 0.036).contains(&median), "{median}");
     let others = [Kind::LateFrame, Kind::LostFrame, Kind::Freeze].map(|kind| took(&listener, kind).len());
@@ -68,8 +68,9 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
     for link_bps in [500e3, 1000e3] {
         let (listener, bps) = call(Call::default(), link_bps, |_| false);
         assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not persist if the rate is 1 % short
-        // RFC 8698, equation (5): 10 ms x 1.5 Mbit/s over the link's rate, in the minimum of the
-        // latest 15 packets. It swings by a packet, 10 to 20 ms, most of which the minimum smooths.
+        // RFC 8698, equation (5): the queueing delay is 10 ms x 1.5 Mbit/s over the link's rate.
+        // The minimum over the latest 15 packets smooths most of its swing by one packet, 10 to 20
+        // ms.
         let queue_s = 0.010 * 1.5e6 / link_bps;
         let least_s = listener.nada.least_queueing_s();
         assert!((least_s / queue_s - 1.0).abs() < 0.25, "{least_s} s, not {queue_s} s");
@@ -81,9 +82,9 @@ fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
     // One packet is lost, after the call has reached its full rate.
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
-    // The next frame reveals the loss; the request takes 20 ms; the next frame coded is a key
-    // frame, three times as large. That takes 99 ms to send, plus 20 ms: 200 ms or slightly more
-    // with the adjacent frames.
+    // The next frame reveals the loss, and the request for a key frame takes 20 ms. The next frame
+    // coded is a key frame, three times as large: it takes 99 ms to send, and 20 ms to arrive. With
+    // the adjacent frames, the freeze lasts 200 ms or slightly more.
     assert_eq!(freezes.len(), 1, "{freezes:?}");
     assert!((0.19..0.30).contains(&freezes[0]), "{freezes:?}");
     let lost = took(&listener, Kind::LostFrame).len();
@@ -95,16 +96,16 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
     let plan = Call { key_every: Duration::from_secs(1), ..Call::default() };
     let (_, with) = call(plan, 100e6, |_| false);
     let (_, without) = call(Call::default(), 100e6, |_| false);
-    // A key frame waits in the buffer: up to another 5 % off the coder's rate.
+    // A key frame waits in the buffer, which takes up to another 5 % off the coder's rate.
     assert!((with / without - 1.0).abs() < 0.05, "{with} {without}");
 }
 
 #[test]
 fn losses_lower_its_rate() {
-    // At 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r, so r falls to the
-    // lowest rate, 150 kbit/s. The loss ratio of a window of about 20 packets fluctuates. The lower
-    // bound cuts its falls but not its rises. Each loss costs a key frame, which adds two frames to
-    // 20.
+    // At a loss of 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r. So r falls
+    // to the lowest rate, 150 kbit/s. The loss ratio of a window of about 20 packets fluctuates.
+    // The lower bound cuts falls of the rate but not rises. Each loss costs a key frame, which adds
+    // two frames to 20.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");
 }

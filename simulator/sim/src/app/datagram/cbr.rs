@@ -14,14 +14,14 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    /// `dither` is from 0 to 1.
+    /// `dither` is the random fraction of a gap, from 0 to 1.
     pub(crate) fn new(rate: Rate, bytes: u32, dither: f64) -> Self {
         let (schedule, pace) = (Line::default(), Pace::new(rate, bytes));
         Generator { schedule, pace, bytes, dither, has_started: false }
     }
 
     /// The gaps follow an even schedule that carries its remainder, so the mean rate is exact.
-    /// Dither stretches or shrinks each gap and does not disturb the schedule.
+    /// Dither varies each gap without disturbing the schedule.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         if !std::mem::replace(&mut self.has_started, true) {

@@ -28,7 +28,7 @@ macro_rules! sources {
 
         impl Traffic {
             /// The problem of this source with `header_bytes` of headers per packet, if any.
-            /// [`run`](crate::run) refuses it then.
+            /// [`run`](crate::run) refuses a source with a problem.
             pub fn problem(&self, header_bytes: u32) -> Option<String> {
                 match self {
                     $(Traffic::$kind(plan) => plan.problem(header_bytes),)+
@@ -36,7 +36,6 @@ macro_rules! sources {
                 }
             }
 
-            /// Its name in records.
             pub(crate) fn kind(&self) -> &'static str {
                 match self {
                     $(Traffic::$kind(_) => $name,)+
@@ -104,8 +103,8 @@ sources! {
 }
 
 impl Generator {
-    /// The next packet, computed at `now`, when the source starts or has sent the previous one;
-    /// none when it has finished.
+    /// The next packet, computed at `now`: when the source starts, or has sent the previous packet.
+    /// `None` when the source has finished.
     #[inline]
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission> {
         match self {

@@ -8,10 +8,10 @@ use std::sync::Arc;
 /// A running datagram source.
 pub trait DatagramSource: Debug + Send {
     /// Invoked at `now`, when the source starts and when it has sent a packet. Returns the next
-    /// packet; none when the source has finished.
+    /// packet, or `None` when the source has finished.
     ///
-    /// The packet is sent at `now` or later, with no more bytes than IP can carry, headers
-    /// included. A source that always returns `now` never lets the run end.
+    /// The packet is sent at `now` or later, and has no more bytes than IP can carry, headers
+    /// included. The run never ends if a source always returns `now`.
     fn next(&mut self, now: Time, rng: &mut Rng) -> Option<Emission>;
 }
 
@@ -23,13 +23,12 @@ pub struct OutsideTraffic {
     starting: Arc<Starting>,
 }
 
-/// Creates the source of one flow, given the header bytes of its packets.
 type Starting = dyn Fn(u32) -> Box<dyn DatagramSource> + Send + Sync;
 
 impl OutsideTraffic {
-    /// A source named `name` in records. Most of its packets have `typical_bytes` on the wire, or 0
-    /// if sizes vary. `starting` creates the source of each flow, given the header bytes of its
-    /// packets.
+    /// A source named `name` in records. `typical_bytes` is the size of most of its packets on the
+    /// wire, or 0 if sizes vary. `starting` creates the source of each flow, given the header bytes
+    /// of its packets.
     pub fn new<S: DatagramSource + 'static>(
         name: &'static str,
         typical_bytes: u32,
@@ -46,7 +45,6 @@ impl OutsideTraffic {
         self.name
     }
 
-    /// The size of most of its packets, bytes on the wire.
     pub(super) fn typical_bytes(&self) -> u32 {
         self.typical_bytes
     }
@@ -58,7 +56,7 @@ impl Debug for OutsideTraffic {
     }
 }
 
-/// External constants cannot be compared, so a value equals only itself.
+/// External constants cannot be compared, so a source equals only its clones.
 impl PartialEq for OutsideTraffic {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)
@@ -94,7 +92,6 @@ mod tests {
     use super::*;
     use fairwire_core::{Duration, Seed};
 
-    /// Sends the same packet every 5 ms.
     #[derive(Clone, Debug)]
     struct Same {
         bytes: u32,

@@ -8,13 +8,13 @@ pub(super) const MAX_BYTES: u64 = 65_535;
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// When it is sent; never before the call that returned it.
+    /// When the packet is sent; no earlier than the call that returned it.
     pub at: Time,
     /// Bytes on the wire.
     pub bytes: u32,
     /// The source's conversation, counted from 0.
     pub conversation: u16,
-    /// Its ECN codepoint. If this is Not-ECT, the packet is sent with its group's codepoint.
+    /// The packet's ECN codepoint. Not-ECT is replaced by the group's codepoint.
     pub ecn: Ecn,
 }
 
@@ -25,12 +25,12 @@ impl Emission {
     }
 }
 
-/// Rounds `bytes` to a packet size, with room for its headers, and no larger than IP allows.
+/// Rounds `bytes` to a packet size: at least the headers, at most the size that IP allows.
 pub(super) fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
     ((bytes + 0.5) as u64).clamp(u64::from(header_bytes).max(1), MAX_BYTES) as u32
 }
 
-/// The problem of packets of `bytes`, including `header_bytes` of headers, if any.
+/// The problem, if any, of packets of `bytes`, including `header_bytes` of headers.
 pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
     if bytes == 0 || u64::from(bytes) > MAX_BYTES {
         return Some(format!("a packet of {bytes} bytes is none that IP could carry: 1 to {MAX_BYTES}"));
@@ -38,7 +38,7 @@ pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
     (header_bytes > bytes).then(|| format!("{header_bytes} of {bytes} bytes cannot be headers"))
 }
 
-/// The problem of `gap`, if any: without a gap a source would send forever at one instant.
+/// The problem of `gap`, if any: without gaps a source would send forever at one instant.
 pub(crate) fn gap_problem(gap: Duration) -> Option<String> {
     gap.is_zero().then(|| "a time between packets or connections must be above zero".to_owned())
 }

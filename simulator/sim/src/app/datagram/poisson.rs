@@ -1,5 +1,5 @@
-//! Packets at random times: exponential gaps. With packets of one size the queue is M/D/1, with
-//! exponential sizes M/M/1.
+//! Packets at random times, with exponential gaps. With packets of one size the queue is M/D/1;
+//! with exponential sizes it is M/M/1.
 
 use super::packet::{Emission, MAX_BYTES, gap_problem, whole_bytes};
 use crate::app::law::{Law, Sampler};
@@ -10,14 +10,14 @@ use fairwire_core::{Duration, Rng, Time};
 pub struct Poisson {
     /// Mean time between packets; above zero.
     pub mean_gap: Duration,
-    /// Bytes on the wire per packet: rounded to integers, at least the headers, at most 65 535. For
-    /// a nearly exact exponential size, choose a large mean: rounding and the two bounds change a
-    /// mean of 1000 bytes with 28 bytes of headers by 0.04 %.
+    /// Bytes on the wire per packet: rounded to an integer, at least the headers, at most 65 535.
+    /// For a nearly exact exponential size, choose a large mean. Rounding and the two bounds change
+    /// a mean of 1000 bytes with 28 bytes of headers by 0.04 %.
     pub size: Law,
 }
 
 impl Poisson {
-    /// The size of most of its packets, bytes on the wire; 0 if there is none.
+    /// The size of all packets, bytes on the wire; 0 if sizes vary.
     pub(super) fn typical_bytes(&self, header_bytes: u32) -> u32 {
         match self.size {
             Law::Fixed(bytes) => whole_bytes(bytes, header_bytes),
@@ -81,7 +81,7 @@ mod tests {
         // A Poisson count of mean m has fourth central moment m + 3 m^2.
         let bound = 3.3 * ((100.0 + 30_000.0 - 10_000.0) / n).sqrt();
         assert!((variance - 100.0).abs() < bound, "{variance} +- {bound}");
-        // Sizes below 28 count 28: E[max(X, 28)] = 28 + 1000 e^(-0.028) = 1000.39.
+        // Sizes below 28 bytes count as 28: E[max(X, 28)] = 28 + 1000 e^(-0.028) = 1000.39.
         let size = bytes as f64 / f64::from(total);
         assert!((size - 1000.39).abs() < 3.3 * 1000.0 / f64::from(total).sqrt(), "{size}");
     }

@@ -1,4 +1,4 @@
-//! Captured packets as offered load: the times and sizes of a trace, whatever happens to them.
+//! Captured packets as offered load: their times and sizes, whatever happens to the packets here.
 
 use super::packet::Emission;
 use fairwire_core::{Duration, Ecn, Rng, Time};
@@ -10,13 +10,12 @@ const MAX_BYTES: u32 = 262_144;
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
-    /// When it was captured, counted from the first packet of the capture.
+    /// When the packet was captured, counted from the first packet of the capture.
     pub at: Duration,
-    /// Bytes on the wire, from 1 to libpcap's bound of 262 144: captures hold super-packets that
-    /// were not yet split.
+    /// Bytes on the wire, from 1 to libpcap's bound of 262 144; captures may hold super-packets.
     pub bytes: u32,
-    /// The flow of the capture, counted from 0. Each has its own flow hash. If all are 0, the
-    /// entire capture is one flow.
+    /// The flow of the capture, counted from 0. Each flow has a separate flow hash. If all packets
+    /// have 0, the entire capture is one flow.
     pub flow: u16,
     /// Its ECN codepoint.
     pub ecn: Ecn,
@@ -24,14 +23,14 @@ pub struct Offered {
 
 /// A replayed capture.
 ///
-/// This is open-loop: packets come at their captured times, even those of a TCP that would have
+/// The load is open-loop: packets come at their captured times, even those of a TCP that would have
 /// slowed down here. When a capture is repeated, its first packet follows the last after the mean
 /// gap of the capture, and its flows keep their hashes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// The packets, in order of time. If there are none, nothing is sent.
+    /// The packets, in order of time. If the list is empty, nothing is sent.
     pub packets: Arc<[Offered]>,
-    /// How many times faster than captured; above 0.
+    /// The speed relative to the capture; above 0.
     pub speed: f64,
     /// Does it restart at the end?
     pub repeats: bool,
@@ -93,7 +92,8 @@ impl Generator {
         Some(Emission { at, bytes: packet.bytes, conversation: packet.flow, ecn: packet.ecn })
     }
 
-    /// The time between the first packet and its repetition: the mean gap follows the last packet.
+    /// The time from the first packet to its repetition, which follows the last packet after a mean
+    /// gap.
     fn period(&self) -> Duration {
         let last = self.packets.last().map_or(Duration::ZERO, |last| last.at);
         let gaps = (self.packets.len() as u64).saturating_sub(1).max(1);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_repeated_capture_continues_after_its_mean_gap() {
-        // 30 ms in three gaps: it restarts 40 ms after it began.
+        // The capture's three gaps take 30 ms, so it restarts 40 ms after it began.
         assert_eq!(
             emitted(1.0, true, 9)[4..],
             [(1040, 100, 0), (1045, 1500, 1), (1045, 60, 0), (1070, 200, 2), (1080, 100, 0)]

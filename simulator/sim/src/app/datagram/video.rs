@@ -7,22 +7,22 @@ use fairwire_core::{Duration, Rng, Time};
 /// A stream of video frames.
 ///
 /// Every `group`-th frame, including the first, is an independently coded I-frame; the others are
-/// differences. Frame sizes of both types are lognormal by default (M. Krunz and H. Hughes, "A
-/// traffic model for MPEG-coded VBR streams", SIGMETRICS 1995, found that for I, P and B frames).
-/// The sizes themselves are ours: 3 Mbit/s at 30 frames/s, an I-frame four times a P-frame,
-/// deviations of 30 % of the mean.
+/// differences. The sizes of both types are lognormal by default, as M. Krunz and H. Hughes found
+/// for I, P and B frames ("A traffic model for MPEG-coded VBR streams", SIGMETRICS 1995). The
+/// parameters are ours: 3 Mbit/s at 30 frames/s, an I-frame four times a P-frame, deviations of 30
+/// % of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Video {
     /// Time between frames; above zero.
     pub frame: Duration,
-    /// Frames from one I-frame to the next; at least 1.
+    /// Frames from one I-frame to the next, at least 1.
     pub group: u32,
     /// Bytes of an I-frame, without packet headers.
     pub i_bytes: Law,
-    /// Bytes of another frame, without packet headers.
+    /// Bytes of a frame of another type, without packet headers.
     pub p_bytes: Law,
-    /// Bytes on the wire of a full packet; more than its headers. The last packet of a frame is as
-    /// short as its data allow.
+    /// Bytes on the wire of a full packet; more than its headers. The last packet of a frame is
+    /// only as long as its data require.
     pub packet_bytes: u32,
     /// Are the packets of a frame spread evenly over the frame time, instead of sent back to back?
     pub is_paced: bool,
@@ -30,8 +30,8 @@ pub struct Video {
 
 impl Default for Video {
     fn default() -> Self {
-        // 30 frames of 12 500 bytes in the mean; with one I-frame of 4 P in a group of 30, P =
-        // 12 500 * 30/33.
+        // A group has 30 frames of 12 500 bytes on average. Its one I-frame counts four P-frames,
+        // so a P-frame has 12 500 * 30/33 bytes.
         let p_mean = 12_500.0 * 30.0 / 33.0;
         let law = |mean: f64| Law::log_normal(Moments { mean, deviation: 0.3 * mean });
         Video {
@@ -46,7 +46,6 @@ impl Default for Video {
 }
 
 impl Video {
-    /// The size of most of its packets, bytes on the wire.
     pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
         self.packet_bytes
     }
@@ -70,8 +69,8 @@ pub(crate) struct Generator {
     payload: u64,
     header_bytes: u32,
     is_paced: bool,
-    /// The frame being sent: its start, its number of packets, how many are sent, and its remaining
-    /// bytes. None before the first.
+    /// The frame being sent: its start (`None` before the first frame), its number of packets, the
+    /// number already sent, and its remaining bytes.
     at: Option<Time>,
     packets: u64,
     sent: u64,
@@ -169,8 +168,8 @@ mod tests {
         let last = emissions[emissions.len() - 1].at;
         let bytes: u64 = emissions.iter().filter(|e| e.at < last).map(|e| u64::from(e.bytes) - 40).sum();
         let frames = last.secs() * 30.0;
-        // Deviation of a group of 30: 0.3 * sqrt(4^2 + 29) P = 2.01 P, of a mean of 33 P: per frame
-        // 6.1 % / sqrt(groups).
+        // A group of 30 frames deviates by 0.3 * sqrt(4^2 + 29) P = 2.01 P from its mean of 33 P.
+        // The mean frame therefore deviates by 6.1 % / sqrt(groups).
         let bound = 3.3 * 12_500.0 * 0.061 / (frames / 30.0).sqrt() + 12_500.0 * 30.0 / frames; // plus a group cut short
         assert!((bytes as f64 / frames - 12_500.0).abs() < bound, "{}", bytes as f64 / frames);
     }

@@ -7,7 +7,7 @@ use fairwire_core::{Duration, Rng, Time};
 /// One direction of a telephone call.
 ///
 /// The defaults are G.711 with 20 ms per packet, 64 kbit/s of speech (RFC 3551, section 4.5.14),
-/// and the talk spurts of ITU-T P.59. Header bytes are the source's own: 40 for RTP over UDP over
+/// and the talk spurts of ITU-T P.59. The source states its header bytes: 40 for RTP over UDP over
 /// IPv4 (RFC 3550, RFC 768, RFC 791).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voip {
@@ -15,15 +15,14 @@ pub struct Voip {
     pub frame: Duration,
     /// Bytes of speech per packet.
     pub payload_bytes: u32,
-    /// The talk model; with none, talk is continuous, as without silence suppression.
+    /// The talk model; without it, talk is continuous, as without silence suppression.
     pub talk: Option<Talk>,
 }
 
 /// The model of talk spurts and silence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Talk {
-    /// Seconds of a talk spurt. A spurt has a packet at its start and one every period until its
-    /// end.
+    /// Seconds of a talk spurt, which has a packet at its start and one every period until its end.
     pub spurt: Law,
     /// Seconds between talk spurts.
     pub silence: Law,
@@ -43,7 +42,6 @@ impl Default for Talk {
 }
 
 impl Voip {
-    /// The size of its packets, bytes on the wire.
     pub(super) fn typical_bytes(&self, header_bytes: u32) -> u32 {
         self.payload_bytes.saturating_add(header_bytes)
     }
@@ -60,7 +58,7 @@ pub(crate) struct Generator {
     frame: Duration,
     bytes: u32,
     talk: Option<(Sampler, Sampler)>,
-    /// The end of the current talk spurt, once there was one.
+    /// The end of the current talk spurt; `None` before the first.
     until: Option<Time>,
 }
 
@@ -128,11 +126,12 @@ mod tests {
         }
         let n = spurts as f64;
         // A spurt of exponential length with mean 1.004 s has on average 1 / (1 - e^(-0.02/1.004))
-        // packets: a geometric number, with a deviation just below its mean.
+        // packets. The number is geometric, with a deviation just below its mean.
         let expected = 1.0 / (1.0 - (-0.02_f64 / 1.004).exp());
         let per_spurt = packets as f64 / n;
         assert!((per_spurt - expected).abs() < 3.3 * expected / n.sqrt(), "{per_spurt}, not {expected}");
-        // A cycle lasts 1.004 + 1.587 s, with a variance of the sum of the squares.
+        // A cycle lasts 1.004 + 1.587 s on average. Its variance is the sum of the squares of these
+        // means.
         let cycle = now.secs() / n;
         let deviation = (1.004_f64.powi(2) + 1.587_f64.powi(2)).sqrt();
         assert!((cycle - 2.591).abs() < 3.3 * deviation / n.sqrt() + 2.591 / n, "{cycle}");

@@ -8,15 +8,15 @@ use fairwire_core::{Rng, Time};
 /// been delivered.
 ///
 /// A burst has max(1, round(draw)) segments. The paper's bursts are Pareto with shape 1.5 and a
-/// mean of 15 packets. Its pauses have a mean of 1 s (10 s in its figure 10) and an unstated law;
-/// we read it as exponential.
+/// mean of 15 packets. Its pauses have a mean of 1 s (10 s in its figure 10). The paper does not
+/// state their law; we take it as exponential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
     /// Segments per burst, before rounding.
     pub burst: Law,
     /// Seconds between bursts.
     pub idle: Law,
-    /// Is each burst a new connection with its own flow hash, instead of all bursts sharing one?
+    /// Is each burst a new connection with a separate flow hash, instead of all bursts sharing one?
     pub renews: bool,
 }
 
@@ -53,7 +53,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Always 0: segments never wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }

@@ -30,7 +30,7 @@ macro_rules! loads {
         }
 
         impl Load {
-            /// Its problem, if any. [`run`](crate::run) refuses it then.
+            /// The problem of this load, if any. [`run`](crate::run) refuses a load with a problem.
             pub fn problem(&self) -> Option<String> {
                 match self {
                     $(Load::$kind(plan) => plan.problem(),)+
@@ -53,7 +53,6 @@ macro_rules! loads {
                 }
             }
 
-            /// Its name in records.
             pub(crate) fn kind(&self) -> &'static str {
                 match self {
                     $(Load::$kind(_) => $name,)+
@@ -82,7 +81,6 @@ macro_rules! loads {
                 }
             }
 
-            /// Segments of transfers that wait for a connection.
             pub(crate) fn waiting(&self) -> u64 {
                 match self {
                     $(Machine::$kind(machine) => machine.waiting(),)+
@@ -117,8 +115,8 @@ loads! {
 }
 
 impl Load {
-    /// The lasting types of events among those it times: results have a record of each even if it
-    /// never occurred.
+    /// The types of lasting events that the load times; results have a record of each, even without
+    /// an event.
     pub(crate) fn lasting(&self) -> impl Iterator<Item = Kind> {
         let kinds = match self {
             Load::Streaming(_) => streaming::KINDS,
@@ -144,7 +142,7 @@ mod tests {
     use fairwire_core::{Duration, Seed};
     use std::collections::BTreeMap;
 
-    /// Connections that deliver a segment per millisecond each, and log the steps of the load.
+    /// Connections that deliver a segment per millisecond each, and log the load's steps.
     pub(super) struct Ideal {
         pub(super) machine: Machine,
         rng: Rng,
@@ -160,7 +158,7 @@ mod tests {
             Ideal { machine, rng, busy: BTreeMap::new(), due: Some(Time::ZERO), steps: Vec::new() }
         }
 
-        /// Runs up to `end`; ties are broken by letting times differ by a nanosecond.
+        /// Runs `load` up to `end`; times differ by a nanosecond to break ties.
         pub(super) fn run(load: &Load, end: Time) -> Vec<(Time, Step)> {
             let mut ideal = Ideal::new(load);
             ideal.run_to(end);

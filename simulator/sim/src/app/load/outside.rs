@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 /// A running user of TCP: a state machine that knows nothing about packets.
 pub trait TcpUser: Debug + Send {
-    /// Invoked at `now` because of `cause`: pushes its actions to `steps`, in their order. Places
-    /// of connections are below the number given to [`OutsideLoad::new`].
+    /// Invoked at `now` because of `cause`: pushes its actions to `steps`, in their order.
+    /// Connections are numbered below the number given to [`OutsideLoad::new`].
     fn react(&mut self, cause: Cause, now: Time, rng: &mut Rng, steps: &mut Vec<Step>);
 
-    /// Segments of transfers that wait for a connection. Read for the offered load.
+    /// Segments in transfers that wait for a connection; read for the offered load.
     fn waiting(&self) -> u64 {
         0
     }
@@ -26,12 +26,11 @@ pub struct OutsideLoad {
     starting: Arc<Starting>,
 }
 
-/// Creates the machine of one user.
 type Starting = dyn Fn(Segments) -> Box<dyn TcpUser> + Send + Sync;
 
 impl OutsideLoad {
     /// A load named `name` in records, with at most `connections` at once. `starting` creates each
-    /// user, given the conversion of bytes to segments.
+    /// user, given the conversion from bytes to segments.
     pub fn new<U: TcpUser + 'static>(
         name: &'static str,
         connections: u16,
@@ -69,7 +68,7 @@ impl Debug for OutsideLoad {
     }
 }
 
-/// External constants cannot be compared, so a value equals only itself.
+/// External constants cannot be compared, so a load equals only its clones.
 impl PartialEq for OutsideLoad {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.starting, &other.starting)
@@ -100,7 +99,6 @@ mod tests {
     use super::*;
     use fairwire_core::Duration;
 
-    /// Transfers of 3000 bytes in succession, each over a new connection.
     #[derive(Debug)]
     struct Again {
         segments: Segments,
@@ -118,7 +116,7 @@ mod tests {
         let load = Load::Outside(load);
         assert_eq!((load.kind(), load.connections(), load.demand()), ("again", 1, Demand::Requested));
         let steps = Ideal::run(&load, Time::ZERO + Duration::from_ms(7));
-        // Three segments of 1000 bytes take 3 ms.
+        // Three segments of 1000 bytes take 3 ms, so transfers open every 3 ms.
         let opened: Vec<u64> = steps.iter().map(|(at, _)| at.ns() / 1_000_000).collect();
         assert_eq!(opened, [0, 3, 6]);
     }

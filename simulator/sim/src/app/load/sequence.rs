@@ -8,11 +8,11 @@ use fairwire_core::{Duration, Rng, Time};
 /// flow hash.
 ///
 /// FABA's HTTP (A. Kamra et al., 2003) is such a sequence, of 5 s each. A connection is abandoned
-/// at once when its time is over: its packets in flight arrive in vain. In ns-2 they would be
-/// repaired in the background while the next connection runs.
+/// as soon as its time is over, and its packets in flight arrive in vain. In ns-2 lost packets
+/// would be repaired in the background while the next connection runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
-    /// The length of each; above zero.
+    /// The length of each transfer; above zero.
     pub lasts: Duration,
 }
 
@@ -42,7 +42,6 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }

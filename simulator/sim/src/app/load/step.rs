@@ -15,48 +15,48 @@ pub enum Cause {
 /// One action of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Abandon the connection in this place, if any, and open another with this number of segments
-    /// to send.
+    /// Abandon the connection with this number, if any, and open another with this number of
+    /// segments.
     Open {
-        /// The place of the connection, from 0.
+        /// The number of the connection, from 0.
         place: u16,
         /// Segments, at least 1; or [`ENDLESS`].
         segments: u64,
         /// When the transfer began, if it is timed. It comprises all data given up to this step.
         timed_from: Option<Time>,
     },
-    /// Send this number of additional segments over the connection in this place.
+    /// Send this number of additional segments over a connection.
     Write {
-        /// The place of the connection, from 0.
+        /// The number of the connection, from 0.
         place: u16,
         /// Segments, at least 1.
         segments: u64,
         /// When the transfer began, if it is timed. It comprises all data given up to this step.
         timed_from: Option<Time>,
     },
-    /// Invoke the load again at this time, which replaces an earlier one.
+    /// Invoke the load again at this time, which replaces any earlier one.
     WakeAt(Time),
-    /// A page that began at this time is complete now.
+    /// A page that began at this time is complete.
     PageSince(Time),
-    /// Another timed event is over, at the latest by now.
+    /// Another timed event has ended, now or earlier.
     Lasted(Lasted),
 }
 
-/// The demand of a load for rate.
+/// How a load demands rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// It offers its data regardless of what it gets.
+    /// It offers its data regardless of its share.
     Offered,
-    /// It requests an amount, and more only when that has arrived.
+    /// It requests data, and more only when the data has arrived.
     Requested,
-    /// It takes whatever it gets.
+    /// It takes any rate that it gets.
     Endless,
 }
 
 /// More data than a connection can send.
 pub const ENDLESS: u64 = u64::MAX;
 
-/// Converts bytes to segments: full ones, and at least one. TCP here has no others.
+/// Converts bytes to full segments, at least one. TCP here sends only full segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     pub(super) payload_bytes: u32,

@@ -10,7 +10,7 @@
 //! # Where we differ
 //! - A request takes no time. The sender begins a chunk when it knows that the previous one has
 //!   arrived, half a round trip after the arrival. A real request would reach the sender at the
-//!   same time. But a chunk counts as arrived only then, half a round trip late.
+//!   same time. But here the chunk counts as arrived only then, half a round trip late.
 //! - All chunks of a bitrate have equal size; the paper's reservoir also absorbs their variation
 //!   (section 5, BBA-1).
 //! - A real service does more: it adapts its start to the rate of the first chunks (BBA-2), and
@@ -26,25 +26,25 @@ use std::collections::VecDeque;
 pub struct Streaming {
     /// Playing time of a chunk; above zero.
     pub chunk: Duration,
-    /// The available bitrates, bit/s of payload; rising, and at least one.
+    /// The available bitrates, bit/s of payload; ascending, and at least one.
     pub rates_bps: Vec<f64>,
-    /// Maximum buffered playing time; no less than the chunks that `start` takes.
+    /// Maximum buffered playing time; at least that of the chunks that `start` requires.
     pub buffer: Duration,
-    /// Buffered time needed before the video plays, at first and after a stall.
+    /// Buffered playing time needed before the video plays, at first and after a stall.
     pub start: Duration,
-    /// Up to this buffered time the bitrate is the lowest.
+    /// Buffered playing time up to which the bitrate is the lowest.
     pub reservoir: Duration,
-    /// Over this additional time the bitrate rises to the highest; above zero, and within the
-    /// buffer together with `reservoir`.
+    /// Buffered playing time in addition to `reservoir`, over which the bitrate rises to the
+    /// highest. Above zero; both together fit into the buffer.
     pub cushion: Duration,
 }
 
-/// The types of events that it times.
+/// The types of events that a viewer times.
 pub const KINDS: &[Kind] = &[Kind::Transfer, Kind::Startup, Kind::Stall, Kind::Play, Kind::Switch];
 
 impl Default for Streaming {
-    /// The buffer of Huang and others 2014, section 4: 240 s, a reservoir of 90 s, and the highest
-    /// bitrate from nine tenths of the buffer on; chunks of 4 s.
+    /// The buffer of Huang and others 2014, section 4: 240 s, with a reservoir of 90 s. The highest
+    /// bitrate begins at nine tenths of the buffer. Chunks last 4 s.
     fn default() -> Self {
         Streaming {
             chunk: Duration::from_secs(4),
@@ -77,7 +77,7 @@ impl Streaming {
         Some(problem.to_owned())
     }
 
-    /// Buffered time when the video first plays: an integer number of chunks.
+    /// Buffered playing time when the video first plays, in full chunks.
     pub fn needed_to_start(&self) -> Duration {
         let chunks = self.start.ns().div_ceil(self.chunk.ns().max(1)).max(1);
         Duration::from_ns(self.chunk.ns().saturating_mul(chunks))
@@ -98,7 +98,7 @@ impl Streaming {
         least + (most - least) * above.clamp(0.0, 1.0)
     }
 
-    /// The level of the next chunk, if the previous one had `level`: algorithm 1.
+    /// The level of the next chunk after one of `level`: algorithm 1.
     fn next_level(&self, level: usize, buffered: Duration) -> usize {
         let (rates, highest) = (&self.rates_bps, self.rates_bps.len() - 1);
         if buffered <= self.reservoir {
@@ -122,10 +122,9 @@ impl Streaming {
 pub(crate) struct Machine {
     plan: Streaming,
     segments: Segments,
-    /// The requested bitrate, and since when.
+    /// The requested bitrate, and the time of its choice.
     level: usize,
     level_since: Time,
-    /// Is a chunk in flight?
     is_fetching: bool,
     is_open: bool,
     /// Bytes of the buffered chunks, in playing order.
@@ -146,7 +145,6 @@ enum Playback {
 }
 
 impl Machine {
-    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }
@@ -187,12 +185,10 @@ impl Machine {
         self.request(steps, now);
     }
 
-    /// Bytes of a chunk at the requested bitrate.
     fn bytes(&self) -> u64 {
         (self.plan.rates_bps[self.level] * self.plan.chunk.secs() / 8.0) as u64
     }
 
-    /// The buffered playing time.
     fn buffered(&self, now: Time) -> Duration {
         let there = self.plan.chunk.ns() * self.chunks.len() as u64;
         let played = match self.playback {
@@ -202,7 +198,6 @@ impl Machine {
         Duration::from_ns(there.saturating_sub(played))
     }
 
-    /// Removes the chunks that have played by `now`.
     fn play(&mut self, now: Time, steps: &mut Vec<Step>) {
         while let Playback::Playing(since) = self.playback {
             let until = since + self.plan.chunk;
@@ -216,7 +211,6 @@ impl Machine {
         }
     }
 
-    /// Starts to play if the buffer is large enough.
     fn begin_to_play(&mut self, now: Time, steps: &mut Vec<Step>) {
         let (kind, since) = match self.playback {
             Playback::Starting(since) => (Kind::Startup, since),
@@ -234,7 +228,6 @@ impl Machine {
         }
     }
 
-    /// Chooses the bitrate of the next chunk.
     fn choose(&mut self, now: Time, steps: &mut Vec<Step>) {
         let next = self.plan.next_level(self.level, self.buffered(now));
         if next != self.level {
@@ -254,7 +247,7 @@ impl Machine {
         });
     }
 
-    /// The state at `end`: it starts, stalls, or plays a part of a chunk.
+    /// The events in progress at `end`: a start, a stall, or the play of a partial chunk.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         let mut machine = Machine { plan: self.plan.clone(), chunks: self.chunks.clone(), ..*self };
         let mut steps = Vec::new();
@@ -285,7 +278,8 @@ mod tests {
     use super::super::tests::Ideal;
     use super::*;
 
-    /// The ideal connection carries a segment of 1000 bytes per millisecond: 8 Mbit/s.
+    /// The steps of `plan` in `s` seconds, over an ideal connection of one segment of 1000 bytes
+    /// per millisecond, or 8 Mbit/s.
     fn steps(plan: Streaming, s: u64) -> Vec<(Time, Step)> {
         Ideal::run(&Load::Streaming(Box::new(plan)), Time::ZERO + Duration::from_secs(s))
     }
@@ -312,16 +306,16 @@ mod tests {
     fn the_map_and_its_steps_match_the_paper() {
         let video = Streaming { rates_bps: vec![1e6, 2e6, 3e6], ..Streaming::default() };
         let s = Duration::from_secs;
-        // 90 s and less: the lowest; 216 s and more: the highest; linear in between.
+        // The bitrate is the lowest up to 90 s, the highest from 216 s on, and linear in between.
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // Starting from the lowest bitrate, the map reaches 2 Mbit/s at 153 s. Then the highest
-        // bitrate below the map is taken.
+        // From the lowest bitrate, the level rises to the highest bitrate below the map, once the
+        // map is at 2 Mbit/s (153 s).
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
-        // From 2 Mbit/s the bitrate falls only where the map is at its lowest, and rises only at
-        // its top.
+        // From 2 Mbit/s the bitrate falls only where the map is lowest, and rises only where it is
+        // highest.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // From the highest it falls if the map is at the next lower rate: to the lowest rate above
-        // the map.
+        // From the highest bitrate, the level falls to the lowest bitrate above the map, once the
+        // map is at the next lower bitrate.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 
@@ -333,9 +327,9 @@ mod tests {
         assert_eq!(requested.last().expect("some").1, 2150); // 4 s of 4.3 Mbit/s, of 8 available
         assert_eq!(lasted(&steps, Kind::Startup), [0.15]);
         assert!(lasted(&steps, Kind::Stall).is_empty());
-        // Each of five steps occurs once: with a buffer that only grows, none is reversed.
+        // Each of the five switches occurs once, because a buffer that only grows reverses none.
         assert_eq!(lasted(&steps, Kind::Switch).len(), 5);
-        // The buffer is full: one chunk every four seconds.
+        // The buffer is full: a chunk is requested every four seconds.
         let late: Vec<f64> = requested.iter().map(|(at, _)| *at).filter(|at| *at > 500.0).collect();
         assert!(late.windows(2).all(|pair| (pair[1] - pair[0] - 4.0).abs() < 1e-6), "{late:?}");
         assert_eq!(lasted(&steps, Kind::Play).len(), 149); // from 0.15 s on
@@ -343,7 +337,8 @@ mod tests {
 
     #[test]
     fn between_two_bitrates_it_plays_both_with_the_mean_of_the_link() {
-        // 8 Mbit/s between 6 and 12: with p of the chunks at 12, 6 + 6 p = 8 and p = 1/3.
+        // The link's 8 Mbit/s lies between the bitrates 6 and 12 Mbit/s. With a fraction p of the
+        // chunks at 12 Mbit/s, 6 + 6 p = 8, so p = 1/3.
         let video = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
         let requested = requested(&steps(video, 4000));
         let late: Vec<u64> = requested.iter().filter(|(at, _)| *at > 2000.0).map(|(_, of)| *of).collect();
@@ -358,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_bitrate_above_the_rate_stalls_after_each_chunk() {
-        // The only bitrate is 12 Mbit/s, over 8 Mbit/s: each chunk of 4 s takes 6.
+        // The only bitrate is 12 Mbit/s, over a link of 8 Mbit/s: each chunk of 4 s takes 6 s.
         let steps = steps_of(&[12e6]);
         assert_eq!(lasted(&steps, Kind::Startup), [6.0]);
         let stalls = lasted(&steps, Kind::Stall);

@@ -7,9 +7,9 @@ use fairwire_core::{Duration, Rng, Time};
 
 /// One full segment per exponential gap, over one connection.
 ///
-/// As ns-2's `Application/Telnet` with an `interval_`, which also sends the first segment after a
-/// gap. The default is FABA's: 5 ms, which is 0.82 Mbit/s with segments of 512 bytes (A. Kamra et
-/// al., 2003).
+/// The model is ns-2's `Application/Telnet` with an `interval_`, which also sends the first segment
+/// after a gap. The default is FABA's: 5 ms, which is 0.82 Mbit/s with segments of 512 bytes (A.
+/// Kamra et al., 2003).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telnet {
     /// Mean time between segments; above zero.
@@ -50,7 +50,6 @@ enum State {
 }
 
 impl Machine {
-    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }

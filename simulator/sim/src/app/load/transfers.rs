@@ -18,14 +18,15 @@ pub struct Transfers {
 /// When transfers begin.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
-    /// One by one: the next begins some seconds after the previous one has finished.
+    /// One after another: a transfer begins this number of seconds after the end of the previous
+    /// one.
     Think(Law),
-    /// At random times, whatever happens to earlier ones.
+    /// At random times, whatever happens to earlier transfers.
     Poisson {
         /// Mean time between arrivals; above zero.
         mean_gap: Duration,
-        /// Maximum simultaneous transfers, 1 or more. Further ones wait for a connection; their
-        /// completion times count from their arrival.
+        /// Maximum simultaneous transfers, 1 or more. Others wait for a connection; completion
+        /// times count from their arrival.
         connections: u16,
     },
 }
@@ -70,9 +71,9 @@ pub(crate) struct Machine {
     size: Sampler,
     segments: Segments,
     gap: Gap,
-    /// Places of idle connections, the next to be used last.
+    /// Idle connections; the last is used next.
     idle: Vec<u16>,
-    /// Arrivals without a connection, with their segments.
+    /// Transfers that wait for a connection: arrival and segments.
     waiting: VecDeque<(Time, u64)>,
     has_started: bool,
 }
@@ -127,7 +128,6 @@ impl Machine {
         }
     }
 
-    /// Segments of transfers that wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         self.waiting.iter().map(|(_, segments)| segments).sum()
     }
@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn random_arrivals_come_at_their_rate_and_wait_for_a_connection() {
-        // 100 per second, 8 ms each: one connection is busy 80 % of the time, as in an M/D/1 queue.
+        // 100 transfers per second take 8 ms each, so the connection is busy 80 % of the time, as
+        // in an M/D/1 queue.
         let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(10), connections: 1 };
         let steps = steps(arrivals, Law::Fixed(8_000.0), Duration::from_secs(2_000));
         let waits: Vec<f64> = steps
@@ -173,8 +174,7 @@ mod tests {
             .collect();
         let n = waits.len() as f64;
         assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
-        // Waits in batches of 1000 arrivals, 10 s, which is long compared with the queue's memory
-        // of some 100 ms.
+        // A batch of 1000 arrivals takes 10 s; the queue's memory is some 100 ms.
         let batches: Vec<f64> =
             waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;

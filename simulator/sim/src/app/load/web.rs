@@ -6,7 +6,7 @@ use fairwire_core::{Rng, Time};
 
 /// A web client, as in the traffic mixes of RFC 7928: pages of objects over parallel connections.
 ///
-/// The first object of a page comes over one connection. After its arrival and parsing, its
+/// The first object of a page comes over one connection. After its arrival and parsing, the
 /// embedded objects are fetched in order over all connections, one at a time on each. When all have
 /// arrived, the user reads; then the next page comes over new connections.
 ///
@@ -14,8 +14,8 @@ use fairwire_core::{Rng, Time};
 /// NGMN Alliance ("Radio access performance evaluation methodology", 2008). Each field states its
 /// moments. Browsers open six connections to one server.
 ///
-/// This differs from a browser: requests take neither time nor bytes, so an object begins when it
-/// is requested and not half a round trip later. Objects come from one server only.
+/// The client differs from a browser: requests take neither time nor bytes, so an object begins
+/// when it is requested and not half a round trip later. Objects come from one server only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Web {
     /// Bytes of a page's first object. Default: lognormal between 100 bytes and 2 MB, of mean
@@ -25,7 +25,7 @@ pub struct Web {
     /// exponential, mean 0.13 s.
     pub parsing: Law,
     /// Number of objects embedded in the first. Default: Pareto of shape 1.1 from 2 on, at most 55,
-    /// less 2: mean 5.64, at most 53.
+    /// minus 2; the mean is 5.64, the maximum 53.
     pub objects: Law,
     /// Bytes of each embedded object. Default: lognormal between 50 bytes and 2 MB, of mean 7758
     /// and deviation 126 168 bytes before the cut.
@@ -34,7 +34,7 @@ pub struct Web {
     pub reading: Law,
     /// Parallel connections; 1 or more.
     pub connections: u16,
-    /// Does a connection carry objects in succession (HTTP/1.1), or only one (HTTP/1.0)?
+    /// Does a connection carry several objects in succession (HTTP/1.1), or only one (HTTP/1.0)?
     pub is_persistent: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Machine {
     reading: Sampler,
     segments: Segments,
     is_persistent: bool,
-    /// By place: has this page already used the connection?
+    /// By connection: has this page already used it?
     used: Box<[bool]>,
     began: Time,
     state: State,
@@ -94,18 +94,17 @@ pub(crate) struct Machine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// The next page begins when due.
+    /// Reading; the next wake begins the next page.
     Reading,
     /// The first object is in flight.
     First,
-    /// The objects are requested when due.
+    /// Parsing the first object; the next wake requests the embedded objects.
     Parsing,
-    /// Objects still to be requested, and still to arrive.
+    /// The numbers of objects still to be requested and still to arrive.
     Objects { to_request: u64, to_come: u64 },
 }
 
 impl Machine {
-    /// No segments wait for a connection.
     pub(crate) fn waiting(&self) -> u64 {
         0
     }
@@ -157,7 +156,7 @@ impl Machine {
         }
     }
 
-    /// Requests the next object, if any, over the connection in `place`.
+    /// Requests the next object, if any, over the connection numbered `place`.
     fn request(&mut self, place: u16, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
         if let State::Objects { to_request, .. } = &mut self.state
             && *to_request > 0
@@ -240,7 +239,6 @@ mod tests {
         assert_eq!(steps[2..], [(at(5), Step::PageSince(at(0))), (at(5), Step::WakeAt(at(105)))]);
     }
 
-    /// The mean of a lognormal law between two bounds.
     fn mean_between(moments: Moments, min: f64, max: f64) -> f64 {
         let Law::LogNormal { mu, sigma } = Law::log_normal(moments) else { unreachable!("it is lognormal") };
         let below = |z: f64| 0.5 * libm::erfc(-z / std::f64::consts::SQRT_2);
@@ -261,7 +259,7 @@ mod tests {
         };
         let first = mean_between(Moments { mean: 10_710.0, deviation: 25_032.0 }, 100.0, 2e6);
         let object = mean_between(Moments { mean: 7_758.0, deviation: 126_168.0 }, 50.0, 2e6);
-        // The mean of min(X, 55) - 2: the integral of (2/x)^1.1 from 2 to 55, which is the
+        // The mean of min(X, 55) - 2 is the integral of (2/x)^1.1 from 2 to 55, which is the
         // published 5.64.
         let objects = 2.0_f64.powf(1.1) * (2.0_f64.powf(-0.1) - 55.0_f64.powf(-0.1)) / 0.1;
         assert!((objects - 5.64).abs() < 0.005, "{objects}");

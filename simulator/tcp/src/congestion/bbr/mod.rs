@@ -3,13 +3,14 @@
 //!
 //! # What it does
 //! Keeps the highest delivery rate of the last ten rounds and the minimum round-trip time of the
-//! last ten seconds. It sends at that rate, alternately a little faster to find bandwidth and a
+//! last ten seconds. It sends at this rate, alternately a little faster to find bandwidth and a
 //! little slower to drain the resulting queue. At most twice the product of the two is in flight.
 //! Losses and marks do not affect the model.
 //!
 //! # Why
 //! A path is best used when its rate is filled and its queue is empty. Loss comes when the queue is
-//! already full, and on some paths when it is empty. The two measurements find that point directly.
+//! already full, and on some paths when it is empty. The two measurements find the best point
+//! directly.
 //!
 //! # State and cost
 //! 352 bytes; O(1) per acknowledgement (maxima of ten rates and ten clumps). It paces, and needs
@@ -17,7 +18,7 @@
 //!
 //! # Source (section, equation)
 //! draft-cardwell-iccrg-bbr-congestion-control-00, section 4.1 (the model), section 4.2 (pacing and
-//! window) and section 4.3 (the states), in its order. Constants carry its names.
+//! window) and section 4.3 (the states), in the draft's order. Constants have the draft's names.
 //!
 //! # Where we differ
 //! - The send quantum (section 4.2.2) counts only in the window. Segments leave one by one: there
@@ -32,8 +33,7 @@
 //!   sender reports it.
 //! - It needs selective acknowledgements. With only cumulative ones, the acknowledgement that ends
 //!   a repair delivers a window at once, so the measured rate can be twice the path's. The maximum
-//!   keeps that rate for ten rounds, which overflows the queue. The draft does not provide for
-//!   that.
+//!   keeps that rate for ten rounds, which overflows the queue. The draft does not address this.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
 //!   segment is sent. Only the gain of the current phase differs.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
@@ -75,7 +75,7 @@ pub struct Bbr {
     prior_window: f64,
     /// Segments per second; zero before the first measurement.
     pace: f64,
-    /// 1 minus the margin.
+    /// The fraction of the rate at which it paces: 1 minus the margin.
     pacing_share: f64,
     /// BBR.send_quantum, segments.
     quantum: f64,
@@ -91,7 +91,6 @@ pub struct Bbr {
     drawn_from: Option<u64>,
     rounds: Rounds,
     initial_window: u32,
-    /// The segments in flight at the last timeout.
     lost_flight: Flight,
     state: BbrState,
     phase: u8,
@@ -101,13 +100,13 @@ pub struct Bbr {
     rounds_up: bool,
 }
 
-/// Section 4.2.3.4: the remaining repair of a loss.
+/// The stage of a repair: section 4.2.3.4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Repair {
     None,
     /// The first round trip after a loss: no more is sent than is delivered.
     Conserving,
-    /// The rest of the repair.
+    /// The remainder of the repair.
     Growing,
     /// After a timeout, until everything in flight is acknowledged.
     StartingOver,
@@ -119,14 +118,14 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const WINDOW_GAIN: f64 = 2.0;
 /// Send quanta in flight beyond the product: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
-/// Section 4.2.2: below the first rate, in bit/s, a quantum is one segment; below the second, two;
-/// above, a millisecond's worth, up to 64 Kibytes.
+/// Bounds on the rate, bit/s: section 4.2.2. Below the first a quantum is one segment; below the
+/// second, two; above, a millisecond's worth, up to 64 Kibytes.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
-/// The allowance for clumps lasts at most this long at the model's rate, seconds.
+/// The maximum allowance for clumps, in seconds at the model's rate.
 const MAX_CLUMP_S: f64 = 0.1;
 impl Bbr {
-    /// At the start of a flow, in `Startup`.
+    /// The state at the start of a flow, in `Startup`.
     pub fn new(BbrParameters { given, seed }: BbrParameters, start: &Start) -> Self {
         Bbr {
             window: f64::from(start.initial_window),
@@ -195,7 +194,7 @@ impl Bbr {
         }
     }
 
-    /// A window in the flow's arithmetic.
+    /// A window, rounded as this flow counts windows.
     fn counted(&self, segments: f64) -> f64 {
         if !self.rounds_up {
             return segments;
@@ -217,7 +216,7 @@ impl Bbr {
         by_application || self.state == BbrState::ProbeRtt || self.limited_rounds > 0
     }
 
-    /// The allowance in the window for clumps of acknowledgements, segments.
+    /// The window's allowance for clumps of acknowledgements, segments.
     fn room_for_clumps(&self) -> f64 {
         let Some(clumps) = &self.clumps else { return 0.0 };
         if self.plateau.is_reached {
@@ -288,7 +287,7 @@ impl Bbr {
         is_expired
     }
 
-    /// BBRInitPacingRate, now that the round-trip time is known.
+    /// BBRInitPacingRate: sets the first pace once the round-trip time is known.
     fn begin_pace(&mut self, rtt: Duration) {
         if !rtt.is_zero() {
             self.pace = HIGH_GAIN * f64::from(self.initial_window) / rtt.secs();
@@ -323,7 +322,7 @@ impl Bbr {
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.bottleneck_rate() * self.pacing_share;
-        // A zero pace would never send.
+        // A pace of zero would never send.
         if pace > 0.0 && (self.plateau.is_reached || pace > self.pace) {
             self.pace = pace;
         }
@@ -377,7 +376,7 @@ impl Bbr {
         self.prior_window = if is_modulated { self.prior_window.max(self.window) } else { self.window };
     }
 
-    /// Restores the window from before the loss.
+    /// Ends a repair: restores the window from before the loss.
     fn repaired(&mut self) {
         if self.repair != Repair::None {
             self.restore_window();
@@ -401,7 +400,8 @@ impl Control for Bbr {
         f64::INFINITY
     }
 
-    /// BBRInit: the opening, whose packets are short, has the minimum round-trip time at first.
+    /// BBRInit: the minimum round-trip time is at first that of the opening, whose packets are
+    /// short.
     fn opened(&mut self, rtt: Duration, now: Time) {
         self.least_rtt = LeastRtt { rtt, at: now };
         self.begin_pace(rtt);
@@ -430,7 +430,7 @@ impl Control for Bbr {
         self.has_lost = false;
     }
 
-    /// Section 4.2.3.4: for a round trip, no more is sent than is delivered.
+    /// Section 4.2.3.4: for a round trip, only as much is sent as is delivered.
     fn lost(&mut self, congested: &Congested) {
         self.save_window();
         self.window = f64::from(congested.in_flight) + 1.0;
@@ -438,7 +438,7 @@ impl Control for Bbr {
         (self.repair, self.has_lost) = (Repair::Conserving, true);
     }
 
-    /// Nothing: version 1 ignores marks.
+    /// Does nothing: version 1 ignores marks.
     fn marked(&mut self, _congested: &Congested) {}
 
     fn timed_out(&mut self, congested: &Congested) {

@@ -3,9 +3,9 @@
 use crate::congestion::control::About;
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// BBR's description in lists and documentation.
 pub const ABOUT: About = About {
-    // BBR models the network from arrivals. If these are unknown, the window collapses at every
+    // BBR models the network from arrivals. If arrivals are unknown, the window collapses at every
     // loss.
     needs_sack: true,
     ..About::new(
@@ -42,8 +42,8 @@ pub struct BbrSpec {
     pub pacing_margin: Option<f64>,
     /// Whether the window leaves room for clumps of ACKs.
     ///
-    /// The room is the number of segments acknowledged early at once in the last ten rounds; at
-    /// most 100 ms of them.
+    /// The room is the maximum, over the last ten rounds, of the number of segments acknowledged
+    /// early at once; at most 100 ms of them.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 lacks it."
@@ -58,10 +58,10 @@ pub struct BbrSpec {
 /// The checked parameters of [`Bbr`](super::Bbr).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BbrParameters {
-    /// As given or by default.
+    /// The parameters as given or by default.
     pub given: BbrGiven,
-    /// Phases are drawn from it and the number of the round. Flows that share their constants have
-    /// separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
+    /// The seed of the phases, which are drawn from it and the number of the round. Flows that
+    /// share their constants have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

@@ -2,7 +2,7 @@ use super::super::RateSample;
 use super::*;
 use fairwire_core::units::Size;
 
-/// As in the draft: no margin, no allowance for clumps.
+/// The parameters of the draft: no margin, no allowance for clumps.
 const PLAIN: BbrParameters = BbrParameters {
     given: BbrGiven {
         first_phase: 2,
@@ -18,7 +18,7 @@ fn plain(given: BbrGiven) -> BbrParameters {
     BbrParameters { given, ..PLAIN }
 }
 
-/// 1000 of these per second are 0.8 Mbit/s, and a quantum is one segment.
+/// A segment for which a quantum is one segment: 1000 segments per second are 0.8 Mbit/s.
 const SEGMENT: Size = Size(100);
 
 fn ack(at_ms: u64, newly: u32, in_flight: u32, per_second: f64) -> Acked {
@@ -52,7 +52,7 @@ fn congested(in_flight: u32) -> Congested {
     Congested { now: Time::ZERO, in_use: f64::from(in_flight), in_flight }
 }
 
-/// A BBR whose pipe of 1000 segments per second and 100 ms is known to be full.
+/// A BBR that knows that its pipe, of 1000 segments per second and 100 ms, is full.
 fn filled(parameters: BbrParameters) -> Bbr {
     let mut bbr = Bbr::new(parameters, &Start { segment: SEGMENT, ..Start::of(10) });
     for round in 0..5 {
@@ -117,8 +117,7 @@ fn the_cycle_probes_drains_and_cruises() {
     let mut bbr = filled(plain(BbrGiven { first_phase: 7, ..PLAIN.given }));
     let mut paces = Vec::new();
     for round in 0..9 {
-        // At 5/4 it waits until 128 segments are in flight; a phase at 3/4 ends when at most 103
-        // are.
+        // A phase at 5/4 waits for 128 segments in flight; a phase at 3/4 ends at 103 or fewer.
         bbr.acked(&ack(610 + 101 * round, 100, 128, 1000.0));
         paces.push(bbr.pace().unwrap());
     }
@@ -147,7 +146,7 @@ fn a_seed_draws_every_phase_except_draining() {
         drawn[usize::from(filled(BbrParameters { given, seed }).phase)] += 1;
     }
     assert_eq!(drawn[1], 0);
-    // Of 700 draws with p = 1/7, 100 ± 4 sd of 9.3.
+    // Each phase but 1 has p = 1/7 of 700 draws: 100 ± 4 standard deviations of 9.3.
     assert!(drawn.iter().enumerate().all(|(i, &n)| i == 1 || (63..=137).contains(&n)), "{drawn:?}");
 }
 
@@ -216,8 +215,8 @@ fn rates_measured_while_little_is_sent_do_not_lower_the_model() {
 fn rounds_end_by_delivery_without_cumulative_progress() {
     let mut bbr = Bbr::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) });
     for at_ms in 0..5 {
-        // Each is for segments sent after the previous one had arrived: five rounds, three of them
-        // without growth.
+        // Each acknowledgement is for segments sent after the previous one arrived: five rounds,
+        // three without growth.
         bbr.acked(&Acked { ends_round: false, ..ack(100 * at_ms, 100, 300, 1000.0) });
     }
     assert_eq!(bbr.state(), BbrState::Drain);
@@ -230,8 +229,8 @@ fn rounds_end_by_delivery_without_cumulative_progress() {
 
 #[test]
 fn a_quantum_is_one_segment_then_two_then_a_millisecond_up_to_64_kib() {
-    // Payload of 1448 bytes at 80, 1000, 10 000 and 10^6 segments per second: 0.9, 11.6, 116 Mbit/s
-    // and 11.6 Gbit/s.
+    // A payload of 1448 bytes at 80, 1000, 10 000 and 10^6 segments per second gives 0.9, 11.6 and
+    // 116 Mbit/s and 11.6 Gbit/s.
     for (per_second, quantum) in [(80.0, 1.0), (1000.0, 2.0), (10_000.0, 10.0), (1e6, 65_536.0 / 1448.0)] {
         let mut bbr = Bbr::new(PLAIN, &Start::of(10));
         for round in 0..6 {

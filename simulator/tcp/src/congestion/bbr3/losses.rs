@@ -1,4 +1,4 @@
-//! Losses since a segment was sent, for a sample of the delivery rate: RS.lost.
+//! RS.lost: the losses since a segment was sent, for a sample of the delivery rate.
 
 use std::collections::VecDeque;
 
@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 pub(super) struct Losses {
     /// All lost segments so far, wrapping.
     lost: u32,
-    /// Each increase: the delivered count, and the earlier lost count. The latest is last.
+    /// Each increase: the delivered count, and the lost count before it. The latest is last.
     rises: VecDeque<(u32, u32)>,
 }
 
-/// Increases kept. If one round trip has more, losses at the start of it are not counted.
+/// The number of increases kept. With more in a round trip, losses at its start are not counted.
 const KEPT: usize = 64;
 
 impl Losses {
@@ -27,8 +27,8 @@ impl Losses {
         self.lost = self.lost.wrapping_add(lost);
     }
 
-    /// How many segments were considered lost since `delivered_before` had been delivered. Later
-    /// calls must not refer to earlier moments.
+    /// The number of segments considered lost since `delivered_before` were delivered.
+    /// `delivered_before` must not decrease.
     pub(super) fn since(&mut self, delivered_before: u32) -> u32 {
         let is_before = |&(at, _): &(u32, u32)| delivered_before.wrapping_sub(at).cast_signed() >= 0;
         while self.rises.front().is_some_and(is_before) {
@@ -48,7 +48,7 @@ mod tests {
         for (lost, delivered) in [(0, 5), (2, 10), (3, 20), (1, 30)] {
             losses.take(lost, delivered);
         }
-        // A segment that was sent when ten had been delivered knew of the first two.
+        // A segment that was sent when ten had been delivered knew of the first two losses.
         let counts = [9, 10, 15, 20, 29, 30, 31].map(|before| losses.since(before));
         assert_eq!(counts, [6, 4, 4, 1, 1, 0, 0]);
     }

@@ -19,18 +19,18 @@
 //!
 //! # Source (section, equation)
 //! draft-ietf-ccwg-bbr-05, section 5.3 (the states), section 5.5 (the model) and section 5.6 (pace
-//! and window), in its order. Functions and constants give its names. The parts shared with version
-//! 1 are in `bbr_parts.rs`.
+//! and window), in the draft's order. Functions and constants give the draft's names. The code
+//! shared with version 1 is in `bbr_parts.rs`.
 //!
 //! # Where we differ
-//! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. On a path
-//!   without reordering it equals the number of segments delivered and lost since then, which is
-//!   used instead.
+//! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. Instead, the
+//!   number of segments delivered and lost since then is used, which is equal on a path without
+//!   reordering.
 //! - Losses are handled with the acknowledgement that shows them, several at once if it shows
-//!   several (`BBRHandleLostPacket`); the sample is that acknowledgement's.
+//!   several (`BBRHandleLostPacket`); the sample is that of this acknowledgement.
 //! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
 //!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
-//!   advance it in each round. A cycle without measurements does not count.
+//!   advance the filter in each round. A cycle without measurements does not count.
 //! - Lost ranges in Startup are counted as acknowledgements that show a loss.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
 //! - Marks do nothing: the draft has no response to them.
@@ -82,7 +82,7 @@ pub struct Bbr3 {
     window: f64,
     /// The window before a repair or `ProbeRtt` changed it.
     prior_window: f64,
-    /// Zero before the first measurement.
+    /// The pace; zero before the first measurement.
     pace: f64,
     quantum: f64,
     segment_bits: f64,
@@ -98,8 +98,8 @@ pub struct Bbr3 {
     /// BBR.full_bw_reached.
     is_pipe_filled: bool,
     rounds: Rounds,
-    /// Samples count as limited by the application for this number of rounds, because `ProbeRtt`
-    /// held them back.
+    /// Rounds in which samples still count as limited by the application, because `ProbeRtt` held
+    /// them back.
     limited_rounds: u8,
     /// BBR.min_rtt.
     least_rtt: LeastRtt,
@@ -125,14 +125,13 @@ pub struct Bbr3 {
     rounds_since_probe: u32,
     growth: Growth,
     acks: AckPhase,
-    /// BBR.bw_probe_samples: losses belong to a probe that has not been answered yet.
+    /// BBR.bw_probe_samples: do losses belong to a probe whose acknowledgements are still to come?
     has_probe_samples: bool,
     repair: Repair,
-    /// The segments in flight at the last timeout.
     lost_flight: Flight,
 }
 
-/// The bounds set by losses; infinite before any.
+/// The bounds set by losses; infinite before the first loss.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     /// BBR.inflight_longterm.
@@ -148,7 +147,7 @@ impl Bounds {
         Bounds { in_flight_long: f64::INFINITY, in_flight_short: f64::INFINITY, rate_short: f64::INFINITY };
 }
 
-/// How the long-term bound grows in `Up`.
+/// The growth of the long-term bound in `Up`.
 #[derive(Debug, Default)]
 struct Growth {
     /// BBR.bw_probe_up_rounds.
@@ -159,7 +158,7 @@ struct Growth {
     per_segment: f64,
 }
 
-/// BBR.ack_phase: the current acknowledgements' phase.
+/// BBR.ack_phase: the phase of the current acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
     /// Nothing special.
@@ -198,20 +197,20 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const STARTUP_LOSS_EVENTS: u32 = 6;
 /// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// Section 5.3.3.5: the maximum rounds, and seconds (2 to 3), between probes.
+/// The maximum number of rounds between probes, and the range of seconds (2 to 3): section 5.3.3.5.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;
-/// The growth of the bound doubles per round, up to 2 to this power.
+/// The maximum number of doublings of the bound's growth, which doubles per round.
 const MAX_DOUBLINGS: u32 = 30;
-/// Section 5.6.3: a quantum of at least two segments. Section 5.5.8.1: three quanta.
+/// A quantum is at least two segments: section 5.6.3. Three quanta are allowed: section 5.5.8.1.
 const MIN_QUANTUM: f64 = 2.0;
 const QUANTA: f64 = 3.0;
 /// Section 5.6.4.2: additional segments in `Up`.
 const MORE_IN_UP: f64 = 2.0;
 
 impl Bbr3 {
-    /// At the start of a flow, in `Startup`.
+    /// The state at the start of a flow, in `Startup`.
     pub fn new(parameters: Bbr3Parameters, start: &Start) -> Self {
         Bbr3 {
             parameters,
@@ -261,8 +260,8 @@ impl Bbr3 {
         self.rates.max()
     }
 
-    /// BBR.inflight_longterm: the maximum in flight, from losses of probes, segments; infinite
-    /// before any.
+    /// BBR.inflight_longterm: the maximum in flight, set by losses of probes, segments; infinite
+    /// without.
     pub fn long_term_bound(&self) -> f64 {
         self.bounds.in_flight_long
     }
@@ -337,7 +336,7 @@ impl Bbr3 {
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.given.pacing_margin);
-        // A zero pace would never send.
+        // A pace of zero would never send.
         if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
             self.pace = pace;
         }
@@ -391,7 +390,7 @@ impl Bbr3 {
         self.window = self.window.max(self.prior_window);
     }
 
-    /// The repair is over: restores the window, within the model's bounds.
+    /// Ends a repair: restores the window, within the model's bounds.
     fn repaired(&mut self) {
         if self.repair != Repair::None {
             self.restore_window();
@@ -441,14 +440,14 @@ impl Control for Bbr3 {
         self.set_window(acked.newly, acked.max_window);
     }
 
-    /// BBROnEnterFastRecovery. The model responds to losses, not the repair.
+    /// BBROnEnterFastRecovery. The model responds to losses, not to their repair.
     fn lost(&mut self, _congested: &Congested) {
         self.save();
         self.note_loss();
         self.repair = Repair::Fast;
     }
 
-    /// Nothing: the draft has no response to marks.
+    /// Does nothing: the draft has no response to marks.
     fn marked(&mut self, _congested: &Congested) {}
 
     /// BBROnEnterRTO: nothing is in flight any more, and one segment is allowed.

@@ -14,7 +14,7 @@ impl Bbr3 {
         }
     }
 
-    /// BBRNoteLoss, and the part of BBRHandleLostPacket for each loss.
+    /// BBRNoteLoss, and the steps of BBRHandleLostPacket for each loss.
     pub(super) fn note_losses(&mut self, lost: u32, sample: Option<&Sample>, now: Time) {
         if lost == 0 {
             return;
@@ -124,7 +124,7 @@ impl Bbr3 {
             self.least_rtt = LeastRtt { ..self.recent_rtt };
         }
         if is_first && let Some(rtt) = self.least_rtt.known().filter(|rtt| !rtt.is_zero()) {
-            // BBRInitPacingRate, now that the round-trip time is known.
+            // BBRInitPacingRate: the round-trip time is now known.
             self.pace = STARTUP_GAIN * f64::from(self.initial_window) / rtt.secs();
         }
         is_due

@@ -3,7 +3,7 @@
 use crate::congestion::control::About;
 use fairwire_parameters::parameters;
 
-/// Its description in lists and documentation.
+/// The description of BBR, version 3, in lists and documentation.
 pub const ABOUT: About = About {
     // BBR counts losses per round trip, which requires the scoreboard.
     needs_sack: true,
@@ -27,7 +27,7 @@ pub struct Bbr3Spec {
         source = "BBR.LossThresh; draft-ietf-ccwg-bbr-05, section 2.7."
     )]
     pub loss_threshold: Option<f64>,
-    /// The minimum fraction of the short-term bounds left after a round trip with losses.
+    /// The minimum fraction of the short-term bounds that remains after a round trip with losses.
     #[parameter(
         default = 0.7,
         min = 0.01,
@@ -36,7 +36,7 @@ pub struct Bbr3Spec {
         source = "BBR.Beta; draft-ietf-ccwg-bbr-05, section 2.7."
     )]
     pub beta: Option<f64>,
-    /// The fraction of the long-term bound left to others while it cruises.
+    /// The fraction of the long-term bound left to other flows while BBR cruises.
     #[parameter(
         default = 0.15,
         min = 0.0,
@@ -59,10 +59,10 @@ pub struct Bbr3Spec {
 /// The checked parameters of [`Bbr3`](super::Bbr3).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bbr3Parameters {
-    /// As given or by default.
+    /// The parameters as given or by default.
     pub given: Bbr3Given,
-    /// The time between two probes is drawn from it. Flows that share their constants have separate
-    /// seeds: see [`Config::of_flow`](crate::Config::of_flow).
+    /// The seed from which the time between two probes is drawn. Flows that share their constants
+    /// have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

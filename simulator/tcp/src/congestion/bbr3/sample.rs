@@ -10,13 +10,13 @@ pub(super) struct Sample {
     pub rate: f64,
     /// RS.delivered: segments delivered since the current segment was sent.
     pub delivered: f64,
-    /// RS.lost: segments considered lost since then.
+    /// RS.lost: segments considered lost since the current segment was sent.
     pub lost: f64,
     /// RS.tx_in_flight: the segments in flight when the current segment was sent.
     pub in_flight: f64,
     /// RS.newly_acked, segments.
     pub newly: f64,
-    /// RS.is_app_limited, or held back by `ProbeRtt`.
+    /// RS.is_app_limited; also true if `ProbeRtt` held the sender back.
     pub is_limited: bool,
     /// C.delivered.
     pub delivered_now: u32,
@@ -34,7 +34,7 @@ impl Sample {
             rate: rate.per_second,
             delivered,
             lost,
-            // Without reordering, everything in flight has arrived by now, or is lost.
+            // Without reordering, all segments then in flight have arrived by now, or are lost.
             in_flight: delivered + lost,
             newly: acked.newly.into(),
             is_limited: rate.is_limited_by_application || is_held,
@@ -43,8 +43,8 @@ impl Sample {
         })
     }
 
-    /// BBRInflightAtLoss: the number in flight at which losses exceeded `threshold`; the last
-    /// `newly_lost` of them are the current ones.
+    /// BBRInflightAtLoss: the number in flight at which losses exceeded `threshold`. The last
+    /// `newly_lost` losses are current.
     pub(super) fn in_flight_at_loss(&self, newly_lost: u32, threshold: f64) -> f64 {
         let size = f64::from(newly_lost);
         let (in_flight, lost) = (self.in_flight - size, self.lost - size);
@@ -64,13 +64,12 @@ pub(super) struct Latest {
 }
 
 impl Latest {
-    /// Empty, in the current round of `before`.
+    /// No measurements yet, in the current loss round of `before`.
     pub(super) fn after(before: &Latest) -> Self {
         Latest { round_ends: before.round_ends, ..Latest::default() }
     }
 
-    /// The first loss of a round: the loss round begins when `delivered` segments have been
-    /// delivered.
+    /// Begins a loss round, at the first loss, when `delivered` segments have been delivered.
     pub(super) fn begin_round(&mut self, delivered: u32) {
         self.round_ends = delivered;
     }

@@ -2,12 +2,12 @@ use super::super::RateSample;
 use super::*;
 use fairwire_core::units::Size;
 
-/// Without a margin, the pace equals the model's rate.
+/// Parameters without a margin, so the pace equals the model's rate.
 const PLAIN: Bbr3Parameters = Bbr3Parameters {
     given: Bbr3Given { loss_threshold: 0.02, beta: 0.7, headroom: 0.15, pacing_margin: 0.0 },
     seed: 0,
 };
-/// 1000 of these per second are 0.8 Mbit/s, and a quantum is two segments.
+/// A segment for which a quantum is two segments: 1000 segments per second are 0.8 Mbit/s.
 const SEGMENT: Size = Size(100);
 
 /// A path of 1000 segments per second and 100 ms, round by round: each acknowledgement covers a
@@ -23,8 +23,8 @@ impl Rounds {
         Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
-    /// A round of 100 segments, the last `lost` of which are lost. `in_flight` were in flight
-    /// before it.
+    /// Acknowledges a round of 100 segments, the last `lost` of which are lost; `in_flight` were in
+    /// flight before it.
     fn round(&mut self, lost: u32, in_flight: u32) {
         self.at_ms += 100;
         let (delivered_before, newly) = (self.delivered, 100 - lost);
@@ -56,7 +56,7 @@ impl Rounds {
         }
     }
 
-    /// Rounds without a loss until BBR is in `state`, at most 100.
+    /// Acknowledges rounds without a loss until BBR is in `state`, at most 100.
     fn until(mut self, state: Bbr3State) -> Self {
         for _ in 0..100 {
             if self.bbr.state() == state {
@@ -95,13 +95,13 @@ fn it_starts_drains_and_cycles_through_four_phases() {
         }
     }
     use Bbr3State::{Cruise, Down, Drain, Refill, Startup, Up};
-    // After draining it may cruise at once.
+    // BBR may cruise directly after draining.
     assert_eq!(seen[..7], [Startup, Drain, Cruise, Refill, Up, Down, Cruise], "{seen:?}");
 }
 
 #[test]
 fn gains_are_those_of_the_draft() {
-    // Section 5.6.1: pace and window of each state, in rates of 1000 and products of 100.
+    // Each state with its pace and window (section 5.6.1), for a rate of 1000 and a product of 100.
     for (state, pace, window) in [
         (Bbr3State::Drain, 500.0, 200.0),
         (Bbr3State::Down, 900.0, 200.0),
@@ -125,10 +125,11 @@ fn a_probe_sets_a_bound_at_three_percent_loss_and_not_at_two() {
         rounds.round(lost, 230);
         assert_eq!(rounds.bbr.long_term_bound().is_finite(), is_bounded, "{lost}");
         if is_bounded {
-            // 97 were in flight before the three, and none of them was lost: 97 + 0.02 x 97 / 0.98.
+            // 97 segments were in flight before the three losses, and none of them was lost: 97 +
+            // 0.02 x 97 / 0.98.
             let expected: f64 = 97.0 + 0.02 * 97.0 / 0.98;
             let bound = rounds.bbr.long_term_bound();
-            // At least 0.7 of the target, 100 x the rate of 1000.
+            // The bound is at least 0.7 of the target of 100, which is 0.1 s at the rate of 1000.
             assert!((bound - expected.max(70.0)).abs() < 1e-9, "{bound}");
             assert_eq!(rounds.bbr.state(), Bbr3State::Down);
         }
@@ -152,7 +153,7 @@ fn between_probes_a_lossy_round_sets_the_bounds_to_the_delivery() {
     rounds.round(10, 200); // 90 of 100 arrive
     let window = rounds.bbr.window();
     rounds.round(0, 190); // the loss round is over
-    // All 1000 per second arrived after the loss; at least beta of the window is left.
+    // All 1000 per second arrived after the loss, and at least beta of the window is left.
     assert_eq!(rounds.bbr.bounds.rate_short, 1000.0);
     assert!((rounds.bbr.bounds.in_flight_short - 0.7 * window).abs() < 1e-9, "{:?}", rounds.bbr.bounds);
     assert!(rounds.bbr.window() <= 0.7 * window);
@@ -207,7 +208,7 @@ fn it_probes_after_two_to_three_seconds_or_after_the_rounds_that_reno_would_need
     assert!(!bbr.is_time_to_probe(bbr.cycle_began));
     bbr.rounds_since_probe = 63;
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
-    // A window of 20 segments is like Reno's after 20 rounds.
+    // A window of 20 segments corresponds to 20 rounds of Reno.
     (bbr.rounds_since_probe, bbr.window) = (20, 20.0);
     assert!(bbr.is_time_to_probe(bbr.cycle_began));
 }

@@ -1,6 +1,6 @@
 //! One flow over one queued link, in memory: two access links of 100 Mbit/s and 3 ms, and between
 //! them 10 Mbit/s, 10 ms and a tail-drop buffer. Acknowledgements return over similar links without
-//! other traffic. It is the path of `proof/bench/one-flow.tcl`.
+//! other traffic. This is the path of `proof/bench/one-flow.tcl`.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use fairwire_core::{Duration, Ecn, Time};
@@ -9,11 +9,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-/// The fate of the n-th packet that reaches the queued link: one copy per additional delay; none
-/// when it is lost.
+/// The fate of the n-th packet that reaches the queued link: the additional delay of each copy;
+/// empty if it is lost.
 pub(crate) type Fate<'a> = dyn FnMut(u64, &Segment) -> Vec<Duration> + 'a;
 
-/// A flow on its path.
 pub(crate) struct Path<'a> {
     pub sender: Sender,
     pub receiver: Receiver,
@@ -73,7 +72,7 @@ fn takes(bytes: u32, bps: u64) -> Duration {
 }
 
 impl<'a> Path<'a> {
-    /// A flow with unlimited data over a buffer of `buffer` packets, not counting the one in
+    /// A flow with unlimited data over a buffer of `buffer` packets, excluding the packet in
     /// transmission.
     pub(crate) fn new(config: &Config, buffer: usize) -> Self {
         let config = Arc::new(config.clone());
@@ -109,7 +108,6 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// This path, where `fate` decides the fate of each packet on the link.
     pub(crate) fn fate(mut self, fate: impl FnMut(u64, &Segment) -> Vec<Duration> + 'a) -> Self {
         self.fate = Box::new(fate);
         self
@@ -121,7 +119,6 @@ impl<'a> Path<'a> {
         self.fate(|n, _| if lost.contains(&n) { vec![] } else { vec![Duration::ZERO] })
     }
 
-    /// This path, where `fate` decides the fate of each acknowledgement.
     pub(crate) fn ack_fate(mut self, fate: impl FnMut(u64) -> Vec<Duration> + 'a) -> Self {
         self.ack_fate = Box::new(fate);
         self
@@ -146,7 +143,6 @@ impl<'a> Path<'a> {
         self
     }
 
-    /// Acknowledgements sent so far.
     pub(crate) fn acks(&self) -> u64 {
         self.acked
     }
@@ -155,12 +151,11 @@ impl<'a> Path<'a> {
         self.act(|sender, now, out| sender.start(now, out));
     }
 
-    /// Writes to a flow of finite data.
     pub(crate) fn write(&mut self, segments: u64) {
         self.act(|sender, now, out| sender.write(segments, now, out));
     }
 
-    /// Runs until `end`, or until no work is left. Is any work left?
+    /// Runs until `end`, or until nothing is left to do. Returns whether anything is left.
     pub(crate) fn run_until(&mut self, end: Time) -> bool {
         loop {
             let event_at = self.events.peek().map_or(Time::MAX, |Reverse((at, _))| *at);

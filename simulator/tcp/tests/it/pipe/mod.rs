@@ -1,5 +1,5 @@
-//! A path with one bottleneck of constant rate, in front of which segments wait in order and
-//! without losses. It gives a controller the same information as a sender.
+//! A path with one bottleneck of constant rate, at which segments wait in order and without losses.
+//! The path gives a controller the same information as a sender.
 
 use fairwire_core::{Duration, Time};
 use fairwire_tcp::congestion::{Acked, Control, RateSample};
@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 pub(crate) struct Pipe {
     /// Segments per second.
     pub rate: f64,
-    /// The round-trip time of a segment without queueing, without its own transmission.
+    /// The round-trip time of a segment, without queueing and transmission.
     pub propagation_s: f64,
-    /// A segment that finds this number waiting is marked.
+    /// The number waiting from which an arriving segment is marked.
     pub mark_at: f64,
     pub now_s: f64,
     pub delivered: u64,
@@ -55,7 +55,7 @@ impl Pipe {
         }
     }
 
-    /// Sends what the controller allows, and gives it the next acknowledgement.
+    /// Sends all segments that the controller allows, and gives it the next acknowledgement.
     pub(crate) fn step(&mut self, control: &mut dyn Control) {
         while let Some(at_s) = self.next_send(control) {
             self.now_s = self.now_s.max(at_s);
@@ -75,7 +75,7 @@ impl Pipe {
         }
     }
 
-    /// When the next segment may leave, if that is before the next acknowledgement.
+    /// When the next segment may leave; `None` if the next acknowledgement comes first.
     fn next_send(&self, control: &dyn Control) -> Option<f64> {
         let at_s = if control.pace().is_some() { self.may_send_at_s.max(self.now_s) } else { self.now_s };
         let has_room = (self.in_flight.len() as f64) < control.window().floor();
@@ -110,8 +110,8 @@ impl Pipe {
             self.round_ends_at = self.delivered;
             self.rounds += 1;
         }
-        // draft-cheng-iccrg-delivery-rate-estimation: over the longer of the times to send and to
-        // deliver.
+        // By draft-cheng-iccrg-delivery-rate-estimation, the rate is over the longer of the times
+        // to send and to deliver.
         let over_s = (sent.at_s - sent.first_sent_s).max(self.now_s - sent.delivered_at_s);
         let per_second = (self.delivered - sent.delivered) as f64 / over_s;
         Acked {
