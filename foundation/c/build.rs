@@ -1,5 +1,4 @@
-//! Gives the shared library the name under which programs look for it. The compiler exports exactly
-//! the functions that have a name for C.
+//! Gives the shared library the name under which programs look for it.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

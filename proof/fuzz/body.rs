@@ -78,7 +78,6 @@ pub(super) fn spec(bytes: &[u8]) {
     }
 }
 
-/// Does the text name `entry`?
 fn is_set(entry: &Entry, typed: &Parameters) -> bool {
     let written = toml::Value::try_from(typed).expect("plain data");
     written.get(entry.name).is_some()

@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// The crates on which a run depends.
 const ENGINE: [&str; 10] = [
     "foundation/core",
     "foundation/parameters",

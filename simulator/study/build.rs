@@ -13,7 +13,6 @@ use std::{env, fs, io};
 /// The sources of this crate that turn a run into its result on disk.
 const WATCHERS: [&str; 2] = ["src/packets.rs", "src/watch.rs"];
 
-/// The files that computed exhibits read.
 const COMPUTED_READS: [&str; 1] = ["studies/2003-pan-afd/mixed.toml"];
 
 fn main() -> io::Result<()> {

@@ -3,7 +3,6 @@
 
 use std::process::Command;
 
-/// The output of the scenario under one seed, with these changes.
 fn outcome(set: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_endpoint-quinn"));
     command.args([

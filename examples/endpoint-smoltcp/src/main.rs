@@ -13,7 +13,6 @@ use std::{collections::VecDeque, process::ExitCode};
 const NAME: &str = "smoltcp";
 const ABOUT: About = About::endpoints("A TCP of smoltcp that sends without end.");
 
-/// A network card: received packets, and packets to send.
 #[derive(Default)]
 struct Card {
     come: VecDeque<Vec<u8>>,

@@ -3,7 +3,6 @@
 
 use std::process::Command;
 
-/// The reports of all contests, each after its name.
 fn run() -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_link-quinn")).output().expect("it was built");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -10,7 +10,6 @@ use std::{collections::VecDeque, time::Duration};
 const TCP: u64 = 0;
 const FLOOD: u64 = 1;
 
-/// A network card: received packets, and packets to send.
 #[derive(Default)]
 struct Card {
     come: VecDeque<Vec<u8>>,

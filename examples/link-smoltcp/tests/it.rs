@@ -3,7 +3,6 @@
 
 use std::process::Command;
 
-/// The reports of all queues, each after the queue's name.
 fn run() -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_link-smoltcp")).output().expect("it was built");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

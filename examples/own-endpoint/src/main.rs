@@ -14,7 +14,6 @@ const FIRST_BPS: f64 = 500e3;
 const MORE_BPS: f64 = 100e3; // a report without losses or marks
 const LESS: f64 = 0.85; // a report with some
 
-/// A report from the receiver to the sender.
 struct Report {
     missing: u64,
     marked: u64,

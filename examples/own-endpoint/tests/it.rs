@@ -12,7 +12,6 @@ fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// The output of the scenario with these changes.
 fn outcome(set: &[&str]) -> String {
     let sets = set.iter().flat_map(|set| ["--set", set]);
     let arguments: Vec<_> = ["run", "steady.toml", "-q", "--format", "csv"].into_iter().chain(sets).collect();

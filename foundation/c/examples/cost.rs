@@ -14,7 +14,6 @@ fn ns() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// The time of the call, and the number of packets so far.
 struct State {
     now: u64,
     frame: u32,

@@ -16,7 +16,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A queue. Callers know only its address.
 pub struct fw_queue {
-    /// Whether a call is in progress, or has ended with a fault.
     state: Cell<State>,
     last: Cell<i32>,
     inside: UnsafeCell<Queue>,

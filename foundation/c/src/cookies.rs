@@ -1,6 +1,5 @@
 //! The caller's cookies: a packet of the core has 32 bits for its frame, and a cookie has 64.
 
-/// Cookies by frame, in memory allocated at construction.
 pub(crate) struct Cookies {
     /// The cookie of each frame in use. For a free frame, the distance to the next free frame,
     /// minus one. So zeros, which take no memory until they are touched, chain all frames in order.
@@ -14,7 +13,6 @@ impl Cookies {
         Cookies { all: vec![0; capacity].into(), free: 0 }
     }
 
-    /// The frame of this cookie; `None` if all are in use.
     #[inline]
     pub(crate) fn put(&mut self, cookie: u64) -> Option<u32> {
         let frame = self.free;

@@ -9,7 +9,6 @@ use core::ptr::{NonNull, null_mut};
 use fairwire_core::{Cause, Packet, Signals};
 use std::collections::VecDeque;
 
-/// The caller's callback, with its argument.
 #[derive(Clone, Copy)]
 pub(crate) struct Callback {
     pub(crate) function: fw_on_event,
@@ -24,7 +23,6 @@ pub(crate) struct Sink {
     /// number is in its `cookie` field, so there are never more kept drops than frames.
     pub(crate) kept: VecDeque<fw_event>,
     pub(crate) callback: Callback,
-    /// The list of the current call. No other call reads it.
     list: Option<NonNull<fw_events>>,
 }
 
@@ -39,7 +37,6 @@ impl Sink {
         }
     }
 
-    /// Begins a call, and writes kept drops to its empty list.
     #[inline(always)]
     pub(crate) fn begin(&mut self, list: Option<&mut fw_events>) {
         if let Some(list) = list
@@ -61,7 +58,6 @@ impl Sink {
         }
     }
 
-    /// Ends a call, and writes the number of kept drops to its list.
     #[inline(always)]
     pub(crate) fn end(&mut self) {
         if let Some(mut list) = self.list {
@@ -71,7 +67,6 @@ impl Sink {
         }
     }
 
-    /// Takes the first kept drop, and frees its frame.
     pub(crate) fn next_kept(&mut self) -> Option<fw_event> {
         let mut event = self.kept.pop_front()?;
         event.packet.cookie = self.cookies.take(event.packet.cookie as u32);

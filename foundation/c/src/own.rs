@@ -78,7 +78,6 @@ fn cause_of(cause: u32) -> Cause {
     Cause::ALL.get(cause as usize).copied().unwrap_or(Cause::Early)
 }
 
-/// A packet that C returned; `None` if C made it invalid.
 fn given_back(packet: &fw_packet) -> Option<Packet> {
     let frame = u32::try_from(packet.cookie).ok().filter(|_| is_right(packet))?;
     Some(inner(packet, frame, Time::from_ns(packet.arrived)))

@@ -26,7 +26,6 @@ pub struct Queue {
     now: u64,
 }
 
-/// The text at `text`, if it is UTF-8.
 pub(crate) fn utf8<'a>(text: &'a CStr, what: &str) -> Result<&'a str, Refused> {
     text.to_str().map_err(|_| (FW_ERROR_TEXT, format!("the {what} is not UTF-8")))
 }
@@ -117,7 +116,6 @@ impl Queue {
         all
     }
 
-    /// Dequeues a packet into `place`, if there is one.
     #[inline(always)]
     pub(crate) fn dequeue(
         &mut self,
@@ -140,7 +138,6 @@ impl Queue {
         true
     }
 
-    /// Dequeues at most as many packets as fit into `out`, and returns their number.
     #[inline]
     pub(crate) fn dequeue_all(
         &mut self,
@@ -199,7 +196,6 @@ impl Queue {
         self.discipline.set_weight(class, weight).map(Weight::get).map_err(|_| FW_ERROR_WEIGHT)
     }
 
-    /// Writes the gauges, and returns their number.
     pub(crate) fn inspect(&self, out: &mut [MaybeUninit<fw_gauge>]) -> usize {
         let mut gauges = Gauges { out, count: 0, part: Name::default() };
         self.discipline.inspect(&mut gauges);
@@ -226,7 +222,6 @@ fn built(name: &str, text: &str, site: &Site<'_>) -> Built {
     Ok((discipline, room.limit.max_packets().into()))
 }
 
-/// Does each field have a valid value?
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;
@@ -291,7 +286,6 @@ impl Default for Name {
 
 impl Name {
     fn push(&mut self, text: &str) {
-        // One byte is reserved for the terminating zero.
         let room = self.bytes.len() - 1 - self.len;
         let fits = text.floor_char_boundary(room);
         self.bytes[self.len..][..fits].copy_from_slice(&text.as_bytes()[..fits]);

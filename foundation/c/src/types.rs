@@ -35,7 +35,7 @@ pub const FW_CAUSE_SUPERSEDED: u32 = 6;
 pub struct fw_packet {
     /// The caller's value, a pointer or an index, returned unchanged.
     pub cookie: u64,
-    /// The flow: see fw_flow_hash. Packets with the same value form one flow.
+    /// The flow: see fw_flow_hash.
     pub flow: u64,
     /// The time of the enqueue, in nanoseconds. The library writes it; the caller's value is not
     /// read.
@@ -89,7 +89,7 @@ pub struct fw_site {
     pub rate_bps: u64,
     /// The size of the buffer, unless the parameters set it: "780 packets", "64 KiB" or "100 ms".
     pub buffer: *const c_char,
-    /// The seed of the law's random numbers. The same seed and the same calls give the same results.
+    /// The seed of the law's random numbers.
     pub seed: u64,
     /// The size of a typical packet on the wire, such as 1514.
     pub packet_bytes: u32,

@@ -64,7 +64,6 @@ impl Choice {
         path.strip_prefix(key).map_or_else(|| path.clone(), |below| format!("{}{below}", self.name))
     }
 
-    /// Its name and its parameters, mutable.
     pub(crate) fn parts_mut(&mut self) -> (&str, &mut Parameters) {
         (&self.name, self.parameters.get_or_insert_default())
     }

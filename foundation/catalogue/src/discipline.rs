@@ -100,7 +100,6 @@ pub fn part_mut<'a>(
     Ok(part_of_entry(find(name)?, parameters))
 }
 
-/// The parameters given for the discipline of `entry`, or its defaults, mutable.
 pub(crate) fn part_of_entry<'a>(entry: &Entry, parameters: &'a mut Parameters) -> &'a mut dyn Part {
     serve(entry, parameters);
     parameters.entry(entry.key)
@@ -112,7 +111,6 @@ pub(crate) fn part_of_choice(choice: &mut Choice) -> Option<&mut dyn Part> {
     part_mut(name, parameters).ok()
 }
 
-/// The parameters with the scheduler from the entry's name.
 fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Parameters>, BadParameter> {
     let Some(kind) = entry.scheduler else { return Ok(Cow::Borrowed(parameters)) };
     let typed = parameters.find(entry.key).and_then(|spec| SCHEDULER.given(spec));

@@ -63,7 +63,6 @@ impl Entry {
         part.takes_scheduler()
     }
 
-    /// Is `name` the entry's name or an alias?
     fn is_called(&self, name: &str) -> bool {
         self.spec.is_called(name)
     }
@@ -96,7 +95,6 @@ pub(crate) fn with_parameter(name: &str) -> impl Iterator<Item = &'static str> {
     all().iter().filter(move |entry| entry.spec.has(name)).map(|entry| entry.name)
 }
 
-/// The disciplines that have the parameter `field`, declared in the same words.
 fn sharing(field: &Field) -> impl Iterator<Item = &'static str> {
     let is_same =
         |other: &Field| (other.name, other.text, other.notes) == (field.name, field.text, field.notes);

@@ -11,10 +11,10 @@ use schemars::{Schema, SchemaGenerator};
 /// The kind.
 pub struct Disciplines;
 
-/// The parameters given for each discipline, under its name: in TOML, `[discipline.red]` with `gentle =
-/// true`.
+/// The parameters given for each discipline, under its name: in TOML, `[discipline.red]` with
+/// `gentle = true`.
 ///
-/// A parameter left out has its documented default. Unknown keys are refused.
+/// Unknown keys are refused.
 ///
 /// ```
 /// use fairwire_catalogue::Parameters;

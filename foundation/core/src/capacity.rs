@@ -352,7 +352,6 @@ impl Changing {
         }
     }
 
-    /// Bits that can be sent from `from` to `to`.
     pub(crate) fn bits(&self, from: Time, to: Time) -> f64 {
         match self {
             Changing::Steps(steps) => steps.bits(from, to),

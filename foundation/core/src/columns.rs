@@ -54,7 +54,6 @@ pub(crate) fn number(field: &str) -> Option<f64> {
     field.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Does the line name the columns?
 pub(crate) fn is_head(line: &str) -> bool {
     fields(line).into_iter().all(|field| number(field).is_none())
 }

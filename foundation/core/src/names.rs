@@ -42,7 +42,6 @@ impl Names {
         Names { firsts: vec![NONE; chains].into(), nexts: vec![NONE; places].into(), factor, shift }
     }
 
-    /// Bytes of memory, all allocated at construction.
     pub(crate) fn memory(&self) -> usize {
         size_of_val(&*self.firsts) + size_of_val(&*self.nexts)
     }
@@ -68,7 +67,6 @@ impl Names {
         self.nexts[place as usize] = core::mem::replace(&mut self.firsts[chain], place);
     }
 
-    /// Removes `name`, which is at `place`.
     #[inline]
     pub(crate) fn remove(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);

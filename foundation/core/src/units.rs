@@ -1,8 +1,7 @@
 //! Quantities as users write them: `"10 Mbit/s"`, `"5 ms"`, `"64 KiB"`, `"780 packets"`.
 //!
 //! `k`, `M` and `G` are powers of 1000; `Ki`, `Mi` and `Gi` powers of 1024. A number may have an
-//! exponent of ten: `1e9 bit/s`. Numbers without a unit and negative ones are refused. Scenario
-//! files, gateway configurations and command lines all parse their quantities here.
+//! exponent of ten: `1e9 bit/s`. Numbers without a unit and negative ones are refused.
 
 use crate::buffer::Limit;
 use crate::rate::Rate;
@@ -342,7 +341,6 @@ fn rounded(number: f64) -> f64 {
     number - rest + if rest >= 0.5 { 1.0 } else { 0.0 }
 }
 
-/// Splits `"1.5 kB"` into its number and its unit.
 fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), UnitError> {
     let trimmed = text.trim();
     let (number, unit) = trimmed.split_at(end_of_number(trimmed));

@@ -255,7 +255,6 @@ impl Wire {
         Some(self.steps.checked_sub(1).map_or(delay, |latest| self.law.delays[latest].delay))
     }
 
-    /// Does an outage lose a packet sent at `sent`?
     fn is_out(&mut self, sent: Time) -> bool {
         while self.law.outages.get(self.outages).is_some_and(|outage| outage.until <= sent) {
             self.outages += 1;

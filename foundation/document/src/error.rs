@@ -163,7 +163,6 @@ impl Problem {
         self
     }
 
-    /// The same problem with keys renamed by `named`.
     pub(crate) fn with_keys(mut self, named: impl Fn(&str) -> String) -> Self {
         match &mut self {
             Problem::Missing { table: key, .. }

@@ -66,7 +66,6 @@ impl Sources {
         start
     }
 
-    /// The length of the first text, which is the document's own.
     pub(crate) fn first_len(&self) -> usize {
         self.parts.first().map_or(0, |part| part.text.len())
     }
@@ -91,7 +90,6 @@ impl Sources {
     }
 }
 
-/// A printable text, and the location in it.
 struct Excerpt {
     text: String,
     span: Range<usize>,

@@ -16,7 +16,6 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeString, DeTable, DeValue};
 
-/// Why a document is not a `T`, and the location.
 #[derive(Debug)]
 pub(crate) struct Mistake {
     kind: Kind,
@@ -323,7 +322,6 @@ impl<'de, 'a> EnumAccess<'de> for Choice<'a> {
     }
 }
 
-/// The value of the word.
 struct Chosen<'a>(Option<Node<'a>>);
 
 impl<'de> VariantAccess<'de> for Chosen<'_> {

@@ -64,7 +64,6 @@ fn whole(max: u64) -> String {
     format!("a whole number from 0 to {max}")
 }
 
-/// The written form of the table at `key`.
 fn table(key: &str) -> String {
     match key.split_once('.') {
         Some(("disciplines", _)) => "a table, written `{ key = value }`".into(),

@@ -161,7 +161,6 @@ impl Weights {
     }
 }
 
-/// Returns `weight`, if a class can have it.
 fn checked_weight(class: u32, weight: f64, parameter: Parameter) -> Result<Weight, BadParameter> {
     Weight::new(weight).ok_or_else(|| {
         let given = format_args!("a weight of {weight} for class {class}");

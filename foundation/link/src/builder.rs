@@ -414,12 +414,10 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 }
 
-/// Returns `p`, if it is a probability.
 fn probability(p: f64) -> Result<f64, String> {
     if (0.0..=1.0).contains(&p) { Ok(p) } else { Err(format!("{p} is no probability; allowed: 0 to 1")) }
 }
 
-/// Returns `loss`, if all its probabilities are valid.
 pub(crate) fn probable(loss: Loss) -> Result<Loss, String> {
     let all = match loss {
         Loss::Bernoulli(p) => vec![p],

@@ -9,7 +9,6 @@ pub struct Piece<T> {
     message: u64,
     number: u32,
     of: u32,
-    /// The message; only the first piece has it.
     payload: Option<T>,
 }
 

@@ -79,7 +79,6 @@ impl Moment for tokio::time::Instant {
     }
 }
 
-/// The clock of one link, which never goes backwards.
 #[derive(Debug)]
 pub(crate) struct Clock<I> {
     origin: Option<I>,
@@ -109,7 +108,6 @@ impl<I: Moment> Clock<I> {
         self.now
     }
 
-    /// Calls with a time before the latest.
     pub(crate) fn backward_calls(&self) -> u64 {
         self.backward_calls
     }

@@ -43,7 +43,6 @@ impl Queue {
     }
 }
 
-/// The discipline called `text`, or in the table `text` of one name with its parameters.
 #[cfg(feature = "catalogue")]
 fn named(text: &str) -> Result<fairwire_catalogue::Choice, String> {
     use fairwire_catalogue::Choice;

@@ -144,7 +144,6 @@ impl Flows {
         self.counts.iter_mut().for_each(|counts| *counts = Counts::default());
     }
 
-    /// The reports over `time` of all flows with any counts.
     pub(crate) fn reports(&self, time: fairwire_core::Duration) -> Vec<FlowReport> {
         let counted = self.places.iter().map(|(flow, place)| (*flow, &self.counts[*place as usize]));
         let any = |counts: &Counts| counts.sent + counts.delivered + counts.dropped + counts.lost > 0;
@@ -195,16 +194,13 @@ pub(crate) fn jain(flows: &[FlowReport]) -> f64 {
     if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 }
 }
 
-/// The data that the transmitter has sent.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
-    /// The start of the count.
     pub(crate) from: Time,
     /// The bits of the packets begun since `from`.
     pub(crate) begun_bits: f64,
     /// The bits sent since `from` of the packet that was begun before.
     pub(crate) inherited_bits: f64,
-    /// The end of the latest packet's transmission.
     pub(crate) until: Time,
 }
 

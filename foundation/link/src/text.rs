@@ -8,7 +8,6 @@ use fairwire_catalogue::Choice;
 use fairwire_core::{GilbertElliott, Loss};
 use serde::Deserialize;
 
-/// The methods of the builder and their arguments.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
@@ -139,7 +138,6 @@ impl Given {
     }
 }
 
-/// Applies `method` to the link, if there is a `value`.
 fn with<L, V>(link: L, value: Option<V>, method: impl FnOnce(L, V) -> L) -> L {
     match value {
         Some(value) => method(link, value),

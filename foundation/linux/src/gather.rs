@@ -6,7 +6,6 @@ use fairwire_wire::vnet;
 use rustix::io::Errno;
 use std::io::IoSlice;
 
-/// The virtio-net header of a frame that needs no offload.
 static PLAIN: [u8; vnet::LEN] = [0; vnet::LEN];
 
 /// Buffers for the headers of super-packets, each with its virtio-net header. A super-packet has at
@@ -22,7 +21,6 @@ impl Heads {
 /// Each frame takes two vectors: its bytes, and a header before them.
 const MAX_VECTORS: usize = 2 * MAX_FRAMES_AT_ONCE;
 
-/// A batch of frames, grouped into messages.
 pub(super) struct Gathered<'a> {
     vectors: [IoSlice<'a>; MAX_VECTORS],
     used: usize,
@@ -46,7 +44,6 @@ impl Message {
 }
 
 impl<'a> Gathered<'a> {
-    /// Groups `frames`, at most [`MAX_FRAMES_AT_ONCE`], into messages.
     pub(super) fn new(frames: &[Outgoing<'a>], heads: &'a mut Heads) -> Self {
         let mut gathered = Gathered {
             vectors: [IoSlice::new(&[]); MAX_VECTORS],

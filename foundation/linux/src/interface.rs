@@ -51,7 +51,6 @@ pub(crate) fn request(name: &str) -> Option<libc::ifreq> {
     // SAFETY: `ifreq` is a C structure of characters and a union of integers, for which all zeros
     // are valid.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
-    // The name's last character remains zero.
     let is_long = name.is_empty() || name.len() >= request.ifr_name.len() || name.contains(['\0', '/']);
     for (place, octet) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *place = c_char::from_ne_bytes([octet]);
@@ -88,7 +87,6 @@ mod tests {
 
     #[test]
     fn the_mtu_of_an_interface_is_known_and_a_missing_one_is_named() {
-        // Every network namespace has a loopback interface with Linux's default MTU.
         assert_eq!(mtu("lo").expect("it is there"), 65_536);
         assert!(matches!(ipv4_address("lo"), Ok(None) | Ok(Some(Ipv4Addr::LOCALHOST))));
         for name in ["no-such-one", "", "a-name-of-sixteen"] {

@@ -63,7 +63,6 @@ pub enum News {
 pub fn listen() -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None)?;
-    // The kernel chooses the socket's address.
     rustix::net::bind(&socket, &rustix::net::netlink::SocketAddrNetlink::new(0, libc::RTMGRP_LINK as u32))?;
     Ok(socket)
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 /// Disables huge pages for this process. A gateway's pools are large and mostly untouched; with
-/// small pages, untouched memory costs nothing. A kernel without this option keeps its rules.
+/// small pages, untouched memory costs nothing.
 pub fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }

@@ -251,7 +251,6 @@ impl Netlink {
     /// Sends a request that has one answer before its acknowledgement, and returns the answer.
     pub(crate) fn read(&self, request: Request) -> io::Result<Vec<u8>> {
         let answer = self.answer(request)?;
-        // An error comes as an acknowledgement, without an answer.
         match acknowledgement(&answer) {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(error) => return Err(error),

@@ -409,7 +409,6 @@ pub mod hook {
 mod tests {
     use super::*;
 
-    /// An answer: an error message with the number `error`.
     fn answer(error: i32) -> Vec<u8> {
         let mut bytes = 20_u32.to_ne_bytes().to_vec();
         bytes.extend((libc::NLMSG_ERROR as u16).to_ne_bytes());

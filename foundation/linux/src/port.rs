@@ -167,7 +167,6 @@ impl<'a> Outgoing<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
     places: u64,
-    /// The frames longer than the interface accepts.
     too_long: u64,
 }
 

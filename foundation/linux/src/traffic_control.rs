@@ -164,7 +164,6 @@ fn classifying(kind: u16, flags: i32, index: u32) -> Request {
     request
 }
 
-/// A filter that matches all frames arriving at `from`, and redirects them to `to`.
 fn redirecting(from: u32, to: u32, way: Redirected) -> Request {
     let mut request = Request::new(libc::RTM_NEWTFILTER, CREATE);
     let all = u32::from((libc::ETH_P_ALL as u16).to_be());

@@ -36,14 +36,12 @@ pub struct Tun {
     device: File,
     name: String,
     kind: LinkKind,
-    /// The number of the interface. With Ethernet, `ethernet_address` is its address.
     index: u32,
     ethernet_address: [u8; 6],
     /// With Ethernet: the destination address that received frames get.
     readdress: Option<[u8; 6]>,
     /// With Ethernet: do received frames get this device's address as their source?
     is_resent: bool,
-    /// Is only IPv4 received?
     is_ipv4: bool,
     packet: Box<[u8]>,
     health: PortHealth,

@@ -11,7 +11,6 @@ use crate::summary::measures_with;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The measures of one run, by name.
 type Measures = BTreeMap<String, f64>;
 
 /// The allowed difference in one measure.
@@ -153,9 +152,7 @@ pub fn is_called(measure: &str, name: &str) -> bool {
 /// The difference of two sets of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Difference {
-    /// The difference, with Welch's interval.
     value: Value,
-    /// The mean of the second set.
     base: f64,
     /// The standard error of the difference; 0 if both are single runs.
     standard_error: f64,
@@ -189,7 +186,6 @@ fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
 struct Sample {
     count: f64,
     mean: f64,
-    /// The variance; `None` for a single run.
     variance: Option<f64>,
 }
 
@@ -230,7 +226,6 @@ mod tests {
         assert_eq!(["fraction.tcp", "fraction", "fractions", "jain"].map(is_it), [true, true, false, false]);
     }
 
-    /// Runs on a stage under `red` with the Jain's indices `all`.
     fn runs(stage: &str, all: &[f64]) -> Vec<RunRecord> {
         let run = |jain: &f64| RunRecord {
             discipline: "red".into(),

@@ -35,7 +35,6 @@ pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> V
     let mut granted = vec![0.0; classes.len()];
     pour(&top, capacity, &nodes, classes, &mut granted);
     for (class, members) in members.iter().enumerate().filter(|(_, members)| !members.is_empty()) {
-        // Parents come first, so the share of this class is known.
         let capacity = granted[class];
         pour(members, capacity, &nodes, classes, &mut granted);
     }
@@ -98,7 +97,6 @@ mod tests {
         let held =
             ClassTerms { ceiling: Rate::from_bps(1), weight: Weight::new(9.0).expect("a weight"), ..plain };
         assert_eq!(class_shares(&[held, plain], &[50.0, 50.0], 10.0), [1.0, 9.0]);
-        // An unused guarantee costs the others nothing.
         assert_eq!(class_shares(&[guaranteed, plain], &[0.5, 50.0], 10.0), [0.5, 9.5]);
     }
 

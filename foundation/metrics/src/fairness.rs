@@ -108,7 +108,6 @@ pub(crate) fn compared(flows: &[FlowRecord], fair: impl Iterator<Item = (f64, f6
     }
 }
 
-/// The throughput of a flow or a group, and its fair share, in bit/s.
 #[derive(Clone, Copy, Default)]
 struct Rates {
     got: f64,

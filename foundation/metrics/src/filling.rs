@@ -69,7 +69,6 @@ impl Ord for Level {
     }
 }
 
-/// The links, and the state of their filling.
 struct Filling<'a> {
     flows: &'a [Routed<'a>],
     capacities: &'a [f64],
@@ -138,10 +137,8 @@ impl Wants {
         Wants(wants)
     }
 
-    /// Removes the rising flows that are satisfied at `level`.
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The quotient is rounded, so the product decides. Flows just above the level are checked
-        // and kept.
+        // The quotient is rounded, so the product decides.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;

@@ -55,10 +55,8 @@ fn long(group: &str, number: u32) -> FlowName {
     FlowName(Text::Long(format!("{group}.{number}").into()))
 }
 
-/// The number of digits of the largest number.
 const MAX_DIGITS: usize = 10;
 
-/// The digits of `number`, at the end of `room`.
 fn decimal(mut number: u32, room: &mut [u8; MAX_DIGITS]) -> &[u8] {
     let mut at = MAX_DIGITS;
     loop {

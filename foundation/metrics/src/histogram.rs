@@ -11,7 +11,6 @@ const PARTS: usize = 128;
 /// doublings above, up to 2^64, has [`PARTS`] buckets.
 const BUCKETS: usize = 58 * PARTS;
 
-/// The percentiles in a table of delays, followed by the maximum.
 const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
@@ -260,7 +259,6 @@ mod tests {
         let waits: Vec<u64> = (1..=1000).map(|ms| ms * 1_000_000).collect();
         let actual = of(&waits).percentiles();
         let at = |percent: f64| actual.iter().find(|p| p.percent == percent).unwrap().delay_s;
-        // The histogram is within 0.4 %, and its maximum is exact.
         for (percent, exact) in [(0.0, 0.001), (50.0, 0.5), (99.0, 0.99), (99.9, 0.999)] {
             assert!((at(percent) / exact - 1.0).abs() < 0.004, "{percent}: {}", at(percent));
         }

@@ -38,7 +38,6 @@ pub fn paired_difference(runs: &[(f64, f64)]) -> Option<Estimate> {
 pub fn proportion(successes: usize, draws: usize) -> Option<[f64; 2]> {
     // The 97.5 % quantile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
-    // Without draws these are NaN, and the last line returns `None`.
     let (p, n) = (successes as f64 / draws as f64, draws as f64);
     let centre = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
     let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / (1.0 + Z * Z / n);

@@ -117,7 +117,6 @@ impl LinkMeter {
     }
 }
 
-/// The causes that occurred.
 fn by_cause(counts: &[u64; Cause::ALL.len()]) -> BTreeMap<String, u64> {
     let counted = Cause::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
     counted.map(|(cause, count)| (cause.name().to_owned(), *count)).collect()

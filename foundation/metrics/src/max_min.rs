@@ -80,7 +80,6 @@ fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
 pub(crate) mod oracle {
     use super::{Claim, max_min};
 
-    /// A node of a tree of classes: a flow, or a class of nodes.
     #[derive(Clone, Debug, PartialEq)]
     pub(crate) struct Node {
         /// The weight of the node among its siblings, finite and above zero.
@@ -89,7 +88,6 @@ pub(crate) mod oracle {
         pub kind: Kind,
     }
 
-    /// The kind of a node in a tree of classes.
     #[derive(Clone, Debug, PartialEq)]
     pub(crate) enum Kind {
         /// A flow.

@@ -71,7 +71,6 @@ mod tests {
 
     #[test]
     fn a_ramp_before_an_even_part_is_cut_off() {
-        // 100 rising samples, then 400 that alternate between 10 and 11.
         let series: Vec<f64> =
             (0..500).map(|i| if i < 100 { f64::from(i) / 10.0 } else { 10.0 + f64::from(i % 2) }).collect();
         assert_eq!(mser5(&series), Some(Truncation::Samples(100)));

@@ -19,7 +19,7 @@ pub struct Presence {
     pub until_s: f64,
     /// Per flow: its on-times while measured, in order, seconds.
     pub on: Vec<Vec<[f64; 2]>>,
-    /// The length of a slot, seconds. Slots are consecutive from `from_s`.
+    /// The length of a slot, seconds.
     pub slot_s: f64,
     /// Bytes on the wire delivered from `from_s` to the end of each slot: ordered by slot, then by
     /// flow. Empty if not counted.
@@ -46,8 +46,7 @@ pub fn slot(measured: Duration, flows: usize) -> Duration {
 }
 
 /// Assesses fairness, lists the changes, and writes each flow's max-min share into its record.
-/// `routes` are those of [`assess_network`](crate::fairness::assess_network). `capacities_bps`
-/// gives the mean rate of each link between two times, seconds.
+/// `capacities_bps` gives the mean rate of each link between two times, seconds.
 ///
 /// # Panics
 /// As [`assess_network`](crate::fairness::assess_network).
@@ -255,7 +254,6 @@ mod tests {
 
     #[test]
     fn a_flow_that_toggles_two_thousand_times_has_its_exact_fair_share() {
-        // `b` is on for the first 2 ms of each 10 ms.
         let on = vec![
             vec![[0.0, 20.0]],
             (0..2000).map(|at| [f64::from(at) / 100.0, f64::from(at) / 100.0 + 0.002]).collect(),

@@ -91,7 +91,6 @@ impl Field for Option<f64> {
     }
 }
 
-/// Declares a record whose fields are columns, in order.
 macro_rules! row {
     (
         $(#[$about:meta])*

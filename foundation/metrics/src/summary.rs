@@ -86,7 +86,6 @@ pub fn difference_of(runs: &[RunRecord], first: Under<'_>, second: Under<'_>) ->
     paired_difference(&pairs)
 }
 
-/// The measures of the runs of one discipline, by seed.
 type BySeed = BTreeMap<u64, BTreeMap<String, f64>>;
 
 fn difference(first: (&str, &BySeed), second: (&str, &BySeed)) -> Option<Difference> {
@@ -107,7 +106,6 @@ fn difference(first: (&str, &BySeed), second: (&str, &BySeed)) -> Option<Differe
     })
 }
 
-/// The summary of the runs with the discipline and the stage of `of`.
 fn summary_of(of: &RunRecord, runs: &[RunRecord], further: &[String]) -> Summary {
     let is_like = |run: &&RunRecord| run.discipline == of.discipline && run.stage == of.stage;
     let runs: Vec<_> = runs.iter().filter(is_like).map(|run| measures_with(run, further)).collect();
@@ -181,7 +179,7 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
 }
 
 /// The mean time from a start or stop of flows to 90 % of the new share, seconds, over the changes
-/// that reach it. For runs in which flows stop.
+/// that reach it.
 pub const REACHED: &str = "reached_s";
 
 /// Like [`measures`], with these [further measures](is_further) included.
@@ -472,7 +470,6 @@ mod tests {
         ];
         assert_eq!(actual[0].measures.keys().collect::<Vec<_>>(), expected.map(|(name, _)| name));
         for (name, value) in expected {
-            // The tolerance allows a few roundings of numbers near one (or a million).
             assert!((mean(&actual[0], name) / value - 1.0).abs() < 1e-12, "{name}: {actual:?}");
         }
         assert!(actual[0].measures["share.tcp"].half_width_95.is_some());

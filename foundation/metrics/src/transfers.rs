@@ -44,7 +44,6 @@ pub struct Lasted {
 #[derive(Clone, Debug, Default)]
 pub struct TransferMeter {
     all: Counted,
-    /// The counts of each size class that has had a transfer.
     by_size: [Option<Box<Counted>>; SIZES.len()],
     /// The events' time within the measured time, seconds.
     within_s: f64,
@@ -166,7 +165,6 @@ pub struct Statistic {
     of: Of,
 }
 
-/// The source of a statistic's value.
 #[derive(Clone, Copy, Debug)]
 enum Of {
     Times(fn(&Times, Option<&Slowdown>) -> Option<f64>),
@@ -215,7 +213,6 @@ impl Statistic {
     /// The value over all transfers of `record`.
     pub fn of(&self, record: &TransferRecord) -> Option<f64> {
         match self.of {
-            // Without transfers there is no time.
             Of::Times(of) if record.completed > 0 => of(&record.times, record.slowdown.as_ref()),
             Of::Times(_) => None,
             Of::State(of) => of(record),

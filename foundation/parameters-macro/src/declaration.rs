@@ -81,7 +81,6 @@ impl Terms {
 }
 
 impl Declaration {
-    /// Reads `#[parameters(checked = Name)] struct …`.
     pub(crate) fn read(
         arguments: TokenStream,
         mut item: ItemStruct,
@@ -109,7 +108,6 @@ impl Declaration {
         Ok(Declaration { item, checked, name, is_group, is_gated, is_public, documentation, members })
     }
 
-    /// The attribute for code that needs serde.
     pub(crate) fn gate(&self) -> Option<TokenStream> {
         self.is_gated.then(|| quote!(#[cfg(feature = "serde")]))
     }
@@ -124,7 +122,6 @@ impl Declaration {
 }
 
 impl Member {
-    /// Reads a field, and removes `#[parameter(…)]` from it.
     fn read(field: &mut Field) -> Result<Member> {
         let is_flat = |attribute: &Attribute| {
             let list = attribute.meta.require_list().ok().filter(|list| list.path.is_ident("parameter"));
@@ -169,7 +166,6 @@ impl Parameter {
         Ok(Parameter { ident, inner, quantity, text, notes, terms })
     }
 
-    /// The name, as written.
     pub(crate) fn name(&self) -> String {
         self.ident.to_string().trim_start_matches("r#").into()
     }

@@ -6,7 +6,6 @@ use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
 use syn::{Expr, ExprLit, Fields, Lit, LitStr, Meta, Token, Variant, parse_quote};
 
-/// The struct with documented fields, and its implementations.
 pub(crate) fn all(declaration: &Declaration) -> TokenStream {
     let mut item = declaration.item.clone();
     if let Fields::Named(fields) = &mut item.fields {
@@ -24,7 +23,6 @@ pub(crate) fn all(declaration: &Declaration) -> TokenStream {
     quote! { #item #declared #roles #tabled #text #serde #checked }
 }
 
-/// The constants with the declaration of each parameter.
 fn declared(declaration: &Declaration) -> TokenStream {
     let (ident, documentation) = (&declaration.item.ident, &declaration.documentation);
     let parts = declaration.members.iter().map(|member| member.fields(declaration));
@@ -53,7 +51,6 @@ fn declared(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// Access to the parameters by role.
 fn roles(declaration: &Declaration) -> TokenStream {
     let ident = &declaration.item.ident;
     let found = declaration.members.iter().filter_map(Member::with_role);
@@ -73,7 +70,6 @@ fn roles(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// Access to the parameters by index, for readers and writers of tables.
 fn tabled(declaration: &Declaration) -> TokenStream {
     let (ident, gate) = (&declaration.item.ident, declaration.gate());
     let slot = quote!(::fairwire_parameters::Tabled::slot);
@@ -101,7 +97,6 @@ fn tabled(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// Access to the slots of the parameters by index, for the reader of text.
 fn text(declaration: &Declaration) -> TokenStream {
     let ident = &declaration.item.ident;
     let place = quote!(::fairwire_parameters::text::Placed::place);
@@ -251,7 +246,6 @@ fn serde(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// The struct of checked values, and its constructor.
 fn checked(declaration: &Declaration) -> Option<TokenStream> {
     let (ident, checked) = (&declaration.item.ident, declaration.checked.as_ref()?);
     let bound: Vec<_> = declaration.parameters().filter(|parameter| parameter.terms.is_bound()).collect();
@@ -451,7 +445,6 @@ impl Terms {
     }
 }
 
-/// A value in its written form.
 fn shown(value: &Expr) -> String {
     if let Expr::Binary(fraction) = value {
         return format!("{}/{}", shown(&fraction.left), shown(&fraction.right));

@@ -50,7 +50,6 @@ pub fn word(arguments: TokenStream, item: TokenStream) -> TokenStream {
     .into()
 }
 
-/// The words of an enum, for the reader of text.
 fn words(item: &ItemEnum) -> proc_macro2::TokenStream {
     let ident = &item.ident;
     let words = item.variants.iter().flat_map(|variant| {

@@ -54,7 +54,6 @@ impl<'de> Visitor<'de> for ByName {
     }
 }
 
-/// The value of one parameter, read without the others.
 struct Alone {
     name: &'static str,
     check: fn(Value) -> serde_json::Result<()>,

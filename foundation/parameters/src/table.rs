@@ -60,7 +60,6 @@ pub(crate) fn deserialize_part<'de, S: Tabled, D: Deserializer<'de>>(deserialize
 }
 
 struct Table<S> {
-    /// Must required parameters be present?
     is_whole: bool,
     of: PhantomData<S>,
 }

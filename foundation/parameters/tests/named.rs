@@ -18,7 +18,6 @@ impl Kind for Pets {
     }
 }
 
-/// Declares a pet, and its `entry`.
 macro_rules! pet {
     ($module:ident, $name:literal) => {
         mod $module {

@@ -5,7 +5,6 @@ use fairwire_parameters::text::{Table, TextError, Value, from_text};
 use fairwire_parameters::{Quantity, parameters, word};
 use proptest::prelude::*;
 
-/// Is the value equal to that of the crate `toml`?
 fn is_same(ours: &Value, theirs: &toml::Value) -> bool {
     match (ours, theirs) {
         (Value::Text(ours), toml::Value::String(theirs)) => ours == theirs,

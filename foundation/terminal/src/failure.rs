@@ -89,7 +89,6 @@ pub fn install_style() {
     let _ = miette::set_hook(Box::new(style));
 }
 
-/// A failure with its location in the text.
 #[derive(Debug)]
 struct Message {
     text: String,

@@ -117,7 +117,6 @@ impl Write for Scratch {
     }
 }
 
-/// The system's error, without the file's hidden name.
 fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path ") {

@@ -17,7 +17,6 @@ pub(crate) fn end_with_terminal() {
     });
 }
 
-/// Is the terminal of stdout gone?
 pub(crate) fn has_ended() -> bool {
     is_gone(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
 }

@@ -41,7 +41,6 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
             _ => Failure::user(format!("`{}`: {error}", path.display()), FOLDER),
         })?;
     file.write_all(text.as_bytes()).map_err(|error| {
-        // The file is incomplete, and ours.
         let _ = std::fs::remove_file(path);
         Failure::user(format!("`{}`: {error}", path.display()), "make room on the disk")
     })

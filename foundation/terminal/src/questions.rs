@@ -6,19 +6,16 @@ use std::io::{self, BufRead, IsTerminal, Write};
 
 /// Reads the missing values.
 pub struct Questions {
-    /// The command that needs the values.
     command: &'static str,
     input: Input,
 }
 
-/// The source of answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Input {
     /// A terminal that shows the question, and repeats it after a rejected answer.
     Terminal,
     /// A pipe with one answer per line, and default answers after its end.
     Piped,
-    /// A terminal that does not show the questions.
     Nothing,
 }
 
@@ -70,7 +67,6 @@ impl Questions {
         loop {
             let mut line = String::new();
             if self.input == Input::Piped {
-                // Unreadable input counts as the end of input.
                 let _ = io::stdin().lock().read_line(&mut line);
             }
             if self.input == Input::Terminal {

@@ -34,7 +34,6 @@ pub(crate) fn failure(error: &Error, program: clap::Command) -> Option<Failure> 
     })
 }
 
-/// The command selected by `words`.
 fn reached(mut command: clap::Command, words: impl Iterator<Item = String>) -> clap::Command {
     command.build();
     for word in words.filter(|word| !word.starts_with('-')) {
@@ -84,7 +83,6 @@ fn unknown_argument(given: &str, command: &clap::Command) -> Failure {
     unknown("option", given, &options)
 }
 
-/// The failure for a value that is missing, or not one of the allowed words.
 fn value(error: &Error) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let values = texts(error, ContextKind::ValidValue);

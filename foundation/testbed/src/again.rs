@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The program to start, and its arguments.
 static HOW: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 
 /// Sets the command that starts helpers: `program`, with the arguments `before` ahead of

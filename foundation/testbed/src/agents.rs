@@ -75,7 +75,6 @@ impl Agents {
         while !silent.is_empty() {
             let mut waits: Vec<PollFd<'_>> =
                 silent.iter().map(|agent| PollFd::new(agent.answers.get_ref(), PollFlags::IN)).collect();
-            // After a signal, all agents are polled again.
             let is_ready = poll(&mut waits, None).is_ok();
             let answered: Vec<bool> =
                 waits.iter().map(|wait| is_ready && !wait.revents().is_empty()).collect();

@@ -39,7 +39,6 @@ pub struct Bed {
 pub const SOURCE_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 /// The address of the sink.
 pub const SINK_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// The prefix length for source and sink.
 const PREFIX_BITS: u8 = 24;
 /// The interface of source and sink.
 pub const HOST: End<'static> = End { name: "eth0", index: 100 };

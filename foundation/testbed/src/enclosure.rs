@@ -62,10 +62,8 @@ impl Network {
     }
 }
 
-/// The TCP sockets of a thread's network namespace.
 const TCP_TABLES: [&str; 2] = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
 
-/// The sum of the send queues in `table`.
 fn unacknowledged(table: &str) -> u64 {
     let queue = |line: &str| {
         let (send, _receive) = line.split_whitespace().nth(4)?.split_once(':')?;
@@ -212,7 +210,6 @@ impl Running {
     pub fn kill(&self) {
         let id = i32::try_from(self.id).ok().and_then(rustix::process::Pid::from_raw);
         if let Some(id) = id.filter(|_| !self.is_over()) {
-            // The command may have just ended.
             let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
         }
     }
@@ -248,7 +245,6 @@ fn machine() -> Result<Option<(Place, Tun, Beyond)>, Trouble> {
     Ok(None)
 }
 
-/// The first block of addresses without a device in this network namespace.
 fn free_place() -> Result<Place, Trouble> {
     for place in Place::all() {
         if !is_taken(place)? {
@@ -262,7 +258,6 @@ fn is_taken(place: Place) -> Result<bool, Trouble> {
     Ok(index_of(&place.name()).during("looking at interfaces")?.is_some())
 }
 
-/// A device of `place` in this thread's network namespace, with the address `ip`.
 fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
     let tun = Tun::create(&place.name(), MTU).map_err(|error: PortError| Trouble::from(error))?.of_ipv4();
     let netlink = Netlink::open().during("opening a netlink socket")?;

@@ -48,7 +48,6 @@ impl Host {
         Ok(host)
     }
 
-    /// The namespace, for a thread that enters it separately.
     pub(crate) fn namespace(&self) -> Result<Namespace, Trouble> {
         self.namespace.again()
     }

@@ -29,7 +29,6 @@ pub const AGENT_COMMAND: &str = "lab-agent";
 pub(crate) enum Role {
     /// Builds a network, and starts the two hosts.
     Network,
-    /// A host, which sends and receives.
     Host(Side),
     /// The program at the gateway: becomes the program that the following arguments name.
     Gateway,
@@ -91,10 +90,8 @@ pub struct Program {
     pub log: PathBuf,
 }
 
-/// A message to a helper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Instruction {
-    /// The first message to a network: its description.
     Make {
         /// MTU of all wires, bytes.
         mtu: u32,
@@ -114,14 +111,11 @@ pub(crate) enum Instruction {
     },
 }
 
-/// A message from a host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
     /// It accepts connections.
     Listening,
-    /// All connections that the host must open are established.
     Connected,
-    /// The run has ended.
     Counted(HostCounts),
     /// It cannot continue.
     Failed(Trouble),

@@ -44,7 +44,6 @@ pub fn run(body: impl FnOnce() -> ExitCode) -> Result<ExitCode, Trouble> {
     Ok(ExitCode::from(status.code().unwrap_or(1) as u8))
 }
 
-/// Sets up the namespace's view of processes, and its scratch folder.
 fn set_up() -> Result<(), Trouble> {
     die_with_parent()?;
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)

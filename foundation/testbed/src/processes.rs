@@ -179,7 +179,6 @@ fn make_network() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Sets the later rates of the kernel's link at this thread's host. The run starts at `start`.
 fn change_rates(shaping: &Shaping, start: Time) {
     for (at_ns, rate_bps) in &shaping.changes {
         clock::sleep_until(start + Duration::from_ns(*at_ns));
@@ -204,7 +203,6 @@ fn start(program: &Program) -> Result<(), Trouble> {
     thread::spawn(move || {
         let how = child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let trouble = Trouble::new("ended before its time", &io::Error::other(how));
-        // Without a listener, the run has ended.
         let _ = report(&BuilderMessage::Failed { role: Role::Gateway.name().to_owned(), trouble }, &[]);
     });
     Ok(())
@@ -227,7 +225,6 @@ fn instructions() -> Receiver<Instruction> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         while let Ok(Some(instruction)) = next_instruction() {
-            // A role that no longer listens still ends with the run.
             let _ = sender.send(instruction);
         }
         std::process::exit(0);

@@ -76,7 +76,6 @@ impl Relay {
     }
 }
 
-/// A connection, counted until dropped.
 struct Sending(Arc<AtomicUsize>);
 
 impl Sending {

@@ -132,7 +132,7 @@ pub const SHORTEST: u32 = 84;
 pub const TCP_PORT: u16 = 5000;
 /// The destination port of datagrams.
 pub const UDP_PORT: u16 = 5001;
-/// The source port of flow 0. Flow `i` has the port `FIRST_PORT + i`.
+/// The source port of flow 0.
 const FIRST_PORT: u16 = 6000;
 /// The default length of a slot.
 pub const SLOT: Duration = Duration::from_ms(100);

@@ -49,10 +49,8 @@ fn bridged(path: Option<&Path>) -> Result<Bed, Trouble> {
 
 const SECOND_NS: u64 = 1_000_000_000;
 const UDP_PAYLOAD: u32 = 1000;
-/// The number of datagrams per second.
 const PER_SECOND: u64 = 1000;
 
-/// One second of TCP to the right, datagrams to the right, and pings to the left.
 fn traffic() -> Traffic {
     let (left, right) = (SOURCE_ADDRESS.into(), SINK_ADDRESS.into());
     let flow = |sends, from| Flow {

@@ -60,7 +60,6 @@ struct Held {
     ecn: Ecn,
 }
 
-/// The model: the packets that the discipline must hold, and the fates of all others.
 #[derive(Debug, Default)]
 struct Ledger {
     now: Time,
@@ -285,7 +284,6 @@ mod tests {
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Dropper, Limit, Probe, Queue};
 
-    /// A sound queue in a wrapper that breaks the contract by `fault`.
     struct Broken {
         queue: Queue<Fcfs, Sound>,
         fault: Fault,

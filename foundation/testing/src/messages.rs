@@ -18,10 +18,8 @@ use std::sync::Mutex;
 use std::thread;
 use tempfile::TempDir;
 
-/// The maximum number of differing messages to show.
 const MAX_SHOWN: usize = 5;
 
-/// The exit code of a command that rejects its input.
 const REFUSED: i32 = 2;
 
 #[derive(Deserialize)]
@@ -29,7 +27,6 @@ const REFUSED: i32 = 2;
 struct Area {
     /// The command line, unless a case has another.
     command: String,
-    /// The file to which `change`, `add` and `text` apply.
     file: String,
     /// The files that every case has: name and text.
     files: BTreeMap<String, String>,
@@ -50,7 +47,6 @@ struct Case {
     /// Texts in the file, each with its replacement.
     #[serde(default)]
     change: BTreeMap<String, String>,
-    /// The text appended to the file.
     add: Option<String>,
     /// The entire text of the file.
     text: Option<String>,
@@ -59,7 +55,6 @@ struct Case {
     make: BTreeMap<String, Kind>,
 }
 
-/// An object in a folder, other than a text file.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Kind {
@@ -70,17 +65,12 @@ enum Kind {
     Pipe,
     /// A symbolic link to itself.
     Loop,
-    /// An empty file of a gigabyte.
     Gigabyte,
-    /// Bytes that are not text.
     Bytes,
     /// TOML in Latin-1.
     Latin,
-    /// A hundred thousand opening brackets.
     Brackets,
-    /// Ten megabytes of comments.
     TenMegabytes,
-    /// A Parquet file without its end.
     CutParquet,
     /// A capture whose packet has an impossible length.
     JunkCapture,
@@ -88,7 +78,6 @@ enum Kind {
     EmptyCapture,
     /// A capture that ends within a packet.
     CutCapture,
-    /// A socket on which no process listens.
     DeadSocket,
 }
 
@@ -167,7 +156,6 @@ impl Case {
         (edited, shown)
     }
 
-    /// Runs the case in a separate folder.
     fn run(&self, area: &Area, program: &Program) -> Ran {
         let scratch = TempDir::new().expect("a scratch folder");
         let shown = self.prepare(area, scratch.path());

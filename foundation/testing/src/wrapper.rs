@@ -8,7 +8,6 @@ type Boxed = Box<dyn Discipline>;
 /// Checks a capability, given a discipline alone and an equal one inside another.
 type Holds<'a> = &'a dyn Fn(Boxed, Boxed) -> bool;
 
-/// The class of all packets here.
 const CLASS: u32 = 1;
 
 /// The capabilities that a discipline has alone and loses inside `wrap`; none if `wrap` passes on

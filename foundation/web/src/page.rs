@@ -1,6 +1,6 @@
 //! The pages and their files.
 
-/// A page for a server. A program contains the files of the pages that it names.
+/// A page for a server.
 #[derive(Debug)]
 pub struct Page {
     /// Its files.
@@ -12,9 +12,7 @@ pub struct Page {
 
 #[derive(Debug)]
 pub(crate) struct File {
-    /// The path where it is served.
     pub(crate) path: &'static str,
-    /// The media type for browsers.
     pub(crate) media_type: &'static str,
     /// The content.
     pub(crate) bytes: &'static [u8],
@@ -32,8 +30,7 @@ macro_rules! file {
     };
 }
 
-/// The playground: a simulation that can be changed while it runs. The page compiles the simulator
-/// from WebAssembly.
+/// The playground: a simulation that can be changed while it runs.
 pub static PLAY: Page = Page {
     files: &[
         file!("/", HTML, "dist/play/index.html"),

@@ -18,8 +18,7 @@ pub fn set_ecn(frame: &mut [u8], headers: &Headers, ecn: Ecn) {
 }
 
 /// Writes the low six bits of `dscp` as the codepoint (RFC 2474) into the IP header of `frame` with
-/// these `headers`. The ECN field and a frame without IP are unchanged. The IPv4 header checksum is
-/// updated incrementally.
+/// these `headers`. The ECN field and a frame without IP are unchanged.
 pub fn set_dscp(frame: &mut [u8], headers: &Headers, dscp: u8) {
     let dscp = dscp & 0b11_1111;
     match headers.network.map(|n| (n.version, n.offset)) {
@@ -43,7 +42,6 @@ fn set_ipv4(frame: &mut [u8], offset: usize, ecn: Ecn) {
     rewrite_tos(frame, offset, tos & !0b11 | ecn as u8);
 }
 
-/// Writes the second octet of an IPv4 header.
 fn rewrite_tos(frame: &mut [u8], offset: usize, tos: u8) {
     let Some([first, before]) = array_at(frame, offset) else { return };
     let Some(checksum) = u16_at(frame, offset + IPV4_CHECKSUM) else { return };

@@ -430,7 +430,6 @@ fn walk_extensions(frame: &[u8], network: &mut Network) {
 }
 
 impl Fragment {
-    /// The type of fragment, from its offset and the "more fragments" flag.
     fn at(offset: u16, more: bool) -> Fragment {
         match (offset, more) {
             (0, false) => Fragment::Whole,

@@ -27,7 +27,6 @@ pub struct TcpOffsets {
 /// and TCP headers.
 pub const MAX_HEADER_BYTES: usize = MAX_LINK_BYTES + 60 + 60;
 
-/// The longest IP packet.
 const MAX_PACKET_BYTES: usize = 65_535;
 const PSH: u8 = TcpFlags::PSH.0;
 
@@ -65,7 +64,6 @@ pub struct Joint<'a> {
     first: &'a [u8],
     last: &'a [u8],
     offsets: TcpOffsets,
-    /// The payload bytes of all segments.
     bytes: usize,
 }
 

@@ -11,7 +11,6 @@ use crate::checksum::{PseudoHeader, checksum, never_zero};
 use core::net::Ipv4Addr;
 use fairwire_core::{Ecn, Time};
 
-/// Bytes of an Ethernet header.
 const ETHERNET: usize = 14;
 /// Bytes of an IPv4 header without options (RFC 791, section 3.1).
 const IPV4: usize = 20;

@@ -89,7 +89,6 @@ impl Segment {
     }
 }
 
-/// Are timestamps and padding the only options?
 fn has_only_stamps(options: &[u8]) -> bool {
     let mut at = 0;
     while let Some(kind) = u8_at(options, at) {

@@ -205,7 +205,6 @@ fn write_branch(out: &mut String, tree: &[ClassExplanation], below: &[Vec<usize>
     below[place].iter().for_each(|&child| write_branch(out, tree, below, child));
 }
 
-/// A rate with four digits.
 fn rate(bps: f64) -> String {
     let digits = 10f64.powi((bps.max(1.0).log10() as i32 - 3).max(0));
     Rate::from_bps(((bps / digits).round() * digits) as u64).map_or("nothing".into(), |rate| rate.to_string())

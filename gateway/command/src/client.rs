@@ -31,7 +31,6 @@ pub(crate) fn answer(whom: &WhomArgs, request: &Request) -> Result<Answer, Failu
     }
 }
 
-/// The error of all commands if no gateway answers.
 pub(crate) fn silent(why: impl Display) -> Failure {
     Failure::user(
         why,
@@ -39,7 +38,6 @@ pub(crate) fn silent(why: impl Display) -> Failure {
     )
 }
 
-/// The time since 1970, as in other programs' files.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line may know the time: leases end by it, and readings are of one"

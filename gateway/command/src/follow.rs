@@ -27,7 +27,6 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-/// The interval at which files are checked.
 const LOOK: Duration = Duration::from_millis(500);
 /// The number of checks between two reads of an unchanged file, whose leases may have expired.
 const ENDS: u32 = 20;
@@ -107,7 +106,6 @@ struct LeaseFile {
     read: Option<FileStamp>,
     /// Has the file changed, and does no server write it?
     is_new: bool,
-    /// The last readable text.
     text: Option<String>,
     /// The reason why the current file cannot be read.
     trouble: Option<String>,

@@ -18,7 +18,6 @@ use std::path::Path;
 /// The lines around imported text in a configuration.
 const BEGIN: &str = "# fairwire-gateway import writes what is from here on:\n";
 const END: &str = "# fairwire-gateway import: end\n";
-/// The head of a new subscriber file.
 const HEAD: &str =
     "name,addresses,class,download_guaranteed,download_ceiling,upload_guaranteed,upload_ceiling\n";
 /// The most lines shown of differences, and of notes.
@@ -80,7 +79,6 @@ fn put(path: &Path, before: &str, after: &str) -> Result<(), Failure> {
     write().map_err(|error| cannot(path, &error))
 }
 
-/// The configuration and the subscribers built from another program's lists.
 struct Import {
     before: String,
     after: String,
@@ -161,7 +159,6 @@ impl Import {
         Ok((edits, lines))
     }
 
-    /// One line per changed class.
     fn of_classes(&self) -> Vec<String> {
         let of = |text: &str| -> BTreeSet<String> {
             let tables = block(text).map_or("", |at| &text[at]).split("[[class]]").skip(1);
@@ -175,7 +172,6 @@ impl Import {
     }
 }
 
-/// The range of the imported text in a configuration.
 fn block(text: &str) -> Option<std::ops::Range<usize>> {
     let start = text.find(BEGIN)? + BEGIN.len();
     Some(start..start + text[start..].find(END)?)
@@ -190,7 +186,6 @@ fn with_classes(text: &str, nodes: &[Node]) -> String {
     }
 }
 
-/// Prints differences, and logs notes.
 fn show(differences: &[String], notes: &[String]) -> Result<(), Failure> {
     let more = |count: usize| count.checked_sub(SHOWN).filter(|more| *more > 0);
     let mut text = String::new();

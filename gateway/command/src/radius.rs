@@ -38,7 +38,6 @@ const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 /// The time in which refused changes are retried in smaller groups: a client waits some seconds.
 const APART: Duration = Duration::from_secs(3);
-/// The interval of checking for the end.
 const LOOK: Duration = Duration::from_ms(500);
 /// The time for which answers to repeated requests are kept, and the most answers kept.
 const KEPT: Duration = Duration::from_secs(30);
@@ -124,7 +123,6 @@ struct Server<'a> {
     discards: Discards,
 }
 
-/// A request, and the address that waits for its answer.
 type Received = (SocketAddr, Request);
 
 impl Server<'_> {
@@ -187,7 +185,6 @@ impl Server<'_> {
         }
     }
 
-    /// The next request without an earlier answer.
     fn receive(&mut self, patience: Duration) -> Result<Option<Received>, Failure> {
         let (from, datagram) = match self.came.recv_timeout(std::time::Duration::from_nanos(patience.ns())) {
             Ok(came) => came.map_err(|error| cannot_receive(&error))?,
@@ -209,7 +206,6 @@ impl Server<'_> {
         }
     }
 
-    /// Changes the file, and makes the gateway read it.
     fn put(&mut self, received: &[Received]) -> Result<Vec<Outcome>, Failure> {
         let requests: Vec<Request> = received.iter().map(|(_, request)| request.clone()).collect();
         let network = network(&self.args.whom.config)?;

@@ -20,7 +20,6 @@ use std::process::Command;
 /// The percentage of the line's rate that the gateway gets, so that the queue is in the gateway
 /// rather than in the modem.
 const PERCENT: u64 = 95;
-/// The default duration of a measurement of the line.
 const MEASURED: Duration = Duration::from_secs(30);
 /// The lowest plausible rate of a speed test, bit/s.
 const MIN_MEASURED_BPS: f64 = 100_000.0;
@@ -32,7 +31,6 @@ const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
 const BESIDE_FRAME: u64 = 24;
 const HEADER: u64 = 14;
 
-/// Checks the configuration, and writes it.
 pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
     let path = &args.file;
     new_file::check_free(path)?;
@@ -59,7 +57,6 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
     Ok(Ending::Done)
 }
 
-/// The survey, one line per finding.
 fn shown(survey: &Survey) -> String {
     let mut out = String::from("this machine has:\n");
     for interface in &survey.interfaces {
@@ -160,7 +157,6 @@ struct Answers {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Share {
     Hosts,
-    /// The subscribers of a file.
     Subscribers(String),
 }
 
@@ -268,7 +264,6 @@ impl Answers {
         text
     }
 
-    /// The answers as a command.
     fn command(&self, path: &Path) -> String {
         let Answers { outside, inside, download, upload, share } = self;
         let share = match share {
@@ -387,7 +382,6 @@ fn busiest(bps: f64, other: f64, way: &str) -> Result<Rate, Failure> {
     }
 }
 
-/// The gateway's fraction of a line's rate.
 fn below(rate: Rate) -> Rate {
     let bps = three_digits((u128::from(rate.bps()) * u128::from(PERCENT) / 100) as u64);
     Rate::from_bps(bps.max(1)).unwrap_or(rate)
@@ -398,7 +392,6 @@ fn three_digits(number: u64) -> u64 {
     number / unit * unit
 }
 
-/// Instructions to start, watch, keep, and remove the gateway.
 fn next_steps(path: &Path, name: &str) -> String {
     let file = path.display();
     let mut text = format!(

@@ -144,7 +144,6 @@ pub(crate) fn change_file(
     answer
 }
 
-/// Is there no socket, or no process that listens at it?
 fn is_of_no_gateway(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused)
 }
@@ -273,7 +272,6 @@ pub(crate) fn whole(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Unnamed open files with the texts.
 fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
     let opened = texts.iter().map(|text| {
         let mut file = tempfile::tempfile()?;
@@ -283,7 +281,6 @@ fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
     Ok(opened.collect::<io::Result<Vec<_>>>()?.into_iter())
 }
 
-/// Gives `file` the owner and the rights of `like`.
 fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())?;
     match fchown(file, Some(like.uid()), Some(like.gid())) {

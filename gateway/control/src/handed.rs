@@ -19,7 +19,6 @@ pub(crate) const MAX_HANDED: usize = 4;
 pub struct Handed(Vec<Arc<OwnedFd>>);
 
 impl PartialEq for Handed {
-    /// Are the descriptors identical?
     fn eq(&self, other: &Self) -> bool {
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(a, b)| Arc::ptr_eq(a, b))
     }

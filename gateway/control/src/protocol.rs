@@ -229,15 +229,13 @@ pub struct Reloaded {
     pub took_ms: f64,
     /// Milliseconds without forwarding.
     pub paused_ms: f64,
-    /// Milliseconds of the pause in which the forwarding thread had a processor. Other programs
-    /// used the rest.
+    /// Milliseconds of the pause in which the forwarding thread had a processor.
     pub paused_cpu_ms: f64,
     /// Is every packet that ever arrived accounted for (in = out + dropped + lost + inside), in
     /// both directions?
     pub is_balanced: bool,
 }
 
-/// A request with its sender.
 #[derive(Serialize)]
 struct Signed<'a> {
     #[serde(flatten)]

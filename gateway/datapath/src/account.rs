@@ -53,7 +53,6 @@ pub struct Account {
 const _: () = assert!(size_of::<Account>() == 64);
 
 impl Account {
-    /// The number of this account, which packets inside carry.
     #[inline]
     fn number_at(&self, place: u32) -> u32 {
         (place + 1) | (self.uses << PLACE_BITS)
@@ -91,7 +90,6 @@ pub struct Accounts {
 pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the slot.
 const PLACE_BITS: u32 = 21;
-/// The most accounts that a configuration may request.
 pub(crate) const MAX_ACCOUNTS: usize = 1 << 20;
 /// The most slots remembered by hash: 16 KiB, so they stay in the cache.
 const MAX_RECENT: usize = 4096;
@@ -177,7 +175,6 @@ impl Accounts {
         Some(place)
     }
 
-    /// The next account behind the hand whose flow is silent.
     fn silent(&mut self, tick: u32) -> Option<usize> {
         for _ in 0..LOOKS.min(self.capacity) {
             let place = self.hand;

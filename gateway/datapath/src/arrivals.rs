@@ -29,7 +29,6 @@ pub struct Arrival {
 
 const _: () = assert!(size_of::<Arrival>() == 40);
 
-/// Arrivals handed over at a time.
 const AT_ONCE: usize = 256;
 /// The time after which a smaller batch is handed over.
 const PATIENCE: Duration = Duration::from_ms(50);

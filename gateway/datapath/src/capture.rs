@@ -127,7 +127,6 @@ impl Ring {
         (self.events().skip(self.kept.len() - wanted).copied().collect(), self.count)
     }
 
-    /// All events, oldest first.
     fn events(&self) -> impl Iterator<Item = &CapturedEvent> {
         let (newer, older) = self.kept.split_at(self.next.min(self.kept.len()));
         older.iter().chain(newer)

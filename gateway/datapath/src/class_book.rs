@@ -123,7 +123,6 @@ pub struct ClassBook {
     leaf_count: usize,
     /// Vacant numbers; the one vacant for longest comes first.
     vacant: VecDeque<u32>,
-    /// Is each number suspended?
     suspended: SharedList<bool>,
     suspended_count: usize,
 }
@@ -311,7 +310,6 @@ impl ClassBook {
         }
     }
 
-    /// The slot of the class called `name`, or the empty slot for this name.
     fn slot_of(&self, name: &str) -> usize {
         let mut slot = self.first_slot(name);
         while self.class(self.slot(slot)).is_some_and(|class| class.name != name) {

@@ -16,7 +16,6 @@ pub struct Datapath {
     pub backward: Direction,
     /// Round trips and retransmissions of both directions; forward is the download.
     pub trips: Trips,
-    /// The frames that left by each port.
     echoes: Echoes,
 }
 
@@ -101,7 +100,6 @@ impl Datapath {
     }
 }
 
-/// A port that records the frames that it sends.
 struct RecordingPort<'a, P> {
     port: &'a mut P,
     side: Side,

@@ -46,7 +46,6 @@ pub fn emulate<P: Port + AsFd>(
     drive(datapath, wire, Pace { early: WAKES_LATE, coalesce: Duration::ZERO }, watch)
 }
 
-/// The times at which the thread wakes.
 struct Pace {
     /// The lead before an event, if each event is handled at its own time; otherwise zero.
     early: Duration,

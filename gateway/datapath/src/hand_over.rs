@@ -202,7 +202,6 @@ mod tests {
         build(entry.name, &Parameters::default(), &site).expect("the defaults are allowed")
     }
 
-    /// The packets inside the disciplines, and those that left, in order.
     #[derive(Default)]
     struct Ledger {
         offered: u32,
@@ -399,7 +398,6 @@ mod tests {
 
     #[test]
     fn a_mark_given_while_packets_were_offered_is_kept() {
-        /// A discipline with room for two that marks the first arrival.
         struct MarksFirst(Vec<Packet>);
         impl Discipline for MarksFirst {
             fn offer(&mut self, mut packet: Packet, _: Room, _: Time, signals: &mut dyn Signals) {

@@ -28,7 +28,6 @@ use std::hash::{BuildHasher, RandomState};
 pub struct Echoes {
     keys: RandomState,
     left: Box<[SentFrame; SLOTS]>,
-    /// The proof of frames to one host.
     hosts: Proof,
     /// For each port, the latest sample of frames to one host.
     samples: [Sample; 2],
@@ -42,7 +41,6 @@ struct Proof {
     cut_until: Time,
 }
 
-/// The beginning of a frame that left.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     at: Time,
@@ -254,22 +252,17 @@ mod tests {
             passed += u32::from(!echoes.comes_back(Left, &frame, at(us * 10 + 5)));
         }
         assert_eq!(passed, ECHOES - 1);
-        // The frame is cut in the other direction, too.
         assert!(echoes.comes_back(Right, &frame, at(15_000)));
-        // Other repeated frames pass, even while the loop is cut.
         for number in 0..20 {
             let now = at(15_010 + number);
             assert!(!echoes.comes_back(Right, &broadcast(3), now));
             echoes.leaves(Left, &broadcast(3), now);
         }
-        // A frame that has not left is new.
         assert!(!echoes.comes_back(Left, &broadcast(2), at(20_000)));
-        // A host that repeatedly sends one frame to another host is not in a loop.
         for us in 0..1000 {
             assert!(!echoes.comes_back(Right, &unicast(1), at(20_000 + us)));
             echoes.leaves(Left, &unicast(1), at(20_000 + us));
         }
-        // After a silence, the first echoes are forwarded again.
         echoes.leaves(Left, &frame, at(60_000_000));
         assert!(!echoes.comes_back(Left, &frame, at(60_000_010)));
     }
@@ -363,7 +356,6 @@ mod tests {
             assert!(!echoes.comes_back(Left, &broadcast(number as u8), at(number * 100_000 + 500)));
         }
         for number in 0..10_000 {
-            // One host repeats the same frame a thousand times a second.
             let now = at(200_000_000 + number * 1000);
             assert!(!echoes.comes_back(Left, &broadcast(255), now));
             echoes.leaves(Right, &broadcast(255), now);

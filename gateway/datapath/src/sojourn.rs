@@ -207,7 +207,6 @@ fn bucket_of(ns: u64) -> usize {
     shift as usize * PARTS + (ns >> shift) as usize
 }
 
-/// The shortest wait in a bucket.
 fn start_of(bucket: usize) -> u64 {
     let shift = (bucket / PARTS).saturating_sub(1);
     ((bucket - shift * PARTS) as u64) << shift
@@ -259,7 +258,6 @@ mod tests {
         let mut sojourns = Sojourns::new();
         let waits: Vec<u64> =
             (0..BOUNDS).flat_map(|at| [bound(at) - 1, bound(at)]).chain([0, u64::MAX]).collect();
-        // Over many slots, with gaps of more than a second between some.
         for (n, ns) in waits.iter().enumerate() {
             let now = at(n as u64 * 37 + n as u64 / 20 * 5000);
             sojourns.record(now, Duration::from_ns(*ns));

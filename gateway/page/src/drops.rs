@@ -39,7 +39,6 @@ pub struct Drop {
     waited_s: f64,
     /// The share of the link that the packet's flow or class got in the preceding second.
     share: Option<f64>,
-    /// The fair share of the packet's class.
     fair: Option<f64>,
 }
 
@@ -120,7 +119,6 @@ impl Drops {
         });
     }
 
-    /// The latest `limit` drops, newest first, and the counts of the last minute.
     pub(super) fn last(&self, limit: usize) -> DropsAnswer {
         let mut minute: BTreeMap<&Cell, f64> = BTreeMap::new();
         for (cell, count) in self.seconds.iter().flat_map(|second| &second.counts) {

@@ -211,7 +211,6 @@ fn event(name: &str, data: &impl Serialize) -> Bytes {
     format!("event: {name}\ndata: {data}\n\n").into()
 }
 
-/// The snapshot with only the busiest classes.
 pub(super) fn shown(snapshot: &Snapshot) -> Snapshot {
     let mut shown = snapshot.clone();
     for way in &mut shown.ways {
@@ -245,7 +244,6 @@ struct WayMessage {
     p99_s: Vec<f64>,
 }
 
-/// The picked items' counts since the start.
 #[derive(Debug, Serialize)]
 struct PickMessage<'a> {
     #[serde(flatten)]

@@ -13,7 +13,6 @@ use fairwire_wire::assured::color_of;
 use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The time for which arrivals are kept.
 const MINUTE: Duration = Duration::from_secs(60);
 /// The most classes or flows named in an outcome: those that offered most.
 const NAMED: usize = 12;
@@ -153,8 +152,7 @@ impl Signals for Books<'_> {
     }
 }
 
-/// Replays `arrivals` through `other`, counted by class or, without classes, by flow. `name_of`
-/// names the unit.
+/// Replays `arrivals` through `other`, counted by class or, without classes, by flow.
 pub fn replay(
     other: OtherDiscipline,
     arrivals: &[Arrival],

@@ -44,7 +44,6 @@ fn json(value: &impl Serialize) -> Response {
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], text).into_response()
 }
 
-/// Runs slow `work` outside the serving thread.
 async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
     spawn_blocking(work).await.map_err(|_| {
         (StatusCode::INTERNAL_SERVER_ERROR, "this is a fault of fairwire; its log says more\n".into())
@@ -163,7 +162,6 @@ impl Listed for FlowSnapshot {
 struct ListAnswer<T> {
     /// All items.
     all: usize,
-    /// Items whose names match the search.
     found: usize,
     list: Vec<T>,
 }

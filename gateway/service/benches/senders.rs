@@ -47,7 +47,6 @@ const WARM_UP: Duration = Duration::from_ms(250);
 /// A neighbour that does not exist; frames to it are counted and dropped.
 const VACANT: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
-/// Supplies frames of all flows in turn.
 struct Source {
     frames: Vec<Vec<u8>>,
     next: usize,
@@ -118,13 +117,11 @@ impl Port for End {
 }
 
 struct Round {
-    /// Frames that left per second.
     rate: f64,
     /// Processor time of the deciding thread per frame, ns.
     decides: f64,
     /// Processor time of the sender threads per frame, ns.
     sends: f64,
-    /// The fraction of frames that were refused.
     refused: f64,
     /// The fraction of the round that all threads together waited for a processor.
     waited: f64,

@@ -53,7 +53,6 @@ pub fn edited(source: SheetText<'_>, edits: &[(String, Edit)]) -> Result<String,
     Ok(joined(source.text, &sheet, &columns, &changed, &new))
 }
 
-/// The columns of the file, followed by further columns of `edits`.
 fn columns<'a>(sheet: &Sheet<'_>, edits: &'a [(String, Edit)]) -> Result<Vec<&'a str>, DocumentError> {
     let mut columns: Vec<&'a str> = sheet.columns.iter().map(|column| COLUMNS[*column]).collect();
     for (_, edit) in edits {
@@ -92,7 +91,6 @@ fn padded(mut record: Vec<String>, length: usize) -> Vec<String> {
     record
 }
 
-/// The complete text, with changed rows replaced or removed, and new rows added.
 fn joined(
     text: &str,
     sheet: &Sheet<'_>,
@@ -136,7 +134,6 @@ fn fields(line: &str) -> Vec<String> {
     record.iter().map(String::from).collect()
 }
 
-/// Formats a record as a line of CSV, without the line end.
 pub(crate) fn written(record: &[String]) -> String {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     let bytes = writer.write_record(record).ok().and_then(|()| writer.into_inner().ok()).unwrap_or_default();

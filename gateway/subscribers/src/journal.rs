@@ -41,7 +41,6 @@ pub struct Journal {
     /// The states of each subscriber by name, oldest first, and the number of the last line with
     /// the subscriber.
     states: BTreeMap<String, (Vec<Values>, usize)>,
-    /// The subscribers in the order of their first lines.
     names: Vec<String>,
     /// The length of the complete lines, in bytes.
     length: usize,
@@ -158,7 +157,6 @@ impl Journal {
     }
 }
 
-/// The edit that turns `before` into `after`.
 fn whole(before: &Values, after: &Values) -> Edit {
     let Some(after) = after else { return Edit::Remove };
     let cleared = before.iter().flatten().filter(|(column, _)| !after.contains_key(*column));
@@ -347,7 +345,6 @@ mod tests {
         (name.to_owned(), Edit::Set(values.collect()))
     }
 
-    /// The values of each line, by name.
     fn rows(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
         let sheet = read_names(SheetText { name: "s.csv", text }).expect("a table");
         sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()

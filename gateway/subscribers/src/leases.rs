@@ -79,7 +79,6 @@ pub fn joined(files: &[(String, LeaseText)]) -> (Leases, Vec<String>) {
     (leases, contradictions)
 }
 
-/// Displays an Ethernet address.
 struct Mac([u8; 6]);
 
 impl fmt::Display for Mac {

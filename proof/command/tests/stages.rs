@@ -41,7 +41,6 @@ source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// Writes the scenario with this entry of `[[agree]]` into a separate folder.
 fn agreeing(entry: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("short.toml");

@@ -277,7 +277,6 @@ fn gateway(follows: bool) -> Document {
     document
 }
 
-/// The line, with a queue as deep as a modem's.
 fn line() -> Document {
     let plain = direction(PHASES[0], "tail-drop", Some(FlowsChoice::FiveTuple));
     let buffer = Some(Quantity(Amount::Bytes(MODEM_BYTES)));

@@ -12,7 +12,6 @@ use std::path::Path;
 /// The name of the subscriber file, next to the configuration.
 pub const SUBSCRIBERS: &str = "subscribers.csv";
 
-/// The version of the generated configuration.
 const FORMAT: u32 = 2;
 
 /// A gateway's configuration and its subscriber file.
@@ -20,7 +19,6 @@ const FORMAT: u32 = 2;
 pub struct Document {
     /// The configuration, without the socket.
     pub spec: Spec,
-    /// The text of the subscriber file.
     subscribers: Option<String>,
 }
 

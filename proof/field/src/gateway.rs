@@ -34,7 +34,6 @@ pub struct Gateway {
     pub took: Duration,
 }
 
-/// The maximum start-up time.
 const PATIENCE: Duration = Duration::from_secs(20);
 const PAUSE: Duration = Duration::from_ms(2);
 
@@ -254,7 +253,6 @@ impl Drop for Gateway {
     }
 }
 
-/// Writes the configuration, and the subscribers next to it.
 fn write_files(document: &Document, file: &Path, socket: &Path) -> Fallible<()> {
     fs::write(file, document.text(socket))?;
     if let Some(subscribers) = document.subscribers() {

@@ -95,11 +95,8 @@ fn download() -> Way {
     Way::Download
 }
 
-/// The prefix of the heavy host's groups, and its network.
 const A: (&str, u8) = ("A", 1);
-/// The prefix of the other host's groups, and its network.
 const B: (&str, u8) = ("B", 2);
-/// The heavy host's own pings.
 const OWN_PING: &str = "A ping";
 /// The rate of a gateway behind the kernel's HTB: high, since HTB shapes.
 const WIDE: Rate = match Rate::from_bps(1_000_000_000) {
@@ -261,7 +258,6 @@ impl Home {
         commands
     }
 
-    /// The promises for `cell`, and their outcomes.
     fn findings(&self, cell: &Cell, idle: &Cell) -> Vec<Finding> {
         let mut findings = Vec::new();
         let promised = &self.promised;

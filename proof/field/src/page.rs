@@ -54,7 +54,6 @@ pub fn all() -> Vec<Happened> {
     ]
 }
 
-/// The same gateway with a page.
 fn with_page(mut document: Document) -> Document {
     document.spec.telemetry.page = Some(PageSpec {
         address: ADDRESS.to_string(),
@@ -226,9 +225,7 @@ fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The number of searches, each for another name.
 const SEARCHES: u32 = 40;
-/// The maximum duration of a search, ms.
 const LIST_MS: f64 = 300.0;
 
 fn list(happened: &mut Happened) -> Fallible<()> {
@@ -347,7 +344,6 @@ fn open_slowly(stop: &AtomicBool) -> usize {
 /// connections, so the other reader uses another address.
 const CROWD: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2)), 0);
 
-/// A connection to the page from this address.
 fn connected_from(address: SocketAddr) -> Fallible<TcpStream> {
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
     bind(&socket, &address)?;
@@ -355,7 +351,6 @@ fn connected_from(address: SocketAddr) -> Fallible<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-/// Raises this process's limit of open connections.
 fn room_for(connections: usize) -> Fallible<()> {
     let wanted = connections as u64 + 1000;
     let now = getrlimit(Resource::Nofile);

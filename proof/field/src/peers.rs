@@ -117,7 +117,6 @@ pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
 const UML_LINK_BPS: f64 = 10e6;
 const UML_WINDOW_S: f64 = 25.0;
 
-/// The results of a run in User Mode Linux: a part of the oracle's tally.
 #[derive(serde::Deserialize)]
 struct Tally {
     delivered_bytes: Vec<u64>,

@@ -121,7 +121,6 @@ pub fn probe(words: &[String]) -> Fallible<()> {
     }
 }
 
-/// Prints the duration of each echo, ms.
 fn echo() -> Fallible<()> {
     let socket = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP))?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?; // a lost answer ends the wait
@@ -160,7 +159,6 @@ const CONNECTIONS: usize = 4;
 /// Slow start and its overshoot are over by then.
 const SETTLING: Duration = Duration::from_secs(3);
 
-/// Prints the bytes that arrive in each second.
 fn receive(port: u16) -> Fallible<()> {
     let bytes = Arc::new(AtomicU64::new(0));
     for _ in 0..CONNECTIONS {

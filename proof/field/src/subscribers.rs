@@ -18,7 +18,6 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The link rate in both directions.
 const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
 /// The silent subscribers next to those that send.
@@ -260,7 +259,6 @@ fn turnover(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The loopback interface of a namespace.
 const LOOPBACK: u32 = 1;
 
 /// Plans of three senders, the last without an address yet, and of many silent subscribers.
@@ -280,7 +278,6 @@ fn many() -> Document {
     Document::both_ways(direction(LINK_MBPS, "classful", None)).with_subscribers(csv)
 }
 
-/// Runs `act`, and notes its duration.
 fn timed<T>(happened: &mut Happened, what: &str, act: impl FnOnce() -> Fallible<T>) -> Fallible<T> {
     let began = clock::now();
     let outcome = act()?;
@@ -288,7 +285,6 @@ fn timed<T>(happened: &mut Happened, what: &str, act: impl FnOnce() -> Fallible<
     Ok(outcome)
 }
 
-/// Runs `fairwire-gateway` with `words`, and returns its output.
 fn fairwire(words: &[&str]) -> Fallible<String> {
     let output = Command::new(program()?.0).args(words).stdin(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();

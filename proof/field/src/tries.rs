@@ -111,7 +111,6 @@ mod tests {
         Held { starved: starved(3.0, 4.0, 0), ..held }
     }
 
-    /// The number of attempts, and whether it passes.
     fn outcome(is_exact: bool, mut all: Vec<Held>) -> (usize, bool) {
         all.reverse();
         let mut hold = || Ok::<_, Infallible>(all.pop().expect("not held so often"));

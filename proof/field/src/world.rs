@@ -12,9 +12,7 @@ use fairwire_testbed::traffic::{Flow, Sends};
 use fairwire_wire::Way;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The hosts' interface when it carries a VLAN.
 const VLAN: End<'static> = End { name: "vlan0", index: 110 };
-/// The interface when it carries a tunnel.
 const TUNNEL: &str = "vxlan0";
 /// The error if the kernel cannot create a tunnel, or iproute2 is missing.
 pub const NO_TUNNEL: &str = "no VXLAN tunnel can be made here";
@@ -73,7 +71,6 @@ pub struct World {
     pub gateway: Host,
     /// The subscribers.
     pub inside: Host,
-    /// The delay between the gateway and the subscribers, if any.
     path: Option<PathHost>,
 }
 

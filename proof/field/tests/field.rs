@@ -15,7 +15,6 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// The contests of this project.
 const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/field");
 /// The unmeasured start and the length of a contest, seconds: the shortest in which ten TCP flows
 /// settle.

@@ -194,7 +194,6 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// The folder of this project's cases, for tests.
 #[cfg(test)]
 pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/packets");
 

@@ -78,7 +78,6 @@ impl Oracle {
         }
     }
 
-    /// Builds the link of all cases, once.
     fn make_link(&mut self) -> Fallible<()> {
         if std::mem::replace(&mut self.has_link, true) {
             return Ok(());

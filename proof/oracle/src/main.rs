@@ -36,7 +36,6 @@ Usage: fairwire-oracle [--out FOLDER] [--list] [--again] [CASE | FOLDER | FLOOD 
 Exit codes: 0 all agree, or SKIPPED where User Mode Linux is missing; 1 a figure lies outside its tolerance, or the
 oracle failed; 2 wrong arguments.";
 
-/// The folder of this project's cases, relative to the root.
 const SUITE: &str = "proof/suite/packets";
 
 fn main() -> ExitCode {
@@ -132,7 +131,6 @@ impl Arguments {
         Ok(folder)
     }
 
-    /// The `make` target that runs this.
     fn target(&self) -> &'static str {
         if self.wires.is_empty() { "make oracle-linux" } else { "make oracle-netem" }
     }
@@ -193,10 +191,8 @@ impl Arguments {
 
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    /// The kernel did not answer.
     #[error(transparent)]
     Uml(#[from] UmlError),
-    /// A request to the host failed.
     #[error("{0}: {1}")]
     System(String, std::io::Error),
 }

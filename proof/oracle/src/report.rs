@@ -54,7 +54,6 @@ impl Finding {
         Finding { verdict: Some(Verdict::Fails), missing, ..Self::without(case) }
     }
 
-    /// A finding without packets.
     fn without(case: &Case) -> Finding {
         Finding {
             case: case.name.clone(),

@@ -32,7 +32,6 @@ pub struct Flow {
     pub stop: Duration,
 }
 
-/// Traffic, as written in its file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Typed {

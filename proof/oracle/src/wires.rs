@@ -108,7 +108,6 @@ const PIECES: usize = 200;
 /// The measures compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
-    /// The share of lost packets.
     Lost,
     /// The mean length of a run of losses.
     Burst,
@@ -159,7 +158,6 @@ impl Figure {
     }
 }
 
-/// The packets that crossed a wire, in the order of sending.
 struct Crossed {
     /// The delay of each packet, nanoseconds; `None` if lost.
     took_ns: Vec<Option<u64>>,
@@ -205,7 +203,6 @@ impl Faulty {
     }
 }
 
-/// The effect of our wire on `packets` packets.
 fn carried(faults: &Faults, seed: Seed, packets: u64) -> Crossed {
     let mut wire = Wire::new(faults.law(), seed, "wire/link");
     let mut crossed = Crossed { took_ns: Vec::new(), twice: 0 };
@@ -267,7 +264,6 @@ impl Measure {
     }
 }
 
-/// Runs of lost packets.
 fn bursts(took_ns: &[Option<u64>]) -> usize {
     took_ns.chunk_by(|a, b| a.is_none() == b.is_none()).filter(|run| run[0].is_none()).count()
 }

@@ -16,7 +16,6 @@ pub const WITHIN: f64 = 0.9;
 /// The tolerance, around 1, of each controller's geometric mean of the ratios of our goodput to the
 /// kernel's.
 pub const BIAS: f64 = 0.03;
-/// The most bytes in a list of causes.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A cell's results, ours and the kernel's.

@@ -191,7 +191,6 @@ fn number(option: &str, given: &str, least: usize) -> Result<usize, Failure> {
     })
 }
 
-/// The stage called `name`, if a kernel sends on it.
 fn stage(name: &str) -> Result<&'static dyn Stage, Failure> {
     const KERNELS: [&str; 3] = ["linux", "lab", "kernel"];
     let is_kernels = KERNELS.contains(&name);

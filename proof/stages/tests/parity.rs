@@ -22,7 +22,6 @@ const FRAMES: u32 = 30_000;
 /// A time later than the last departure.
 const END: Time = Time::from_ns(1_000_000_000_000);
 
-/// The fate of each frame, and the drops and marks by cause.
 #[derive(Debug, PartialEq)]
 struct Fate {
     sent: Vec<(u32, Time, Ecn)>, // frame, departure of its last bit, ECN field

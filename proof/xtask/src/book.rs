@@ -100,7 +100,6 @@ fn link(page: &File, target: &str, pages: &BTreeSet<String>, web: &str) -> Strin
     }
 }
 
-/// A line with its link targets changed.
 fn mapped(line: &str, change: impl Fn(&str) -> String) -> String {
     let mut parts = line.split("](");
     let mut text = parts.next().unwrap_or_default().to_owned();

@@ -59,13 +59,11 @@ impl Progress {
     }
 }
 
-/// The settings of a contest.
 pub(crate) struct How {
     /// The number of simultaneous runs; 0 for one per core.
     pub(crate) jobs: usize,
     pub(crate) progress: Progress,
     pub(crate) watching: Watching,
-    /// Additional measures for the summary.
     pub(crate) measures: Vec<String>,
     /// The stages. If absent, the runs are simulated, and results name no stage.
     pub(crate) on: Option<On>,
@@ -122,11 +120,9 @@ pub(crate) fn run(py: Python<'_>, scenario: &Scenario, classes: &Classes, how: &
     }
 }
 
-/// The outcome of runs.
 pub(crate) struct Done {
     /// The finished runs.
     pub(crate) report: Report,
-    /// The error of a stage, if any.
     pub(crate) trouble: Option<Trouble>,
 }
 

@@ -11,7 +11,6 @@ use pyo3::sync::MutexExt;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The state of a [`Discipline`].
 struct Inside {
     discipline: Box<dyn fairwire_core::Discipline>,
     now: Time,

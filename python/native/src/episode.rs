@@ -18,7 +18,6 @@ type Link = (String, f64, u32, u64, u64, f64, u64, u64);
 /// in order, and its packets dropped and marked.
 type Flow = (String, u64, u64, u64, u64);
 
-/// The observations of the last step.
 #[derive(Default)]
 struct Observations {
     now: f64,
@@ -55,7 +54,6 @@ fn seconds(time: Time) -> f64 {
     time.ns() as f64 / 1e9
 }
 
-/// Keeps the observations of each step.
 struct Recorder {
     step: Duration,
     seen: Arc<Mutex<Observations>>,

@@ -24,7 +24,6 @@ pyo3::create_exception!(
      failed. `result` has the runs that were finished, on all stages."
 );
 
-/// The error of a stage.
 pub(crate) struct Trouble {
     pub(crate) stage: &'static str,
     pub(crate) message: String,

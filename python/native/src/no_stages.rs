@@ -8,7 +8,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// The requested stages, of which there are none.
 #[derive(Clone)]
 pub(crate) enum On {}
 

@@ -16,7 +16,6 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The source of a scenario's text.
 #[derive(Clone)]
 enum Source {
     File(PathBuf),

@@ -139,7 +139,6 @@ impl Stage for Classed<'_> {
     }
 }
 
-/// Follows the runs of the stage with index `at` among `of` stages.
 struct Watching<'a> {
     watch: &'a Watch,
     observed: &'a Observed<'a>,

@@ -38,7 +38,6 @@ pub(crate) struct SweepPlan {
     origin: Origin,
 }
 
-/// The origin of a plan, for a pickle.
 enum Origin {
     /// A text, over a scenario.
     Text(Base, String),

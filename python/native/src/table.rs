@@ -22,7 +22,6 @@ const SHOWN_AS_TEXT: usize = 8;
 /// The width of a line of text, in columns.
 const WIDTH: usize = 100;
 
-/// The column with the stage of a run.
 const STAGE: &str = "stage";
 
 /// The metadata keys of a column.
@@ -124,7 +123,6 @@ impl Table {
         Ok(self.batch.schema().field(at).metadata().get(key).cloned().unwrap_or_default())
     }
 
-    /// The original columns, for a pickle.
     fn by_columns(&self) -> columns::Table {
         let cells = |array: &ArrayRef| match array.data_type() {
             DataType::Float64 => Cells::Reals(array.as_primitive::<Float64Type>().iter().collect()),

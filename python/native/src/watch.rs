@@ -22,7 +22,6 @@ use std::sync::{Mutex, PoisonError};
 /// The maximum number of flows with recorded one-way delays, because each histogram takes 60 kB.
 const MAX_ONE_WAY: usize = 10_000;
 
-/// The data to record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watching {
     /// The time between samples; `None` without samples.
@@ -106,12 +105,10 @@ impl Watching {
     }
 }
 
-/// The exception for a recording that is too large.
 pub(crate) fn too_much(error: &TooMuch) -> PyErr {
     PyValueError::new_err(format!("{error}; or more with `yes=True`"))
 }
 
-/// Records the runs of a scenario.
 pub(crate) struct Watch {
     watching: Watching,
     warm_up: Time,
@@ -228,7 +225,6 @@ impl fairwire_experiment::WatchRun for Sampling<'_> {
 /// The name of a link or a flow, and the bins of its delays.
 type Binned = (String, Vec<Bin>);
 
-/// The records of one run.
 struct RunSamples {
     watching: Watching,
     warm_up: Time,
@@ -329,7 +325,6 @@ impl Observer for RunSamples {
     }
 }
 
-/// The records of all runs.
 pub(crate) struct WatchedRuns {
     watching: Watching,
     /// Do results name the stages?

@@ -46,7 +46,6 @@ fn up_to(most: usize, packed: &[u8]) -> io::Result<Vec<u8>> {
     if expected == trailer { Ok(bytes) } else { Err(refuse("it is damaged: its checksum is another")) }
 }
 
-/// The file without its header.
 fn body(packed: &[u8]) -> Option<&[u8]> {
     let (header, mut rest) = packed.split_first_chunk::<HEADER_BYTES>()?;
     let flags = header[3];

@@ -102,7 +102,6 @@ mod kernel {
         piece.cast()
     }
 
-    /// Fresh pages starting at a multiple of `HUGE`: maps more, and unmaps the excess.
     fn mapped(size: usize) -> Option<*mut c_void> {
         let most = size.checked_add(HUGE)?;
         // SAFETY: an anonymous mapping at an address that the kernel chooses touches no existing

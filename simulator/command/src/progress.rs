@@ -28,12 +28,10 @@ impl Part {
         Part { begun: Instant::now(), from: 0.0, to: 1.0 }
     }
 
-    /// The fraction from the same start up to `fraction` of the command.
     pub(crate) fn until(self, fraction: f64) -> Self {
         Part { to: fraction, ..self }
     }
 
-    /// The fraction between `from` and `to` of this fraction.
     pub(crate) fn between(self, from: f64, to: f64) -> Self {
         let length = self.to - self.from;
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
@@ -111,7 +109,6 @@ fn bar(what: &str, columns: usize) -> ProgressBar {
     bar.with_style(style).with_message(cut(what, columns)).with_prefix(shown(0.0, Duration::ZERO))
 }
 
-/// The beginning of `what` that fits next to a bar on `columns`.
 fn cut(what: &str, columns: usize) -> String {
     fairwire_figures::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
 }

@@ -45,7 +45,6 @@ pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<A
     let mut further = scenario.further_measures();
     further.push("goodput_bps".into());
     let mut found = agreement(runs, against, &tolerances, &further);
-    // A single group has everything delivered, on every stage.
     let groups: BTreeSet<&str> = scenario.spec().flow.iter().map(|flow| flow.group.as_str()).collect();
     let is_empty = |one: &Agreement| groups.len() == 1 && is_called(&one.measure, "fraction");
     let is_served = |one: &Agreement| {
@@ -68,7 +67,6 @@ pub(crate) mod tests {
     use fairwire_scenario::{Outcome, Overrides, parse, run_single};
     use std::ops::ControlFlow;
 
-    /// A scenario with one group on a link of 1 Mbit/s, and with the tolerances `agree`.
     pub(crate) fn scenario(agree: &str) -> Scenario {
         let text = format!(
             "format = 2\nname = \"one\"\nduration = \"2 s\"\nseeds = 1\ndisciplines = [\"tail-drop\", \"faba\"]\n\

@@ -96,7 +96,6 @@ const TCP_HEADERS: u32 = 40;
 const MAX_TCP_HEADERS: u32 = 80;
 /// The smallest TCP segment that a kernel accepts.
 const MIN_SEGMENT: u32 = 48;
-/// The longest IP packet in an Ethernet frame.
 const MAX_PACKET: u32 = 1500;
 /// The maximum number of senders, each of which needs a thread at either end.
 const MAX_SENDERS: usize = 1000;
@@ -275,7 +274,6 @@ impl Dumbbell {
     }
 }
 
-/// Refuses features that a single shared link lacks.
 fn check_spec(plan: &Plan<'_>) -> Result<(), CannotRun> {
     let spec = plan.scenario.spec();
     if !spec.aggregate.is_empty() {
@@ -344,7 +342,6 @@ fn rtts(group: &GroupPlan, link: &LinkPlan) -> Result<Vec<Duration>, CannotRun> 
     }
 }
 
-/// The data that a group sends, and the name of its source in results.
 fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun> {
     let of = |what: String| format!("{what} of `{}`", group.name);
     match &group.source {

@@ -53,7 +53,6 @@ pub(crate) fn link_view(
     }
 }
 
-/// The view of a flow with the counts `since` in the last `seconds`.
 pub(crate) fn flow_view(name: String, since: &FlowCount, dropped: u64, seconds: f64) -> FlowView {
     FlowView { name, bps: since.bytes_out as f64 * 8.0 / seconds, fair_bps: None, dropped, window: None }
 }

@@ -112,7 +112,6 @@ fn is_unmeasured(tolerance: &Tolerance<'_>, report: &Report, stage: &str) -> boo
     is_run && !is_judged
 }
 
-/// The disciplines that both `stage` and the first stage ran.
 fn runs_beside_first<'a>(report: &'a Report, stage: &'a str) -> impl Iterator<Item = &'a str> {
     let on = |stage: &'a str| report.summary.iter().filter(move |summary| summary.stage == stage);
     let first = report.manifest.stages.first().map_or("", String::as_str);
@@ -147,7 +146,6 @@ mod tests {
     use crate::compared;
     use fairwire_scenario::Outcome;
 
-    /// A scenario of two disciplines, with the required agreement of stages.
     fn scenario(agree: &str) -> Scenario {
         let jain = "[[agree]]\nmeasure = \"jain\"\ntolerance = 0.1\nbecause = \"it is a test\"\n";
         compared::tests::scenario(&format!("{jain}{agree}"))
@@ -158,7 +156,6 @@ mod tests {
         LeftOut { stage, disciplines: disciplines.to_vec(), why }
     }
 
-    /// The stages, in addition to `sim`, on which something is not judged.
     fn stages(agree: &str, left_out: &[LeftOut]) -> Vec<String> {
         let scenario = scenario(agree);
         let mut report =

@@ -46,7 +46,6 @@ pub trait WatchRun {
     fn finished(self: Box<Self>);
 }
 
-/// Implements [`Stage::run_all`] with [`Stage::run`].
 pub(crate) fn one_by_one<S: Stage + ?Sized>(
     stage: &S,
     scenario: &Scenario,
@@ -85,9 +84,7 @@ struct Runs<'a, S: ?Sized> {
     scenario: &'a Scenario,
     /// The indices of the discipline and the seed of each run.
     all: Vec<(usize, usize)>,
-    /// The next run to start.
     next: AtomicUsize,
-    /// The fraction done of each run.
     done: Mutex<Vec<f64>>,
     finished: Mutex<Vec<Option<Result<RunRecord, Failed>>>>,
     has_failed: AtomicBool,
@@ -96,7 +93,6 @@ struct Runs<'a, S: ?Sized> {
 }
 
 impl<S: Stage + ?Sized> Runs<'_, S> {
-    /// Makes runs until none is left.
     fn work(&self) {
         while !self.stop.load(Ordering::Relaxed) && !self.has_failed.load(Ordering::Relaxed) {
             let place = self.next.fetch_add(1, Ordering::Relaxed);
@@ -129,7 +125,6 @@ impl<S: Stage + ?Sized> Runs<'_, S> {
     }
 }
 
-/// The watcher of one of many runs.
 struct One<'a> {
     reached: &'a dyn Fn(f64),
     watch: Box<dyn WatchRun + 'a>,

@@ -198,7 +198,6 @@ impl Series<'_> {
     }
 }
 
-/// The counts of each flow since the previous snapshot.
 fn since<'a>(now: &'a Snapshot, before: Option<&'a Snapshot>) -> impl Iterator<Item = Count> + 'a {
     let earlier = move |flow: usize| before.map_or(Count::default(), |before| before.flows[flow]);
     now.flows.iter().enumerate().map(move |(flow, count)| count.minus(earlier(flow)))
@@ -250,7 +249,6 @@ mod tests {
         }
     }
 
-    /// A watcher that keeps rows as text.
     #[derive(Default)]
     struct Kept(Vec<String>);
 

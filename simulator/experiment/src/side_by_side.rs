@@ -96,7 +96,6 @@ impl<'a> Stages<'a> {
     }
 }
 
-/// The indices in the scenario of the disciplines that `stage` can run.
 fn able(scenario: &Scenario, stage: &dyn Stage, left: &[LeftOut]) -> Vec<usize> {
     let is_left =
         |place: &usize| left.iter().any(|one| one.stage == stage.name() && one.disciplines.contains(place));

@@ -28,7 +28,6 @@ pub trait Watch {
     fn view(&mut self, _view: View) {}
 }
 
-/// A watcher without samples.
 impl<F: FnMut(f64)> Watch for F {
     fn reached(&mut self, fraction: f64) {
         self(fraction);

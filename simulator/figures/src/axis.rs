@@ -104,14 +104,12 @@ fn step(length: f64) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(fits).unwrap_or(power * 10.0)
 }
 
-/// A range of values and its ticks.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Span {
     low: f64,
     high: f64,
     scale: Scale,
     pub ticks: Vec<f64>,
-    /// The distance between ticks of a linear axis.
     step: f64,
 }
 
@@ -154,7 +152,6 @@ impl Span {
         if share.is_finite() { share } else { 0.0 }
     }
 
-    /// Is `value` between the ends of the axis?
     pub(super) fn holds(&self, value: f64) -> bool {
         value >= self.low && value <= self.high
     }
@@ -167,7 +164,6 @@ impl Span {
         }
     }
 
-    /// The text at `tick`.
     pub(super) fn name(&self, tick: f64) -> String {
         match self.scale {
             Scale::Log => number(tick, 3),

@@ -12,7 +12,6 @@ use crate::style::escaped;
 /// The share of a column between groups.
 const GAP: f64 = 0.24;
 const MAX_WIDTH: f64 = 54.0;
-/// Room that the number above a bar needs.
 const VALUE_WIDTH: f64 = 40.0;
 
 /// The width of a plot in which each bar has its number above it.
@@ -76,7 +75,6 @@ impl Bar<'_> {
         );
     }
 
-    /// Draws the interval, and the number if there is room.
     fn explain(&self, out: &mut String, plot: &Plot) {
         let Bar { line, mark, left, wide } = *self;
         let middle = left + wide / 2.0;

@@ -24,7 +24,6 @@ const TICK_LETTER: f64 = 7.0;
 /// means hard to read.
 const ROOM_FOR_INTERVALS: f64 = 0.3;
 
-/// The height of a picture, and the layout of each panel.
 pub(super) struct Frame {
     pub height: f64,
     pub panels: Vec<Position>,
@@ -34,7 +33,6 @@ pub(super) struct Position {
     /// The top of the panel, including its heading.
     top: f64,
     pub bounds: Bounds,
-    /// Are the names below the panel slanted?
     is_slanted: bool,
 }
 
@@ -86,7 +84,6 @@ fn rounded(points: f64) -> f64 {
     (points * 10.0).round() / 10.0
 }
 
-/// Does an interval of `panel` leave the plot at an end that is drawn?
 pub(super) fn has_interval_outside(panel: &Panel) -> bool {
     let (x, y) = (across(panel), up(panel));
     let marks = panel.lines.iter().flat_map(|line| &line.marks);
@@ -169,7 +166,6 @@ pub(super) fn plot(out: &mut String, panel: &Panel, at: &Position) -> Plot {
     plot
 }
 
-/// Draws numbers below the axis, as many as fit.
 fn numbers(out: &mut String, plot: &Plot) {
     let Bounds { ceiling, floor, .. } = plot.bounds;
     let mut free_from = f64::NEG_INFINITY;
@@ -186,7 +182,6 @@ fn numbers(out: &mut String, plot: &Plot) {
     together(out, &grid, "middle", &ticks);
 }
 
-/// Draws the lines of a grid as one path, followed by their labels.
 fn together(out: &mut String, grid: &str, anchor: &str, ticks: &str) {
     if !grid.is_empty() {
         *out += &format!(

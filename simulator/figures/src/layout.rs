@@ -26,7 +26,6 @@ pub(super) struct Bounds {
     pub floor: f64,
 }
 
-/// The columns of an axis with names.
 pub(super) struct Columns {
     /// The names below the axis: words, or the numbers at which bars are.
     pub names: Vec<String>,

@@ -14,7 +14,6 @@ const GAP: f64 = 18.0;
 const MIN_WIDTH: f64 = 118.0;
 const MAX_WIDTH: f64 = 250.0;
 
-/// The sign before an entry of the legend that does not describe a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
     Reference,
@@ -34,7 +33,6 @@ fn has_published(panel: &Panel) -> bool {
     panel.lines.iter().any(|line| !line.published.is_empty())
 }
 
-/// The entries that do not describe lines.
 pub(super) fn extra(panel: &Panel) -> impl Iterator<Item = (Sign, String)> {
     let has_interval = panel
         .lines

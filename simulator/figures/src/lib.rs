@@ -173,7 +173,6 @@ impl<'a> Head<'a> {
         34.0 + TITLE_LINE * self.titles.len() as f64 + DETAIL_LINE * self.details.len() as f64
     }
 
-    /// Opens the picture: ground, title and detail.
     fn open(&self, out: &mut String, height: f64, setting: Setting) {
         let width = self.width;
         *out += &format!(

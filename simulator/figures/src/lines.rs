@@ -20,7 +20,6 @@ const MAX_ALONE: usize = 600;
 /// The distance below which steps merge, in points of the picture.
 const SEEN: f64 = 0.8;
 
-/// Draws our lines, and the paper's numbers above them.
 pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot, setting: Setting) {
     // Below all lines.
     for line in panel.lines.iter().filter(|_| panel.kind == Kind::Lines) {
@@ -72,7 +71,6 @@ fn is_drawn(panel: &Panel, mark: &Mark) -> bool {
     can_show(&panel.y, mark.y) && can_show(&panel.x, mark.x)
 }
 
-/// The position of `mark`, if it is drawn.
 fn placed(panel: &Panel, mark: &Mark, plot: &Plot) -> Option<Place> {
     is_drawn(panel, mark).then(|| plot.place(mark))
 }
@@ -242,7 +240,6 @@ pub(super) fn thinned(panel: &Panel, setting: Setting) -> Panel {
     panel
 }
 
-/// The steps that can be distinguished, and the last step.
 fn seen(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Option<Place>> {
     let mut kept: Vec<Option<Place>> = Vec::new();
     for (at, mark) in line.marks.iter().enumerate() {

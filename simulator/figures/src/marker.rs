@@ -4,7 +4,6 @@ use crate::layout::Place;
 use crate::panel::Line;
 use crate::style::PALETTE;
 
-/// The number in the CSS classes of `line`'s colour.
 pub(super) fn class(line: &Line) -> usize {
     line.colour % PALETTE.len()
 }
@@ -24,7 +23,6 @@ pub(super) fn dash(line: &Line) -> &'static str {
     }
 }
 
-/// The outline of `line`'s marker around `at`.
 pub(super) fn outline(line: &Line, at: Place, r: f64) -> String {
     let Place { x, y } = at;
     match line.colour % 5 {

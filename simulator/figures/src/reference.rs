@@ -55,7 +55,6 @@ pub(super) fn names(out: &mut String, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// The labels in the legend.
 pub(super) fn keys(panel: &Panel) -> impl Iterator<Item = String> {
     shown(panel).filter(|_| panel.kind == Kind::Bars).map(label)
 }

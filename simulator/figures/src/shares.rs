@@ -8,7 +8,7 @@ pub struct Group {
     /// Its name.
     pub name: String,
     /// For each category: throughput divided by the fair share, and the half-width of its 95 %
-    /// interval. `None` without a number.
+    /// interval.
     pub shares: Vec<Option<(f64, Option<f64>)>>,
 }
 

@@ -143,7 +143,6 @@ mod tests {
         matrix.map(|row| row.iter().zip(by).map(|(a, b)| a * b).sum())
     }
 
-    /// Linear light of `#rrggbb`.
     fn light(colour: &str) -> [f64; 3] {
         [1, 3, 5].map(|at| {
             let part = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;

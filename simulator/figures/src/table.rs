@@ -154,7 +154,6 @@ fn shades(out: &mut String, panel: &Panel, columns: &[Column], ceiling: f64) {
     }
 }
 
-/// The right end and the width of a column.
 #[derive(Clone, Copy)]
 struct Column {
     right: f64,

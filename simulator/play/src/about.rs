@@ -7,7 +7,6 @@ use fairwire_scenario::parts::{self, Field};
 use fairwire_scenario::{Scenario, source};
 use serde_json::{Value, json};
 
-/// A description of the runs under the disciplines `labels`.
 pub(crate) fn of(scenario: &Scenario, labels: &[&str], seen: &Recorded) -> Value {
     let spec = scenario.spec();
     let flow = |flow: &FlowAbout| json!({ "name": flow.name, "group": flow.group, "is_tcp": flow.is_tcp });

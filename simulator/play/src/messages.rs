@@ -19,15 +19,12 @@ pub struct Players {
     objects: Objects,
 }
 
-/// The time to which runs should advance.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advance {
-    /// The simulated time, seconds.
     to_s: f64,
 }
 
-/// The changes to make.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Set {

@@ -28,7 +28,6 @@ enum Object {
     Link(Box<Link<u32, std::time::Duration>>),
 }
 
-/// A discipline and its site.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DisciplineWanted {
@@ -72,7 +71,6 @@ fn hundred() -> String {
     "100 packets".into()
 }
 
-/// A packet, as written by a page.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PacketGiven {
@@ -82,14 +80,12 @@ struct PacketGiven {
     bytes: u32,
     #[serde(default)]
     class: u32,
-    /// The ECN field, 0 to 3.
     #[serde(default)]
     ecn: u8,
     #[serde(default)]
     dscp: u8,
 }
 
-/// Packets for an object, or a request for packets.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Call {
@@ -98,7 +94,6 @@ struct Call {
     now_ns: u64,
     #[serde(default)]
     packets: Vec<PacketGiven>,
-    /// The maximum number of packets to return.
     #[serde(default)]
     most: usize,
 }
@@ -130,7 +125,6 @@ impl Objects {
         self.objects.get_mut(&number).ok_or_else(|| PlayError(format!("there is no object {number}")))
     }
 
-    /// Delivers packets to the object, in their order.
     fn send(&mut self, call: Call) -> Result<Value, PlayError> {
         let Call { object, now_ns, packets, .. } = call;
         let bad = |packet: &PacketGiven| packet.ecn > 3 || packet.dscp > 63 || packet.bytes == 0;

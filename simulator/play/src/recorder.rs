@@ -19,7 +19,6 @@ pub(crate) struct FlowAbout {
     pub(crate) is_tcp: bool,
 }
 
-/// The observations that were not fetched yet, and the state for further observations.
 #[derive(Default)]
 pub(crate) struct Recorded {
     pub(crate) now: Time,
@@ -27,7 +26,6 @@ pub(crate) struct Recorded {
     /// The flows.
     pub(crate) flows: Vec<FlowAbout>,
     pub(crate) links: usize,
-    /// The flow of each connection.
     flow_of: Vec<usize>,
     /// Since the last sample: drops by cause at the first link, and bytes offered by each flow.
     dropped: [u64; Cause::ALL.len()],
@@ -36,11 +34,9 @@ pub(crate) struct Recorded {
     recent: VecDeque<Moment>,
 }
 
-/// The rates in one sample, bit/s.
 struct Moment {
     link_bps: f64,
     offered: Vec<f64>,
-    /// The rate of each flow that left.
     left: Vec<f64>,
 }
 

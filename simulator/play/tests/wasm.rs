@@ -36,7 +36,6 @@ fn answers(messages: &[(&str, String)]) -> Option<Vec<String>> {
     Some(text.lines().map(|line| line.replace("\\n", "\n")).collect())
 }
 
-/// Short scenarios from this repository.
 fn scenarios() -> Vec<(&'static str, String)> {
     let read = |path: &'static str, set: &[&str]| {
         let text = std::fs::read_to_string(root().join(path)).expect(path);

@@ -95,7 +95,6 @@ impl AggregateSpec {
         format!("`{}`", self.name)
     }
 
-    /// The name of the aggregate's random stream.
     fn stream(&self) -> String {
         format!("aggregate/{}", self.name)
     }

@@ -66,7 +66,6 @@ pub(crate) fn discipline(
     Ok(if queue.device == 0 { built } else { Box::new(Device::new(built, queue.device)) })
 }
 
-/// The result of `answer` for `compared` at the first queue.
 pub(crate) fn answer<R>(
     spec: &Spec,
     topology: &Topology,
@@ -79,7 +78,6 @@ pub(crate) fn answer<R>(
     catalogue::with_part(compared.name(), &parameters, |part| answer(part, &site)).ok()?
 }
 
-/// The random streams of the discipline and wire at a link.
 fn stream(queue: &QueuePlan) -> String {
     format!("link/{}", queue.name)
 }

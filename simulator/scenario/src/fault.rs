@@ -9,7 +9,6 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Adds the location of the fault in the file.
     pub(crate) fn located(self, locations: &Locations) -> DocumentError {
         locations.refuse(&self.path, self.problem)
     }
@@ -33,7 +32,6 @@ pub(crate) fn missing(path: impl Into<String>, key: &str, note: &str) -> Fault {
     Fault { path, problem }
 }
 
-/// The value `given` at `path` names no existing `what`.
 pub(crate) fn unknown(
     path: impl Into<String>,
     what: &'static str,

@@ -21,9 +21,13 @@ pub(crate) struct Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
     /// No links lead from one to the other.
-    Unreachable { from: usize, to: usize },
-    /// The route would pass a node twice.
-    Loop { node: usize },
+    Unreachable {
+        from: usize,
+        to: usize,
+    },
+    Loop {
+        node: usize,
+    },
 }
 
 /// The distance of a node: by delay, then by the number of links, then by the file order of the

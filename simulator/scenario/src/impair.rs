@@ -156,7 +156,6 @@ fn losses(given: [Option<f64>; 4], at: Named<'_>) -> Result<Option<Loss>, Fault>
     Ok(Some(Loss::GilbertElliott(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad })))
 }
 
-/// Which packets are held back, and for how long.
 fn reordering(
     reorder: f64,
     reorder_by: Option<Duration>,
@@ -176,7 +175,6 @@ fn reordering(
     }
 }
 
-/// Times drawn by a law.
 #[derive(Debug)]
 struct Drawn(Sampler);
 

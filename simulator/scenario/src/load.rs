@@ -346,7 +346,6 @@ impl Source<'_> {
                 at.map_or(given, |at| of_file[at].clone())
             };
             let disciplines: Vec<String> = given.map(entry).collect();
-            // Judgements on disciplines that were not chosen are dropped.
             let expects = own.expect.iter().map(|expect| expect.disciplines().all(is_chosen)).collect();
             let agrees = own.agree.iter().map(|agree| agree.discipline.iter().all(is_chosen)).collect();
             for (key, is_judged) in [("expect", expects), ("agree", agrees)] {

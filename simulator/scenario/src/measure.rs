@@ -54,7 +54,6 @@ fn of_transfers(spec: &Spec) -> impl Iterator<Item = String> {
     spec.flow.iter().flat_map(of_flow)
 }
 
-/// Every measure that the summary of `spec` may hold.
 pub(crate) fn names(spec: &Spec, topology: &Topology) -> Vec<String> {
     let mut names = Vec::new();
     for kind in ["share", "fraction", "throughput_bps"] {

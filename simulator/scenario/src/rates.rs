@@ -8,7 +8,6 @@ use fairwire_core::{DelayStep, Duration, Outage, Pattern, PatternError, Rate, Ra
 use fairwire_laws::spec::Quantity;
 use std::sync::Arc;
 
-/// How a link changes: its rates, and the delays of its wire.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) rates: RateLaw,
@@ -120,7 +119,6 @@ fn pattern(path: &str, parts: &[PartSpec]) -> Result<RateLaw, Fault> {
     Ok(RateLaw::Pattern(Arc::new(Pattern::new(parts).map_err(wrong)?)))
 }
 
-/// The duration and the rate of the part of a pattern at `path`.
 fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Fault> {
     let (key, length, rate) = match *part {
         PartSpec { rate: Some(rate), length: Some(length), down: None } => ("for", length.0, Some(rate.0)),

@@ -10,7 +10,6 @@ use fairwire_core::{Duration, Rng};
 use fairwire_sim::Hop;
 use fairwire_tcp::Processing;
 
-/// The distance of a group's flows, as entered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reach<'a> {
     /// The delays of the access links, one way.
@@ -20,7 +19,6 @@ pub(crate) enum Reach<'a> {
 }
 
 impl FlowSpec {
-    /// The distance of the flows of this group, which is at `path`.
     pub(crate) fn reach(&self, path: &str) -> Result<Reach<'_>, Fault> {
         match (&self.access.delay, &self.rtt) {
             (Some(delay), None) => Ok(Reach::Access(delay)),

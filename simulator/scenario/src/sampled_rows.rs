@@ -14,7 +14,6 @@ pub struct SampledRows {
     next: usize,
 }
 
-/// The subject of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Series {
     kind: String,

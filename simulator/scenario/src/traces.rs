@@ -84,7 +84,6 @@ impl NamedTrace {
     }
 }
 
-/// Bits of an opportunity.
 const OPPORTUNITY: f64 = Trace::BYTES as f64 * 8.0;
 
 /// A link with fading as a chain of states, each left only for a neighbour (H. S. Wang and N.

@@ -118,7 +118,6 @@ pub struct PartSpec {
     pub down: Option<Quantity<Duration>>,
 }
 
-/// The changes of a link, from one table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Varying<'a> {
     pub(crate) changes: Option<&'a Vec<ChangeSpec>>,

@@ -40,7 +40,7 @@ pub trait Endpoint: Send {
     }
 
     /// All events that this end has timed, of the types in [`Endpoints::timing`]. Unfinished events
-    /// count as if they ended at `end`. Invoked when the run is over.
+    /// count as if they ended at `end`.
     fn lasted(&self, _end: Time) -> Vec<Lasted> {
         Vec::new()
     }
@@ -105,9 +105,8 @@ type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
     /// Endpoints named `name` in records. `packet_bytes` is the size on the wire of most packets of
-    /// the first end, whose transit time is computed once; 0 if sizes differ. `starting` creates
-    /// both ends of each flow. Only the first end's packets are counted. The second end's packets
-    /// take the path of acknowledgements.
+    /// the first end, whose transit time is computed once; 0 if sizes differ. Only the first end's
+    /// packets are counted. The second end's packets take the path of acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,
         packet_bytes: u32,

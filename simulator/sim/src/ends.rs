@@ -80,7 +80,6 @@ impl Ends {
         self.took
     }
 
-    /// The events that the two ends timed up to `end`, including those in progress.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
         self.ends.iter().flat_map(|one| one.endpoint.lasted(end.min(self.stopped))).collect()
     }
@@ -152,7 +151,6 @@ impl End {
     }
 }
 
-/// An end's name, for errors.
 #[derive(Clone, Copy)]
 struct Who {
     name: &'static str,

@@ -6,7 +6,6 @@ use fairwire_core::{Ecn, Time};
 /// An event of the model. The number names a flow, a link or a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
-    /// A frame reaches the queue of a link.
     Arrival(u32),
     /// This link's transmitter becomes free, or a packet waiting there becomes ready.
     LinkFree(u32),
@@ -16,7 +15,6 @@ pub(crate) enum Event {
     Ack(u32),
     /// A flow starts, resumes sending, or reaches a timeout.
     Wake(u32),
-    /// A user of TCP acts.
     Session(u32),
     /// A packet, in this frame, reaches an external endpoint.
     Packet(u32),
@@ -52,7 +50,6 @@ impl Event {
         })
     }
 
-    /// The event's type, as the upper bits of an identity.
     #[inline(always)]
     pub(crate) fn mark(self) -> u32 {
         u32::from(self.parts().0) << 29
@@ -93,7 +90,6 @@ impl Lane {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
     pub(crate) slot: u32,
-    /// The ECN codepoint with which the packet leaves.
     pub(crate) ecn: Ecn,
     /// When the packet's last bit reaches the other end.
     pub(crate) reaches: Time,
@@ -106,7 +102,6 @@ pub(crate) trait Events: Send + 'static {
     /// A new lane for events at hosts; [`Lane::NONE`] if there are too many.
     fn lane_at_hosts(&mut self) -> Lane;
 
-    /// A new lane for events at links; [`Lane::NONE`] if there are too many.
     fn lane_at_links(&mut self) -> Lane;
 
     /// Declares that hosts take processing time, so packets arrive at links slightly out of order.
@@ -114,10 +109,8 @@ pub(crate) trait Events: Send + 'static {
 
     fn add_link(&mut self);
 
-    /// Schedules an event at a host; `identity` is its frame's, if it has one.
     fn push_at_host(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
-    /// Schedules an event at a link; `identity` is its frame's, if it has one.
     fn push_at_link(&mut self, time: Time, event: Event, identity: u32, lane: Lane);
 
     /// Schedules when `link` next becomes free. The earlier schedule is void, but its event may
@@ -140,13 +133,11 @@ pub(crate) trait Events: Send + 'static {
     /// Takes this turn's next event at links, after all events at hosts.
     fn next_at_links(&mut self, memory: &impl Memory) -> Next;
 
-    /// Takes the next deferred packet, after all other events of this turn.
     fn next_left(&mut self, memory: &impl Memory) -> Option<Leaving>;
 }
 
 /// The memory that events need. The event queue prefetches it, which changes no result.
 pub(crate) trait Memory {
-    /// Prefetches the frame of `event`, if it has one.
     fn fetch_frame(&self, event: Event);
 
     /// Prefetches the flow data for `event`, after its frame.

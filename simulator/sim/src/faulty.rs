@@ -18,7 +18,6 @@ impl Faulty {
         self.wire.has_delays()
     }
 
-    /// The fate of a packet sent over the wire at `sent`; `delay` is the wire's initial delay.
     pub(crate) fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let fate = self.wire.carry(sent, delay);
         match fate {

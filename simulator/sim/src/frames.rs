@@ -24,7 +24,6 @@ pub(crate) struct Frame {
     /// Its current leg.
     pub(crate) leg: u32,
     marks: u32, // for an acknowledgement
-    /// The flow's connection or conversation to which the frame belongs.
     pub(crate) connection: u16,
     is_ack: bool,
     is_syn: bool,
@@ -32,11 +31,9 @@ pub(crate) struct Frame {
     is_special: bool,
     /// For a segment: the window was reduced. For an acknowledgement: a mark is echoed.
     flag: bool,
-    /// The epoch of a segment, or the epoch that an acknowledgement echoes.
     epoch: bool,
     /// The codepoint of a segment, as it was sent or as it arrived.
     pub(crate) ecn: Ecn,
-    /// The bits that edges wrote on the packet.
     pub(crate) tag: Tag,
 }
 
@@ -100,7 +97,6 @@ impl Frame {
         Frame { is_ack: is_back, ..Frame::datagram(flow, 0, bytes, ecn, leg) }
     }
 
-    /// The bytes on the wire of a datagram.
     pub(crate) fn datagram_bytes(&self) -> u32 {
         self.seq as u32
     }
@@ -143,7 +139,6 @@ impl Frame {
 /// The distance, in frames, at which a frame's slot is prefetched.
 const STORES_AHEAD: usize = 8;
 
-/// A packet's content for external endpoints.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
 /// A pool of frames. It grows to the maximum number of frames in flight, and no further.
@@ -180,7 +175,6 @@ impl Frames {
         (self.slots.len() - 1) as u32
     }
 
-    /// An empty pool that keeps the time when each packet is sent.
     pub(crate) fn with_stamps() -> Self {
         Frames { sent: Some(Vec::new()), ..Frames::default() }
     }
@@ -213,7 +207,6 @@ impl Frames {
         !sack.is_empty()
     }
 
-    /// Stores an acknowledgement that did not replace a segment's frame. Returns its slot.
     pub(crate) fn store_answer(&mut self, flow: u32, connection: u16, ack: Ack, leg: u32) -> u32 {
         let slot = self.store(Frame::answering(flow, connection, ack, leg));
         self.take_left(slot); // of an earlier frame
@@ -239,12 +232,10 @@ impl Frames {
         Ack { next: seq, is_for_syn: is_syn, ece: flag, marks, echo: epoch, sack }
     }
 
-    /// The blocks of the acknowledgement in `slot`; none for any other packet.
     pub(crate) fn blocks(&self, slot: u32) -> Sack {
         if self.slots[slot as usize].is_ack { self.ack(slot).sack } else { Sack::NONE }
     }
 
-    /// The acknowledgement in `slot`, as disciplines see it; `None` for any other packet.
     pub(crate) fn acknowledges(&self, slot: u32) -> Option<Acknowledgement> {
         let Frame { seq, marks, is_ack, is_syn, is_special, flag, .. } = self.at(slot);
         let is_plain = !(is_syn || is_special || flag);
@@ -273,7 +264,6 @@ impl Frames {
         self.left[slot as usize] = left;
     }
 
-    /// Takes out the departure of the packet in `slot` from a link that uses round trips.
     pub(crate) fn take_left(&mut self, slot: u32) -> Option<Left> {
         self.left.get_mut(slot as usize)?.take()
     }
@@ -291,7 +281,6 @@ impl Frames {
         self.unanswered[flow] = first.or(Some(left));
     }
 
-    /// The packet in `slot` answers all packets of `flow` that wait for an answer.
     #[inline(never)] // few runs have any
     pub(crate) fn answer_all(&mut self, slot: u32, flow: u32) {
         let Some(first) = self.unanswered.get_mut(flow as usize).and_then(Option::take) else { return };

@@ -10,7 +10,6 @@ use fairwire_core::{Duration, FlowHash, Packet, Rate, Time, rng};
 use fairwire_tcp::{Config, Processing};
 use std::sync::Arc;
 
-/// The properties that the flows of one plan share.
 pub(crate) struct Group {
     pub(crate) plan: GroupPlan,
     pub(crate) tcp: Option<Arc<Config>>,
@@ -43,9 +42,7 @@ pub(crate) struct Group {
 /// `None` if the rate of a link changes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Empty {
-    /// For a data packet, over all links.
     there: Option<Duration>,
-    /// For an acknowledgement, over all links of the return path.
     back: Option<Duration>,
     /// For a data packet, at the slowest forward link.
     slowest: Duration,

@@ -223,7 +223,6 @@ mod tests {
     struct TailDrop;
     impl Dropper for TailDrop {}
 
-    /// A queue that reports whether it uses round trips.
     struct Says(bool, Queue<Fcfs, TailDrop>);
 
     impl Discipline for Says {

@@ -32,7 +32,6 @@ impl<T: Tap, E: Events> Model<T, E> {
             .groups
             .iter()
             .map(|Group { plan, .. }| (plan.name.as_str().into(), kind(&plan.source).into()));
-        // By group: the name and the type that its flows share.
         let names: Vec<(Arc<str>, Arc<str>)> = names.collect();
         let has_faults = self.links.iter().any(Link::has_faults);
         let mut rest = &self.store.flows[..];
@@ -94,7 +93,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         (0..).zip(&self.groups).flat_map(of_group).collect()
     }
 
-    /// The measured time of all members of the group with this first plan, in total, seconds.
     fn measured_s(&self, head: u32) -> f64 {
         let members = self.groups.iter().filter(|group| group.head == head).map(|group| &group.plan);
         let members = members.flat_map(|plan| plan.members.iter().map(move |member| (plan, *member)));

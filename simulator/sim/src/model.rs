@@ -49,7 +49,6 @@ pub(crate) struct Model<T, E> {
     pub(crate) sessions: Vec<Session>,
     pub(crate) steps: Vec<Step>, // of one session, while they are carried out
     pub(crate) timed: BTreeMap<u32, Timed>,
-    /// When flows stop, if any stops early.
     pub(crate) on_times: Option<Box<OnTimes>>,
     pub(crate) measured_from: Time,
     pub(crate) end: Time,
@@ -169,7 +168,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet reaches a queue. If the link is free, it leaves at once.
     #[inline(always)]
     fn on_arrival(&mut self, slot: u32, now: Time) {
         let frame = self.store.frames.at(slot);

@@ -246,17 +246,13 @@ impl<'a> View<'a> {
 /// The engine's callbacks while it runs. The implementation that does nothing is compiled away.
 pub(crate) trait Tap {
     const IS_ON: bool;
-    /// The engine is at `link`, or at the ends of a path.
     fn set_place(&mut self, now: Time, link: Option<u32>);
-    /// Something happened to a packet where the engine is.
     fn happened(&mut self, what: What, about: About);
-    /// A packet of `flow` begins to leave the last link before the receiver.
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
     /// A packet reaches its receiver at `at`, which may lie ahead, and puts `packets` new packets
     /// in order.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     fn completes(&mut self, event: &TransferEvent);
-    /// When the engine must stop between events.
     fn next_sample(&self) -> Time;
     fn start(&mut self, state: State<'_>);
     /// Takes a sample; the time is [`next_sample`](Tap::next_sample).
@@ -274,7 +270,6 @@ pub(crate) struct About {
     pub(crate) sack: Sack,
 }
 
-/// The components of the engine that a view shows.
 #[derive(Clone, Copy)]
 pub(crate) struct State<'a> {
     pub(crate) now: Time,

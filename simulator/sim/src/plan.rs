@@ -90,7 +90,6 @@ pub struct OnTime {
 }
 
 impl GroupPlan {
-    /// Concurrent engine flows per member: a user of TCP may have several connections.
     pub(crate) fn connections(&self) -> usize {
         match &self.source {
             Source::Tcp { load, .. } => usize::from(load.connections()),
@@ -98,7 +97,6 @@ impl GroupPlan {
         }
     }
 
-    /// Engine flows per member: each on-time has separate flows.
     pub(crate) fn flows_each(&self) -> usize {
         self.connections() * self.on.len().max(1)
     }
@@ -179,7 +177,6 @@ pub enum Source {
 }
 
 impl Network {
-    /// Engine flows: a user of TCP may have several connections.
     pub(crate) fn flow_count(&self) -> usize {
         self.groups.iter().map(|group| group.members.len() * group.flows_each()).sum()
     }

@@ -6,7 +6,6 @@ use crate::event::{Events, Lane};
 use crate::plan::Hop;
 use fairwire_core::{Duration, Rate};
 
-/// Some wires, then a queued link or the end of the path.
 #[derive(Clone, Debug)]
 pub(crate) struct Leg {
     takes: [Duration; 2],
@@ -18,7 +17,6 @@ pub(crate) struct Leg {
     pub(crate) group: u32,
 }
 
-/// The end of a leg: a queued link, or the end of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Queue(u32),
@@ -33,7 +31,6 @@ impl Leg {
         self.takes[usize::from(is_data)]
     }
 
-    /// Transit time of a packet of `bytes` over the leg's wires, if sizes vary.
     #[inline(never)]
     pub(crate) fn takes_bytes(&self, bytes: u32) -> Duration {
         let takes = |(rate, delay): &(Rate, Duration)| rate.time_to_send(bytes.into()) + *delay;

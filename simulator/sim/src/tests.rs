@@ -201,7 +201,6 @@ fn serving_hosts_ahead_of_the_links_changes_no_result() {
     }
 }
 
-/// Eight packets leave at once, every 10 ms.
 fn bursts() -> RateLaw {
     RateLaw::Trace(fairwire_core::Trace::parse(&"10\n".repeat(8)).expect("a trace").into())
 }

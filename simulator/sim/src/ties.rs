@@ -26,7 +26,6 @@ impl Ties {
         Ties { scheduled: 0, salt }
     }
 
-    /// The number that distinguishes an event of this identity from simultaneous events.
     #[inline(always)]
     pub(crate) fn number(&mut self, identity: u32) -> u32 {
         if self.salt.is_some() {

@@ -22,7 +22,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// Ends the round trip of the packet whose departure is kept in `slot`.
     #[inline(never)]
     pub(crate) fn hear_trip(&mut self, slot: u32, now: Time) {
         let flow = self.store.frames.at(slot).flow;

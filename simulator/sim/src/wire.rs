@@ -37,7 +37,6 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// Forwards the packet in `slot`, which will have crossed the wire at `at`.
     fn reach(&mut self, slot: u32, at: Time, now: Time) {
         let frame = self.store.frames.at(slot);
         let leg = &self.legs[frame.leg as usize];

@@ -448,7 +448,6 @@ impl Drawing<'_, '_> {
         panels
     }
 
-    /// Curves of a computed exhibit, under its first seed.
     fn made_curves(&self, gathered: &Gathered) -> Vec<Panel> {
         let mut panels: Vec<Panel> = Vec::new();
         let mut labels: Vec<String> = Vec::new();

@@ -28,7 +28,6 @@ pub(crate) struct Finished {
     pub samples: Option<Samples>,
 }
 
-/// The bytes before the hash in each file.
 const MAGIC: &[u8] = b"fairwire result\n";
 /// The ending of results. Files with other names are not ours, and remain.
 const ENDING: &str = "result";

@@ -367,7 +367,6 @@ fn gave(plan: &Plan<'_>, user: User, seed: u64, finished: &Finished) -> Gave {
     Gave { values, curves: curves.map(|(of, _)| points(of)).collect() }
 }
 
-/// The values of one run that expressions read.
 #[derive(Clone, Copy)]
 struct OfRun<'a> {
     facts: &'a Facts<'a>,

@@ -3,7 +3,6 @@
 use crate::record::Depth;
 use crate::spec::{At, PointSpec, QuickSpec, VarySpec};
 
-/// The maximum number of points; no figure has more.
 const MAX_POINTS: usize = 10_000;
 
 /// One point of an exhibit.

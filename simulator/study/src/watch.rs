@@ -11,12 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Series of a group, `throughput_bps.tcp`, or of a flow, `throughput_bps.tcp.1`.
 const OF_GROUPS: [&str; 3] = ["throughput_bps", "drops", "marks"];
-/// Series of a flow: `cwnd.tcp.1`.
 const OF_FLOWS: [&str; 3] = ["cwnd", "ssthresh", "srtt_s"];
-/// Series of an aggregate: `target_bps.gold`.
 const OF_AGGREGATES: [&str; 5] =
     ["aggregate_bps", "aggregate_drops", "aggregate_marks", "target_bps", "mark_estimate"];
-/// Series of a link: `backlog.bottleneck`.
 const OF_LINKS: [&str; 4] = ["backlog", "backlog_bytes", "link_drops", "link_marks"];
 
 /// The sampled series, and their interval.

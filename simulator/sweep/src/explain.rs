@@ -148,7 +148,6 @@ impl Plan {
     }
 }
 
-/// All values of a document by their paths.
 fn flatten(path: &str, value: &toml::Value, all: &mut BTreeMap<String, String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {

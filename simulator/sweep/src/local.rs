@@ -71,7 +71,6 @@ pub struct Local<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// The runs that no thread has taken, and the speed of runs.
 struct Queue<'a> {
     plan: &'a Plan,
     todo: &'a [Run],

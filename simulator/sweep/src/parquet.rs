@@ -187,7 +187,6 @@ fn cells(rows: &dyn RowGroupReader, place: &Place) -> Result<Cells, ParquetError
     })
 }
 
-/// The values of a column, including absent ones.
 fn present<T: DataType, V>(
     mut column: ColumnReaderImpl<T>,
     place: &Place,

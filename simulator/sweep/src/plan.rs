@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Larger than any plan.
 const MAX_BYTES: u64 = 1 << 20;
 /// The maximum number of cells: more than a table can show, and each is read and checked before
 /// anything runs.
@@ -85,7 +84,6 @@ pub struct Plan {
     pub measures: Vec<String>,
     /// Are records of flows stored?
     pub flows: bool,
-    /// The number of flows in a run, for the cell with most.
     pub(crate) flows_of_a_run: u64,
     /// The precision at which a cell has enough seeds.
     pub precision: Option<f64>,
@@ -94,7 +92,6 @@ pub struct Plan {
     /// The folder named in the plan.
     pub store: Option<PathBuf>,
     memory: Memory,
-    /// The limit that a single cell exceeds, if any.
     too_much: Option<TooMuch>,
 }
 

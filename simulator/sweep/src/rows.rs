@@ -18,7 +18,6 @@ pub(crate) struct Done<'a> {
 }
 
 impl<'a> Done<'a> {
-    /// The results of a run: these measures, and its flows if requested.
     pub(crate) fn new(
         cell: &'a ShardCell,
         scenario: String,
@@ -44,7 +43,6 @@ pub(crate) fn runs(done: &[Done<'_>], axes: &[String], measures: &[String]) -> T
     Table::new(columns)
 }
 
-/// A row per run and flow, with the fields of the flow's record.
 pub(crate) fn flows(done: &[Done<'_>], axes: &[String]) -> Table {
     let each = || done.iter().flat_map(|done| done.flows.iter().map(move |flow| (done, flow)));
     let all: Vec<&Done<'_>> = each().map(|(done, _)| done).collect();

@@ -184,7 +184,6 @@ struct Kept<'a> {
 const KEEP_SECONDS: f64 = 0.5;
 
 impl Kept<'_> {
-    /// Stores finished runs if [`KEEP_SECONDS`] have passed.
     fn keep_in_time(&mut self, done: &[Done<'_>]) -> Result<(), SweepError> {
         let now = clock_seconds();
         if done.len() == self.of {

@@ -10,7 +10,6 @@ use std::fmt;
 
 /// The version of the format.
 pub const FORMAT: u32 = 1;
-/// The maximum number of values of an axis.
 const MAX_POINTS: u32 = 10_000;
 
 /// A sweep: a scenario, its variations, and the results kept of each run.
@@ -124,7 +123,6 @@ struct Measured {
     number: f64,
     /// Is the number written without a decimal point?
     is_whole: bool,
-    /// The unit after a space; `None` for a number.
     unit: Option<String>,
 }
 

@@ -20,7 +20,6 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The column with the hash of a run's inputs.
 pub(crate) const CELL: &str = "cell";
 pub(crate) const SEED: &str = "seed";
 /// The version of the layout of a store, in the metadata of each part.

@@ -95,7 +95,7 @@ impl Plan {
     }
 
     /// A row for each run in the store, in plan order, with a column for each axis, `discipline`,
-    /// `seed`, and each measure. Order and values depend on nothing else.
+    /// `seed`, and each measure.
     ///
     /// # Errors
     /// If the store cannot be read.

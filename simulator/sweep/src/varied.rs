@@ -5,7 +5,6 @@ use fairwire_scenario::{Overrides, Scenario, parse, parse_in};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Larger than any scenario.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A scenario as text, read once, so all cells use the same text even if its file changes

@@ -140,7 +140,6 @@ fn other_users_may_read_a_store_and_a_complete_one_needs_no_write_access() {
     assert_eq!(written(), before, "whether it can be written is not tried");
 }
 
-/// A run in a sweep has the values of a run of the scenario alone.
 #[test]
 fn values_match_runs_of_the_scenario() {
     let folder = tempfile::tempdir().unwrap();
@@ -382,7 +381,6 @@ fn a_foreign_store_is_refused_and_stays() {
     // The file is left by a run that was killed while writing.
     fs::write(runs.join("abc.half"), "PAR1").unwrap();
     assert_eq!(plan.missing(&Stores::new(folder.path())).unwrap().len(), 24);
-    // A file is in the place of the folder.
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     let local = Local { folder: &file, jobs: 1, share: Share::ALL, progress: &|_, _| {}, stop: &NEVER };

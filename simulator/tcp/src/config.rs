@@ -52,7 +52,7 @@ pub struct Config {
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
     /// Does every acknowledgement measure the round-trip time, as with timestamps (RFC 7323)?
-    /// Otherwise one segment at a time is timed. Exact times cost a record per segment in flight.
+    /// Otherwise one segment at a time is timed.
     pub exact_rtt: bool,
     /// The window after a pause longer than the retransmission timeout, segments (RFC 5681, section
     /// 4.1); `None` keeps the window.

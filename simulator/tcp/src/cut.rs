@@ -17,7 +17,6 @@ pub(crate) struct Cut {
     /// The first segment not yet sent when the cut began; the cut ends when everything below is
     /// acknowledged.
     until: u64,
-    /// The number of segments currently allowed in flight.
     room: u64,
     /// The window after the cut, in segments (ssthresh).
     target: u32,

@@ -40,7 +40,6 @@ struct Record {
     is_limited: bool,
 }
 
-/// The measurements of an acknowledgement: a round-trip time and a rate of delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Measures {
     /// The round-trip time of the last segment sent among the acknowledged ones, unless it was sent
@@ -53,7 +52,6 @@ pub(crate) struct Measures {
 const KEPT: usize = 16;
 
 impl Journal {
-    /// An empty journal. It measures delivery rates if `measures_rate`.
     pub(crate) fn new(measures_rate: bool) -> Self {
         Journal {
             measures_rate,
@@ -70,7 +68,6 @@ impl Journal {
         }
     }
 
-    /// When segment `seq`, which is in flight, was last sent.
     pub(crate) fn last_sent(&self, seq: u64) -> Time {
         self.record(seq).map_or(Time::ZERO, |record| record.sent)
     }
@@ -105,7 +102,6 @@ impl Journal {
         (lowest != u64::MAX).then_some(lowest)
     }
 
-    /// Records a round-trip time that was measured before any data was sent.
     pub(crate) fn saw_rtt(&mut self, rtt: Duration) {
         self.least_rtt = self.least_rtt.min(rtt);
     }
@@ -165,7 +161,7 @@ impl Journal {
     }
 
     /// A faster [`advance`](Journal::advance) and [`measures`](Journal::measures), if all segments
-    /// in flight were sent once and none has arrived. Also returns the last acknowledged segment.
+    /// in flight were sent once and none has arrived.
     pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
         let count = (unacked - self.base) as usize;
         let last = self.records[count - 1];

@@ -1,9 +1,9 @@
 //! A sans-I/O TCP at segment granularity, for simulations.
 //!
-//! Sequence numbers count full segments, as in ns-2's one-way agents, and data has no content. The
-//! model covers congestion control, loss recovery and timers. Any [`Recovery`] combines with any
-//! [`ControlConfig`](congestion::ControlConfig). Time is an argument; segments leave through
-//! [`Output`]; timers are read from [`Sender::deadline`] and [`Receiver::deadline`].
+//! Sequence numbers count full segments, as in ns-2's one-way agents, and data has no content. Any
+//! [`Recovery`] combines with any [`ControlConfig`](congestion::ControlConfig). Time is an
+//! argument; segments leave through [`Output`]; timers are read from [`Sender::deadline`] and
+//! [`Receiver::deadline`].
 //!
 //! ```
 //! use fairwire_core::Time;

@@ -325,7 +325,6 @@ impl Receiver {
         }
     }
 
-    /// An acknowledgement leaves: returns the epoch that it echoes.
     #[inline]
     fn echo(&mut self) -> bool {
         let Some(ahead) = self.many.as_deref_mut() else { return false };
@@ -405,7 +404,6 @@ impl Few {
         &self.runs[..usize::from(self.len)]
     }
 
-    /// Keeps the segment at the distance `beyond` after the next one expected; false without room.
     fn keep(&mut self, beyond: u64) -> bool {
         let Some(at) = u16::try_from(beyond).ok().filter(|at| *at < u16::MAX) else { return false };
         let after = self.runs().iter().take_while(|run| run.start <= at).count();
@@ -519,7 +517,6 @@ mod tests {
         Receiver::new(&config(Profile::Ns2In2002))
     }
 
-    /// A receiver that acknowledges each segment, with blocks.
     fn selective() -> Receiver {
         Receiver::new(&Config { recovery: Recovery::Sack, ..config(Profile::Ns2In2002) })
     }

@@ -4,8 +4,7 @@
 use crate::config::Config;
 use fairwire_core::Duration;
 
-/// Smoothed round-trip time, its variation, and the resulting timeout. The caller keeps the
-/// constants.
+/// Smoothed round-trip time, its variation, and the resulting timeout.
 ///
 /// As in RFC 6298's reference arithmetic, the smoothed time is scaled by 8 and the variation by 4,
 /// so the gains are shifts.

@@ -373,7 +373,6 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the retransmission of `seq` as lost.
     fn lose_again(&mut self, seq: u64) {
         self.uncount(REPEATED);
         let state = &mut self.segments[(seq - self.base) as usize];
@@ -515,7 +514,6 @@ mod tests {
         }
     }
 
-    /// A random run of segments that have arrived, in absolute numbers.
     fn arrival(plain: &Reference, rng: &mut Rng) -> (u64, u64) {
         let highest = plain.sacked.len() as u64;
         let start = plain.base + 1 + u64::from(rng.below((highest - plain.base - 1) as u32));

@@ -49,7 +49,6 @@ fn each<T: Sync>(cells: &[T], count: impl Fn(&T) -> f64 + Sync + Send) -> Vec<Op
     counts
 }
 
-/// The instructions in `part`, and the output of the child.
 fn counted(part: &str, child: [&str; 3]) -> (u64, String) {
     let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new("valgrind")

@@ -94,7 +94,6 @@ fn peers(names: &[&str]) -> Vec<peer::Row> {
     rows
 }
 
-/// A progress bar on stderr for this number of cells.
 fn progress(what: &'static str, cells: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} {eta}").expect("a template");
     ProgressBar::new(cells as u64).with_style(style).with_message(what)

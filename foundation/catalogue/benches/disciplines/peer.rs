@@ -57,7 +57,6 @@ impl Shape {
     }
 }
 
-/// A discipline in use, with this number of leaves.
 pub(crate) struct Bursts {
     discipline: Box<dyn Discipline>,
     leaves: u32,

@@ -7,7 +7,6 @@ use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 
-/// The cost of one discipline among this number of flows.
 pub(crate) struct Row {
     pub name: String,
     pub flows: u32,
@@ -39,7 +38,6 @@ const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
 /// queues are not published; with 1024 queues it takes 9 ns.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
-/// The folder of recorded results.
 pub(crate) fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../proof/bench/results")
 }
@@ -48,7 +46,6 @@ pub(crate) fn find<'a>(rows: &'a [Row], name: &str, flows: u32) -> Option<&'a Co
     rows.iter().find(|row| row.name == name && row.flows == flows).map(|row| &row.cost)
 }
 
-/// Prints a row per discipline.
 pub(crate) fn print(rows: &[Row]) {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).force_no_tty();
@@ -110,7 +107,6 @@ fn per_flow(cost: &Cost, flows: u32) -> f64 {
     cost.state as f64 / f64::from(flows)
 }
 
-/// Writes the results to the recorded files.
 pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     let tenth = |value: f64| (value * 10.0).round() / 10.0;
     let peers: Vec<_> = peers

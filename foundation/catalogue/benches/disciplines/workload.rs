@@ -18,7 +18,6 @@ const SHAPE: f64 = 1.2;
 const MIN_FLOW: f64 = 2.0;
 const MAX_FLOW: f64 = 1e6;
 
-/// A discipline in use, with `flows` active flows.
 pub(crate) struct Workload {
     discipline: Box<dyn Discipline>,
     now: u64,
@@ -112,7 +111,6 @@ impl Workload {
         self.arrivals = (0..rounds * 3).map(|_| self.arrival()).collect();
     }
 
-    /// Offers packets without dequeuing any.
     fn fill(&mut self, packets: u32) {
         for _ in 0..packets {
             let arrival = self.arrival();

@@ -289,7 +289,6 @@ impl Spec {
         leaves().map(placed).collect()
     }
 
-    /// The discipline of the class at index `place` of the list.
     fn nested_in(&self, place: usize) -> Nested<'_> {
         let class = &self.classes()[place];
         let choice = class.discipline.as_ref().unwrap_or(&DEFAULT);
@@ -369,7 +368,6 @@ fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, wh
     }
 }
 
-/// The text of a sum of rates, in the form of a rate.
 fn rate_text(bps: u128) -> String {
     let rate = u64::try_from(bps).ok().and_then(Rate::from_bps);
     rate.map_or_else(|| format!("{bps} bit/s"), |rate| rate.to_string())

@@ -122,7 +122,6 @@ impl Spec {
         self.band.as_deref().unwrap_or(&ONE_BAND)
     }
 
-    /// The inner disciplines and their sites.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let sharing = self.bands().iter().filter(|band| band.buffer.is_none()).count();

@@ -166,7 +166,6 @@ impl Spec {
         Site { buffer: self.buffer.map_or(site.buffer, |buffer| buffer.0), ..*site }
     }
 
-    /// The dropper and its site.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<Placed<'a>> {
         vec![(self.nested(), self.inner_site(site))]
     }

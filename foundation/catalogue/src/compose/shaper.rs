@@ -116,7 +116,6 @@ impl Spec {
         Nested { choice, ecn: self.ecn, typed_as, place: None }
     }
 
-    /// The inner discipline and its site.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         vec![(self.nested(), self.inner_site(site))]
     }

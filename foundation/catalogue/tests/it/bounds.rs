@@ -39,7 +39,6 @@ impl Kind {
         }
     }
 
-    /// The written form of a bound in a declaration.
     fn typed(self, bound: &str) -> String {
         let bound = if bound == "zero" { "0 s" } else { bound };
         match self {
@@ -92,7 +91,6 @@ pub(crate) fn bounds(field: &Field) -> (Vec<String>, Vec<String>) {
     (allowed, refused)
 }
 
-/// The allowed values in an error.
 pub(crate) fn allowed(field: &Field) -> String {
     let of = if field.range.starts_with("at ") { " of" } else { "" };
     format!("allowed: {}{of} {}", Kind::of(field).name(), field.range)

@@ -14,7 +14,6 @@ use fairwire_parameters::{Declared, Entry, Field};
 
 struct Table {
     discipline: &'static str,
-    /// The beginning of the table's text.
     head: String,
     /// The name of its parameters in messages, with `{}` for the parameter.
     key: String,
@@ -61,7 +60,6 @@ fn tables() -> Vec<Table> {
 }
 
 impl Table {
-    /// The text of the table with one parameter.
     fn with(&self, field: &Field, value: &str) -> String {
         let head = if field.name == "id" { self.head.trim_end_matches("\nid = 1") } else { &self.head };
         format!("{head}\n{} = {value}", field.name)
@@ -137,7 +135,6 @@ fn a_weight_of_zero_is_refused_in_every_discipline() {
     }
 }
 
-/// Values of every kind, in their written form.
 const VALUES: &[&str] = &[
     "true",
     "1",

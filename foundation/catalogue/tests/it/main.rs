@@ -15,7 +15,6 @@ use fairwire_catalogue::{BuildError, Parameters, Site, build};
 use fairwire_core::units::Amount;
 use fairwire_core::{Discipline, Rate, Seed};
 
-/// 10 Mbit/s, and room for 40 packets of 1000 bytes.
 fn site() -> Site<'static> {
     Site {
         rate: Rate::from_bps(10_000_000).expect("not zero"),

@@ -6,7 +6,6 @@ use fairwire_catalogue::{self as catalogue, BuildError, Choice, Parameters};
 use fairwire_core::{Probe, Unit};
 use fairwire_testing::{Driver, contest};
 
-/// The parameters of `levels` shapers inside each other.
 fn shapers(levels: usize) -> String {
     match levels {
         0 => String::new(),
@@ -209,7 +208,6 @@ fn an_inner_discipline_inherits_the_ecn_policy_unless_it_sets_one() {
     }
 }
 
-/// Records the parts and gauges that it receives.
 #[derive(Default)]
 struct Outline {
     text: String,

@@ -4,7 +4,6 @@ use super::{discipline, refusal};
 use fairwire_catalogue as catalogue;
 use fairwire_testing::{Driver, Outcome, contest};
 
-/// The fate of every packet in a contest.
 fn outcome(name: &str, typed: &str) -> Outcome {
     Driver::new(discipline(name, typed)).run(&contest(20, 2_000))
 }

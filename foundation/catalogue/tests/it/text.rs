@@ -5,7 +5,6 @@ use super::bounds::bounds;
 use fairwire_catalogue::{self as catalogue, Parameters};
 use fairwire_laws::named;
 
-/// Values of each kind, valid for some parameter or for none.
 const VALUES: &[&str] = &[
     "true",
     "7",

@@ -16,7 +16,6 @@ impl Buffer {
         (self.max_packets, self.max_bytes) = (self.len, self.bytes);
     }
 
-    /// Admits as much as its limit again.
     pub(crate) fn open(&mut self) {
         (self.max_packets, self.max_bytes) = (self.limit.packets, self.limit.bytes);
     }

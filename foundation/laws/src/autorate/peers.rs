@@ -15,7 +15,6 @@ const FADES: f64 = 0.95;
 /// evidence. The fraction keeps one host from forging small delays.
 const QUARTER: f64 = 0.25;
 
-/// The observation of the peers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heard {
     /// The departure of the segment whose answer was the least late.
@@ -48,7 +47,6 @@ struct Peer {
     seen: Time,
     /// Does its base stem from a time when the line was not full?
     is_trusted: bool,
-    /// Its last round trip.
     trip: Duration,
     /// The bytes that it carried lately.
     carries: f64,
@@ -152,7 +150,6 @@ impl Peers {
         self.peers.iter_mut().for_each(|peer| peer.is_trusted = true);
     }
 
-    /// Restarts the recent minimum.
     pub(super) fn forget_recent(&mut self) {
         self.peers.iter_mut().for_each(|peer| peer.recent = NONE);
     }
@@ -185,7 +182,6 @@ impl Span {
     }
 }
 
-/// A peer that was heard.
 #[derive(Clone, Copy, Debug)]
 struct Voice {
     delay: Duration,

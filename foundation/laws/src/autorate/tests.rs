@@ -20,7 +20,6 @@ struct Line {
     sent_bits: f64,
     came_bits: f64,
     side: CountingPoint,
-    /// The times of answers, and their round trips.
     answers: VecDeque<(Time, Duration)>,
     /// The highest added delay since the last reset.
     worst: Duration,

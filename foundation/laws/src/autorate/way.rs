@@ -80,7 +80,6 @@ fn bits(bytes: u64) -> f64 {
 
 /// The line's rate is measured from the first to the last of this number of answers.
 const ANSWERS: usize = 4;
-/// The time in which the line's queue is to drain.
 const DRAIN_S: f64 = 1.0;
 /// A cut leaves at least this fraction of the delivery, however long the queue.
 const LEAST: f64 = 0.5;

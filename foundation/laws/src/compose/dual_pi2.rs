@@ -310,7 +310,6 @@ impl SubQueue {
         self.buffer.push(packet);
     }
 
-    /// The arrival time of the packet that leaves next.
     fn head_arrived(&self) -> Option<Time> {
         self.buffer.oldest().map(|key| self.buffer.packet(key).arrived)
     }
@@ -341,7 +340,6 @@ fn recurs(owed: &mut f64, probability: f64) -> bool {
     is_due
 }
 
-/// The fate of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exit {
     Sent,
@@ -459,7 +457,6 @@ impl DualPi2 {
         if is_scalable { &mut self.scalable } else { &mut self.classic }
     }
 
-    /// The fate of an L4S packet that is taken out.
     fn scalable_fate(&mut self, delay: Duration, steps: bool) -> Exit {
         if self.is_overloaded() {
             let probability = self.classic_probability();
@@ -476,7 +473,6 @@ impl DualPi2 {
         }
     }
 
-    /// The fate of a classic packet that is taken out.
     fn classic_fate(&mut self) -> Exit {
         let probability = self.classic_probability();
         match recurs(&mut self.classic.owed, probability) {

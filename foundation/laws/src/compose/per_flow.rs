@@ -146,7 +146,6 @@ mod tests {
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Discipline, Ignore, Limit, Queue, Queues};
 
-    /// The calls that a queue's law received.
     #[derive(Clone, Debug, Default, PartialEq)]
     struct Calls {
         departures: u32,

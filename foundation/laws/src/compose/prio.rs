@@ -37,7 +37,6 @@ pub struct Config {
     pub default_band: u8,
 }
 
-/// A band and its name in gauges.
 struct Labelled {
     label: String,
     inner: Box<dyn Discipline>,

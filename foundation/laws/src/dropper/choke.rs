@@ -121,7 +121,7 @@ pub struct Spec {
     /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
     /// 1993).
     ///
-    /// The rule that spreads RED's signals. False is the paper of 1993, to which CHOKe's refers.
+    /// False is the paper of 1993, to which CHOKe's refers.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// How the average decays while the link idles.

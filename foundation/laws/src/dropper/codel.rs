@@ -115,7 +115,6 @@ pub enum Arithmetic {
 }
 
 impl Control {
-    /// The parameters of the law for a `discipline` that uses it.
     pub(crate) fn terms(
         &self,
         discipline: &'static str,
@@ -172,7 +171,6 @@ impl Spec {
 pub struct Codel {
     /// The time from which a signal may be given; `None` while the wait is below the target.
     due: Option<Time>,
-    /// When the next signal is due in the phase of signals.
     next: Time,
     count: u32,
     last_count: u32,
@@ -185,7 +183,6 @@ pub struct Codel {
 /// one. Here that packet arrives in a separate call, so the last two phases record how to treat it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// No signals are given.
     #[default]
     Calm,
     /// Signals are given whenever one is due.
@@ -202,12 +199,11 @@ impl Codel {
         self.count
     }
 
-    /// Are signals being given?
     pub(crate) fn is_signalling(&self) -> bool {
         self.phase != Phase::Calm
     }
 
-    /// Has the wait been above the target for an interval? Updates the record of that.
+    /// Has the wait been above the target for an interval?
     #[inline]
     fn is_above(&mut self, terms: &Terms, sojourn: Duration, queue: Backlog, now: Time) -> bool {
         if sojourn < terms.control.target || queue.bytes <= terms.mtu {
@@ -252,7 +248,6 @@ impl Codel {
         self.phase = Phase::Signalling;
     }
 
-    /// The time until the next signal.
     fn gap(&self, terms: &Terms) -> Duration {
         let interval = terms.control.interval.ns();
         Duration::from_ns(match terms.control.arithmetic {
@@ -289,7 +284,6 @@ fn newton(root: u16, count: u32) -> u16 {
 }
 
 impl CheckedControl {
-    /// The instant, in the precision of the law.
     fn counted(&self, at: Time) -> Time {
         match self.arithmetic {
             Arithmetic::Exact => at,
@@ -297,7 +291,6 @@ impl CheckedControl {
         }
     }
 
-    /// The parameters, in the precision of the law.
     fn rounded(self) -> Self {
         let counted = |time: Duration| self.counted(Time::ZERO + time).since(Time::ZERO);
         CheckedControl {

@@ -29,7 +29,6 @@ pub struct Fattest {
     bytes: Maxima,
 }
 
-/// A batch that is being dropped.
 #[derive(Clone, Copy, Debug)]
 struct Batch {
     queue: FlowHash,

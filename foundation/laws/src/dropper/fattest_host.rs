@@ -27,7 +27,6 @@ const NONE: u32 = u32::MAX;
 /// Bins of the queues of a host: lengths below 2^24 bytes, and all longer ones in the last.
 const BINS: usize = 24;
 
-/// A queue in a bin of its host.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     host: u32,

@@ -192,7 +192,6 @@ pub struct Fred {
     average_flow: f64,
     /// Arrivals since the last random drop; `None` while the average is below the lower threshold.
     count: Option<u64>,
-    /// The time since which the queue is empty.
     empty_since: Time,
     /// The number of backlogged flows after the last packet that entered or left.
     active: u32,

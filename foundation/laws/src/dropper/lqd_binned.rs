@@ -109,7 +109,6 @@ fn bin_of(length: u64) -> NonZeroU8 {
     numbered(length.ilog2().cast_signed())
 }
 
-/// The bin of a queue by its `length` divided by its `weight`.
 #[inline]
 fn bin_of_weighted(length: u64, weight: f64) -> NonZeroU8 {
     numbered(((length as f64 / weight).to_bits() >> 52) as i32 - 1023) // of a number above zero, and not subnormal
@@ -121,7 +120,6 @@ fn numbered(exponent: i32) -> NonZeroU8 {
     NonZeroU8::new((exponent - LOWEST).clamp(1, i32::from(LAST_BIN)) as u8).expect("1 or more")
 }
 
-/// A queue's neighbours in the ring of its bin.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     before: FlowKey,

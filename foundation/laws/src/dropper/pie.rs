@@ -199,7 +199,6 @@ pub struct Pie {
     delay: Delay,
 }
 
-/// An estimate of the delay, by either method.
 #[derive(Clone, Debug, Default)]
 struct Delay {
     /// With timestamps: the wait of the last packet that left, in seconds.

@@ -383,7 +383,6 @@ impl Rio {
         if is_picked { Verdict::Signal(Cause::Early) } else { Verdict::Pass }
     }
 
-    /// The probability of a signal for this arrival. `p` is that of an average arrival.
     #[inline]
     fn spread(&self, at: usize, p: f64, packet: &Packet) -> f64 {
         let Config { spreading, packet_bytes, .. } = self.config;

@@ -375,7 +375,6 @@ mod tests {
             let start = marker.due;
             let after = |ms| start + Duration::from_ms(ms);
             let contract = RATE as f64;
-            // No packet came meanwhile, so all intervals are made up for.
             marker.on_report(RateRequest::Increase, after(999), start);
             let top = marker.target_bps(after(999)).expect("it adapts");
             // There were 49 changes, at 20, 40, ... 980 ms.

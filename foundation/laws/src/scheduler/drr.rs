@@ -34,7 +34,6 @@ struct Turn {
 pub(crate) struct Drr {
     /// Turns by [`FlowKey::index`]. Those of the backlogged queues form a ring.
     turns: Box<[Turn]>,
-    /// The queue whose turn it is.
     current: u32,
     quantum: u64,
     /// The rule for a quantum that depends on the number of backlogged queues.
@@ -69,7 +68,6 @@ impl Drr {
         }
     }
 
-    /// The bytes that the flow of `packet` may send per round.
     #[inline]
     fn quantum(&self, packet: &Packet) -> u64 {
         match &self.weights {

@@ -79,7 +79,6 @@ enum Status {
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     credit: i64,
-    /// The next queue on the same list.
     next: u32,
     host: u32,
     packets: u32,
@@ -92,7 +91,6 @@ struct Turn {
     flow: Option<FlowKey>,
 }
 
-/// A list of queues, first in first out, linked through their turns.
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,

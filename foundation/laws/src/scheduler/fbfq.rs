@@ -88,7 +88,6 @@ impl Fbfq {
         }
     }
 
-    /// Counts a queue in the frame in which it starts.
     fn start(&mut self, flow: usize, start: Tag) {
         let frame = self.frames.place(start);
         self.frames.queues[frame] += 1;
@@ -113,7 +112,6 @@ impl Fbfq {
         }
     }
 
-    /// The finish tag of a queue whose first packet is `packet`.
     fn finish(&self, flow: usize, packet: &Packet) -> Tag {
         self.heads[flow].start + self.fluid.price().of(packet)
     }

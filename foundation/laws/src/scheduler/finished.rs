@@ -68,7 +68,6 @@ impl Finished {
         forgotten
     }
 
-    /// Removes and returns `flow`, if it is remembered.
     #[inline]
     pub(super) fn recall(&mut self, flow: FlowHash) -> Option<Account> {
         let place = self.table.find(flow)?;

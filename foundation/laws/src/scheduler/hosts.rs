@@ -94,7 +94,6 @@ const BYTE: i64 = 1 << 16;
 
 const NONE: u32 = u32::MAX;
 
-/// The list that a member is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Status {
     Idle,
@@ -113,7 +112,6 @@ struct Member {
     previous: u32,
     packets: u32,
     status: Status,
-    /// The divisor of the member's quantum.
     parts: u8,
     /// The number of the member's latest move to the end of the old list.
     moved: u64,
@@ -173,7 +171,6 @@ impl List {
     }
 }
 
-/// The members of one level that take turns.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     new: List,
@@ -384,7 +381,6 @@ impl Hosts {
     }
 }
 
-/// Frees the slot of `host`.
 fn forget(host: u32, hosts: &[Host], index: &mut FlowIndex, free: &mut Vec<u32>) {
     let name = hosts[host as usize].name;
     index.remove(hashed(name), host as usize, |at| hashed(hosts[at].name));

@@ -1,4 +1,4 @@
-//! Schedulers choose the waiting packet that leaves next. One algorithm per file.
+//! Schedulers choose the waiting packet that leaves next.
 
 pub mod drr;
 pub mod drr_plus_plus;

@@ -21,7 +21,6 @@ use fairwire_core::{
 #[derive(Debug)]
 pub(crate) struct Sfq {
     price: Price,
-    /// The start tag of the packet being sent.
     virtual_time: Tag,
     /// The greatest finish tag given, to which virtual time moves when the link goes idle.
     latest: Tag,

@@ -23,7 +23,6 @@ use fairwire_core::{
     Buffer, Chosen, FlowKey, Key, Packet, Probe, Scheduler, SetWeightError, Time, Unit, Weight,
 };
 
-/// The state of a backlogged queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Head {
     /// The queue's start tag, which a push-out does not change.

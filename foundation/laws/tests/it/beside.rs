@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, VecDeque};
 
 pub(crate) use crate::fate::Event;
 
-/// A packet, as offered to the transcription.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Offer {
     pub(crate) frame: u32,

@@ -81,7 +81,6 @@ impl Signals for OfferOutcome {
     }
 }
 
-/// The gauge of `discipline` called `name`.
 pub(crate) fn gauge(discipline: &(impl Discipline + ?Sized), name: &str) -> f64 {
     let mut found = None;
     discipline.inspect(&mut |shown: &str, _, value: f64| found = (shown == name).then_some(value).or(found));

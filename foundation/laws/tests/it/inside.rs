@@ -60,7 +60,6 @@ fn autorated(inner: Boxed) -> Boxed {
     Box::new(Autorated::new(Shaper::new(inner, fast()), config))
 }
 
-/// Everything that can contain a discipline.
 const WRAPPERS: &[(&str, Wrap)] = &[
     ("a box", |inner| Box::new(inner)),
     ("shaper", |inner| Box::new(Shaper::new(inner, fast()))),

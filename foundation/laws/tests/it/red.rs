@@ -150,7 +150,6 @@ pub(crate) fn ceiling(ramp: Ramp) -> f64 {
     if ramp.gentle { 2.0 * ramp.max } else { ramp.max }
 }
 
-/// RED transcribed from the pseudo-code, without the code under test.
 struct Reference {
     config: Config,
     rng: Rng,

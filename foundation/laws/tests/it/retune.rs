@@ -54,7 +54,6 @@ struct Variant {
 }
 
 impl Variant {
-    /// A variant that can be read and is allowed.
     fn new(entry: &Entry, parameter: &str, typed: String, buffer: Amount) -> Option<Variant> {
         let parameters: Parameters = toml::from_str(&format!("[{:?}]\n{typed}", entry.name)).ok()?;
         check(entry.name, &parameters, &site(buffer)).ok()?;

@@ -78,8 +78,6 @@ async fn a_receive_that_is_cancelled_loses_nothing() {
     assert_eq!(there.receive().await.map(|got| got.payload), Some(7));
 }
 
-/// Two senders, at three times the link's rate and at the link's rate, share the queue, equally in
-/// each run.
 #[tokio::test(start_paused = true)]
 async fn flooding_tasks_share_the_link_reproducibly() {
     let mut reports = Vec::new();

@@ -135,7 +135,6 @@ proptest! {
         for (number, packet) in sent.iter().enumerate() {
             let next_sent = now + Duration::from_micros(packet.gap_us);
             while let Some(due) = link.next_timeout().filter(|due| *due <= next_sent) {
-                // Packets arrive exactly at this time.
                 while let Some(got) = link.receive(due) {
                     prop_assert_eq!(got.arrived, due);
                 }

@@ -32,7 +32,6 @@ fn laws() -> [RateLaw; 4] {
     [RateLaw::Fixed, RateLaw::Steps(steps.into()), trace, RateLaw::Pattern(pattern.into())]
 }
 
-/// The arrival of each packet at the far end of the simulator's link.
 fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
     let site = Site {
         rate: "5 Mbit/s".parse().unwrap(),
@@ -65,7 +64,6 @@ fn simulated(queue: &str, law: &RateLaw) -> Vec<(u32, Ecn, Time)> {
     left.iter().map(|left| (left.packet.frame, left.packet.ecn, left.reaches)).collect()
 }
 
-/// The arrival of each packet at the far end of this crate's link.
 fn linked(queue: &str, law: usize) -> Vec<(u32, Ecn, Time)> {
     let plain =
         Link::<u32, Time>::new("5 Mbit/s", "10 ms").queue(queue).buffer("30 packets").seed(3).mark_ecn();

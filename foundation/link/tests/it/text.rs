@@ -14,7 +14,6 @@ fn all_keys() -> String {
     format!("rate = '8 Mbit/s'\ndelay = '10 ms'\n{list}\n{jitter}\n{rest}\n[queue.red]\nweight = 0.1\n")
 }
 
-/// The packets of 2000 that arrive, with the time of each and the cause of a mark.
 fn run(mut link: Link<u32>) -> Vec<(u32, Duration, Option<Cause>)> {
     let mut all = Vec::new();
     for n in 0..2000 {

@@ -46,9 +46,7 @@ pub struct AfPacket {
     /// Without a ring, the next frame clears the flag. With a ring the flag stays set, at the cost
     /// of a system call per check.
     is_down: bool,
-    /// Did the kernel report, for a sent frame, that the interface was removed?
     is_gone: bool,
-    /// Does another thread have the remote sender?
     has_remote: bool,
 }
 
@@ -65,7 +63,6 @@ fn share_send_buffer(socket: &OwnedFd) {
     }
 }
 
-/// Sends through a packet socket from another thread.
 struct Remote(OwnedFd);
 
 impl Transmit for Remote {
@@ -75,7 +72,6 @@ impl Transmit for Remote {
     }
 }
 
-/// The maximum number of frames that one call takes from the ring.
 const MAX_AT_ONCE: usize = 64;
 
 impl AfPacket {
@@ -91,7 +87,6 @@ impl AfPacket {
 
     /// A port on a socket from [`open_socket`], possibly of another process and namespace.
     pub fn from_socket(socket: OwnedFd, name: &str) -> Self {
-        // If the kernel refuses a ring, everything arrives through the socket's queue.
         let ring = Ring::new(socket.as_fd()).ok();
         Self::new(socket, ring, name)
     }

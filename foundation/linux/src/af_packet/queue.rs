@@ -7,11 +7,9 @@ use rustix::io::Errno;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// The buffers for the frames of one system call.
 #[derive(Debug)]
 pub(super) struct Queue(Box<[u8]>);
 
-/// The maximum number of frames fetched by one system call.
 pub(super) const BATCH: usize = crate::port::TAKEN_AT_ONCE;
 /// The longest IP packet with an Ethernet header and two VLAN tags, rounded up to full cache lines.
 const MAX_FRAME: usize = 65_536 + 64;
@@ -79,7 +77,6 @@ pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetH
     Some((&slot[tagged..end], vnet))
 }
 
-/// Bytes of the two Ethernet addresses.
 const ADDRESSES: usize = 12;
 const TAG_BYTES: usize = 4;
 
@@ -88,7 +85,6 @@ type Control = [u64; 6];
 const _: () =
     assert!(size_of::<libc::cmsghdr>() + size_of::<libc::tpacket_auxdata>() <= size_of::<Control>());
 
-/// Fetches up to `max` frames into the slots of `batch`, without blocking.
 fn receive_batch(
     socket: BorrowedFd<'_>,
     batch: &mut [u8],

@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub(super) struct Ring {
     memory: NonNull<u8>,
-    /// The index of the next slot to read.
     next: usize,
 }
 
@@ -25,7 +24,6 @@ pub(super) struct Ring {
 // time.
 unsafe impl Send for Ring {}
 
-/// A frame in the ring.
 pub(super) enum Slot<'a> {
     /// A complete frame, after [`HEADROOM`] and a virtio-net header, without the removed tag.
     Whole { bytes: &'a mut [u8], vlan: Option<Tag> },
@@ -45,7 +43,6 @@ const SLOTS_PER_BLOCK: usize = BLOCK_BYTES / SLOT_BYTES;
 /// Slots for 8 ms at 500 000 frames/s, a long wait for a processor.
 const SLOTS: usize = SLOTS_PER_BLOCK * BLOCKS;
 const BYTES: usize = BLOCK_BYTES * BLOCKS;
-/// The bytes before a frame that we may use.
 const BEFORE: usize = HEADROOM + vnet::LEN;
 const _: () = assert!(SLOT_BYTES.is_multiple_of(libc::TPACKET_ALIGNMENT));
 

@@ -23,7 +23,6 @@ pub struct Named<K: Kind> {
 }
 
 impl<K: Listed> Named<K> {
-    /// The component with this index in the registry, with its defaults.
     pub(super) fn at(place: usize) -> Self {
         Named { place, part: K::registry().all()[place].default() }
     }
@@ -107,7 +106,6 @@ impl<K: Kind> PartialEq for Named<K> {
 }
 
 impl<K: Listed> Default for Named<K> {
-    /// The first component in the registry.
     fn default() -> Self {
         Self::at(0)
     }

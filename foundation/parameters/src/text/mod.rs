@@ -96,7 +96,6 @@ const fn required(fields: &[Field]) -> u64 {
     bits
 }
 
-/// Passes each value to `put`, with the index of its parameter.
 fn put_all(
     table: &Table,
     names: &[&str],

@@ -107,7 +107,6 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A key with dots, and spaces after it.
     fn path(&mut self) -> Read<Vec<String>> {
         let mut path = Vec::new();
         loop {
@@ -238,7 +237,6 @@ impl<'a> Reader<'a> {
         code.and_then(char::from_u32).ok_or_else(|| "a text has an unknown escape after `\\`".into())
     }
 
-    /// Spaces, comments and ends of lines.
     fn skip_lines(&mut self) -> Read<()> {
         loop {
             self.skip_spaces();
@@ -280,7 +278,6 @@ impl<'a> Reader<'a> {
         self.taken(|byte| byte == b' ' || byte == b'\t');
     }
 
-    /// The next bytes that satisfy `is_so`.
     fn taken(&mut self, is_so: impl Fn(u8) -> bool) -> &'a str {
         let rest = &self.text[self.at..];
         let len = rest.bytes().position(|byte| !is_so(byte)).unwrap_or(rest.len());
@@ -314,7 +311,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The table that a header named.
 fn inside<'a>(root: &'a mut Table, path: &[String]) -> Read<&'a mut Table> {
     let mut table = root;
     for key in path {
@@ -343,7 +339,6 @@ fn too_deep() -> String {
     format!("lists and tables are more than {MAX_DEPTH} deep")
 }
 
-/// A number or a truth value.
 fn plain(word: &str) -> Option<Value> {
     match word {
         "true" => return Some(Value::Truth(true)),

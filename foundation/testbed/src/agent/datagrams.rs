@@ -40,7 +40,6 @@ impl Catcher {
         Ok(Catcher { stage: Arc::clone(stage), sockets })
     }
 
-    /// The datagram flows that this host receives and opens.
     fn opened_here(stage: &Stage) -> impl Iterator<Item = (usize, &Flow)> {
         let flows = stage.traffic.flows.iter().enumerate();
         let side = stage.side;
@@ -109,10 +108,8 @@ pub(super) fn shared(address: SocketAddr) -> io::Result<UdpSocket> {
 
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
-/// Marks datagrams as ours.
 const MAGIC: u32 = 0xfa1e_f1e1;
 
-/// The head of a datagram: flow, number and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub flow: usize,
@@ -131,7 +128,6 @@ impl Head {
     }
 }
 
-/// The head of one of our datagrams.
 fn head(payload: &[u8]) -> Option<Head> {
     let u32_at = |at: usize| Some(u32::from_be_bytes(*payload.get(at..)?.first_chunk()?));
     let sent_ns = u64::from_be_bytes(*payload.get(8..)?.first_chunk()?);

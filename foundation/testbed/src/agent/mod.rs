@@ -45,7 +45,6 @@ pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
         return 2;
     };
     let done = match role {
-        // The keeper removes the remains if its parent is killed.
         Role::Keeper => keep(&arguments.next().unwrap_or_default()),
         Role::First => return first(arguments),
         role => die_with_parent().and_then(|()| match role {

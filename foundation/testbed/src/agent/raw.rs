@@ -8,7 +8,6 @@ use fairwire_wire::headers::{ETHERTYPE_IPV4, UDP};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Creates frames, and holds the port that sends them.
 pub(super) struct Forge {
     port: AfPacket,
     frame: Vec<u8>,
@@ -129,10 +128,8 @@ impl Forge {
     }
 }
 
-/// The size of frames of several types.
 const KIND_BYTES: usize = 1000;
 
-/// A random EtherType other than IP's.
 fn rng_type(rng: &mut Rng) -> u16 {
     0x9000 | rng.below(0x1000) as u16
 }

@@ -19,13 +19,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::{fs, thread};
 
-/// The most events fetched at once.
 const BATCH: usize = 256;
 /// The interval at which threads check for the end of the run.
 const TICK_NS: u64 = 20_000_000;
 const CHUNK: usize = 256 * 1024;
 
-/// The numbers of `epoll`'s ready sockets.
 fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     let mut events = Vec::with_capacity(BATCH);
     let timeout = Timespec { tv_sec: 0, tv_nsec: timeout_ns.min(TICK_NS).cast_signed() };
@@ -53,7 +51,6 @@ pub(super) struct Reader {
 /// handshake finds no room, and a host that then only receives never retransmits it.
 const BACKLOG: i32 = 4096;
 
-/// The number of the listening socket.
 const LISTENER: u64 = u64::MAX;
 
 impl Reader {
@@ -107,7 +104,6 @@ impl Reader {
                     sockopt::set_tcp_congestion(&stream, control)?;
                 }
                 stream.set_nodelay(matches!(sends, Sends::Talk { .. }))?;
-                // The channel is closed if the run has ended.
                 let _ = self.opened_for_us.send((flow, stream));
             } else {
                 self.read_from(flow, stream)?;
@@ -138,7 +134,6 @@ pub(super) type Connection = (usize, TcpStream);
 /// The number of threads that establish connections one by one. With many, flows do not wait for
 /// each other's round trips.
 const CONNECTORS: usize = 200;
-/// The time limit for a connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The setting whether TCP requests ECN when it opens a connection (ip-sysctl(5)). By default, the
@@ -157,7 +152,6 @@ pub(super) fn connect_all(stage: &Stage, from: Side) -> Result<Vec<Connection>, 
     Ok(connections)
 }
 
-/// Opens the connections with `ecn` or without it.
 fn connect_some(stage: &Stage, from: Side, ecn: bool) -> Result<Vec<Connection>, Trouble> {
     let flows = stage.traffic.flows.iter().enumerate().filter(|(_, flow)| flow.ecn == ecn);
     let flows = flows.filter(|(_, flow)| flow.from == from && flow.is_opened_by(stage.side));
@@ -246,7 +240,6 @@ impl Writer {
         Ok(self.samples)
     }
 
-    /// Reads the state of every started connection, at the time `at` after the start.
     fn sample(&mut self, at: Duration) -> io::Result<()> {
         let flows = self.stage.traffic.flows.iter().zip(&self.connections).zip(&mut self.samples);
         for ((flow, stream), samples) in flows {

@@ -16,7 +16,6 @@ pub(super) struct Tap {
     port: AfPacket,
 }
 
-/// The bytes that a tap counted on the link.
 pub(super) struct Tapped {
     /// Bytes of arriving frames of flows, per flow and slot.
     pub link: Vec<Slots>,
@@ -39,7 +38,6 @@ impl Tap {
     pub(super) fn run(mut self) -> Tapped {
         let mut tapped = Tapped::nothing(&self.stage);
         while !self.stage.is_over() {
-            // After a signal or a time-out, the port is read in any case.
             let _ = poll(&mut [PollFd::new(&self.port, PollFlags::IN)], Some(&TICK));
             let slot = self.stage.slot(clock::now());
             let stage = &self.stage;

@@ -15,12 +15,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The interval at which the end of the run is checked.
 const TICK: Duration = Duration::from_ms(20);
 
-/// Two ports and the frames in transit between them.
 #[derive(Debug)]
 pub(super) struct Carrier<P> {
     /// The ports, by side, each at the end of the direction to it.
     ports: [WiredPort<P>; 2],
-    /// Frames without a valid header.
     malformed: u64,
     scratch: Box<[u8]>,
 }

@@ -139,7 +139,6 @@ impl Losses {
     }
 }
 
-/// Jitter drawn in advance.
 #[derive(Debug)]
 struct Drawn {
     ns: Vec<u64>,

@@ -17,7 +17,6 @@ const MAX_BYTES: usize = 128 << 20;
 pub(super) struct Held {
     delays: Vec<Duration>,
     others: Duration,
-    /// The wire, if it has faults.
     wire: Option<Wire>,
     /// The run with the faults; `None` if faults start immediately.
     run: Option<Run>,
@@ -96,7 +95,6 @@ impl Held {
         }
     }
 
-    /// Accepts a frame of the link type `kind` that arrived at `now`.
     pub(super) fn push(&mut self, frame: &Outgoing<'_>, kind: LinkKind, now: Time) {
         let headers = kind.parse(frame.bytes);
         let flow = self.flow(&headers);
@@ -185,7 +183,6 @@ mod tests {
         held.push(&Outgoing::of(frame), LinkKind::Ethernet, now);
     }
 
-    /// A frame of UDP over IPv4 over Ethernet.
     fn frame(source: u16, destination: u16) -> Vec<u8> {
         let ip = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         let [a, b] = source.to_be_bytes();

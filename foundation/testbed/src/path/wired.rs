@@ -12,7 +12,6 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub struct WiredPort<P> {
     port: P,
     pub(super) held: Held,
-    /// The departure of each transmitted frame.
     leaves_at: Time,
     /// Frames that left the wire, and the number of these that the port refused.
     pub(super) came_out: u64,

@@ -143,7 +143,6 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// Does a section with this body name fairwire as its application?
 fn is_trace(order: ByteOrder, body: &[u8]) -> bool {
     let mut options = body.get(SECTION_BYTES..).unwrap_or_default();
     while let (Some(code), Some(len)) = (order.u16(options, 0), order.u16(options, 2)) {

@@ -6,7 +6,6 @@ use crate::headers::{Headers, parse, parse_ip};
 use core::fmt;
 use fairwire_core::Ecn;
 
-/// A link type with known headers.
 struct Kind {
     /// The numbers in files.
     numbers: &'static [u16],
@@ -25,7 +24,6 @@ struct Found<'a> {
 enum Packet<'a> {
     /// A frame from its Ethernet header on.
     Ethernet(&'a [u8]),
-    /// A packet of IP.
     Ip(&'a [u8]),
     /// The payload of an EtherType.
     Typed(u16, &'a [u8]),

@@ -257,7 +257,6 @@ fn of_link(record: &Record<'_>) -> Result<link::Parsed, CaptureError> {
     link::seen(record.link_type, record.data).ok_or(CaptureError::LinkType { given: record.link_type })
 }
 
-/// The byte order of the numbers in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ByteOrder {
     Big,

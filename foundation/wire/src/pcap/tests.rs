@@ -279,7 +279,6 @@ fn a_packet_of_our_trace_counts_once_at_its_first_interface() {
             .collect::<Vec<_>>()
     };
     assert_eq!(of(b"fairwire 0.1.0"), [(0, 1000), (0, 500), (1, 1000)]);
-    // In captures by other programs, every packet counts.
     assert_eq!(of(b"dumpcap").len(), 6);
 }
 

@@ -215,7 +215,6 @@ fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<T
     }
 }
 
-/// The headers of the frame itself, if they match.
 fn own(headers: &Headers, wanted: &Wanted) -> Option<Found> {
     let (network, transport) = (headers.network?, headers.transport?);
     let is_named = network.protocol == wanted.protocol && wanted.version.is_none_or(|v| v == network.version);

@@ -16,7 +16,6 @@ use crate::headers::{
     self, Between, ETHERTYPE_IPV4, ETHERTYPE_IPV6, Fragment, Headers, Network, Transport, UDP, Version,
 };
 
-/// The header searched for.
 #[derive(Clone, Copy)]
 pub(super) struct Wanted {
     pub(super) protocol: u8,
@@ -43,7 +42,6 @@ pub(crate) struct Wraps {
 /// The most headers around a packet, to bound the work. VXLAN over PPPoE has four.
 const MAX_WRAPS: usize = 8;
 
-/// A header that describes its payload.
 #[derive(Clone, Copy)]
 enum Wrap {
     /// An IPv4 header at `at`, of `bytes` bytes.
@@ -92,7 +90,6 @@ impl Wraps {
         has_room
     }
 
-    /// The start of the outermost header.
     pub(crate) fn start(&self) -> Option<usize> {
         self.all[0].map(|wrap| match wrap {
             Wrap::Ipv4 { at, .. }
@@ -154,7 +151,6 @@ impl Wrap {
     }
 }
 
-/// The next step of the walk.
 enum Next {
     Ip(Network),
     /// The Ethernet header of an inner frame.
@@ -276,7 +272,6 @@ impl Walk<'_> {
         self.wraps.add(wrap).then_some(next)
     }
 
-    /// The header at `at`, according to the EtherType of a tunnel.
     fn past_type(&self, ethertype: u16, at: usize) -> Option<Next> {
         Some(match ethertype {
             ETHERTYPE_IPV4 => Next::Ip(headers::ipv4(self.frame, at)?),

@@ -4,7 +4,6 @@ use fairwire_wire::pcap::offered;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// A pcap file of the link type, in network order.
 fn file(link_type: u16, packets: &[Vec<u8>], bytes: u32) -> Vec<u8> {
     let mut words = vec![0xa1b2_c3d4, 0x0002_0004, 0, 0, 65_535, u32::from(link_type)];
     let mut file: Vec<u8> = words.drain(..).flat_map(u32::to_be_bytes).collect();
@@ -16,7 +15,6 @@ fn file(link_type: u16, packets: &[Vec<u8>], bytes: u32) -> Vec<u8> {
     file
 }
 
-/// IPv4 and UDP from this port to 53.
 fn packet(port: u16) -> Vec<u8> {
     let ip = [0x45, 0x02, 0, 28, 0, 1, 0x40, 0, 64, 17, 0x26, 0xcc, 10, 0, 0, 1, 10, 0, 0, 2];
     [&ip[..], &port.to_be_bytes(), &[0, 53, 0, 8, 0, 0]].concat()

@@ -15,7 +15,6 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-/// The fields that both parsers find in a frame, in our terms.
 #[derive(Debug, PartialEq)]
 struct Facts {
     vlan_tags: usize,
@@ -346,7 +345,6 @@ proptest! {
         };
         let headers = parse(&frame);
         prop_assert_eq!(headers.between, between);
-        // The function `in_pppoe` sets the session number.
         prop_assert_eq!(headers.pppoe_session(&frame), is_pppoe.then_some(7));
         prop_assert_eq!(headers.vlan_tags, alone.vlan_tags);
         prop_assert_eq!(headers.network.unwrap().offset, at + 8);

@@ -40,7 +40,6 @@ fn offsets(frame: &[u8]) -> TcpOffsets {
     TcpOffsets::of(&parse(frame)).expect("plain TCP")
 }
 
-/// All of `frames` joined into one super-packet.
 fn joined(frames: &[Vec<u8>]) -> Option<(Vec<u8>, VnetHeader)> {
     let offsets = offsets(&frames[0]);
     let mut joint = Joint::new(&frames[0], offsets);

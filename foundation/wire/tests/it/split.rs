@@ -54,7 +54,6 @@ fn make_partial(frame: &mut [u8], recipe: &Recipe) -> VnetHeader {
     VnetHeader { flags: NEEDS_CSUM, csum_start: start as u16, csum_offset, ..VnetHeader::PLAIN }
 }
 
-/// A super-packet as passed by Linux.
 fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader) {
     let mut frame = recipe.frame();
     let vnet = make_partial(&mut frame, recipe);
@@ -70,7 +69,6 @@ fn all(frame: &[u8], vnet: &VnetHeader) -> Result<Vec<Vec<u8>>, SplitError> {
     Ok(frames)
 }
 
-/// Checks every checksum and every length against etherparse.
 fn assert_valid(frame: &[u8]) {
     let packet = SlicedPacket::from_ethernet(frame).expect("a valid frame");
     let payload = packet.ip_payload().unwrap();

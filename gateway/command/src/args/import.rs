@@ -11,7 +11,6 @@ Examples:
 
 Exit codes: 0 done, or nothing differs; 1 with --dry-run: something differs; 2 refused, and nothing was changed.";
 
-/// The program whose files are read.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportCommand {
     /// Take the circuits of LibreQoS as subscribers, and its network as classes. A running
@@ -20,7 +19,6 @@ pub(crate) enum ImportCommand {
     Libreqos(LibreqosArgs),
 }
 
-/// The input files, and their gateway.
 #[derive(Debug, Args)]
 pub(crate) struct LibreqosArgs {
     #[command(flatten)]

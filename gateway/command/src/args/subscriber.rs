@@ -12,7 +12,6 @@ Examples:
   fairwire-gateway subscriber resume tower.toml ann
   fairwire-gateway subscriber remove tower.toml ann";
 
-/// An action on a subscriber.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SubscriberCommand {
     /// Add a subscriber, or change some values of one; other values stay.
@@ -54,7 +53,6 @@ Examples:
   fairwire-gateway follow tower.toml --leases /var/lib/kea/kea-leases4.csv --leases /var/lib/kea/kea-leases6.csv
   fairwire-gateway follow tower.toml --radius 10.0.0.1:1813 --secret-file /etc/fairwire/radius.secret";
 
-/// The sources to follow.
 #[derive(Debug, Args)]
 pub(crate) struct FollowArgs {
     #[command(flatten)]
@@ -79,7 +77,6 @@ Examples:
   fairwire-gateway usage tower.toml
   fairwire-gateway usage tower.toml --out /var/lib/billing/$(date +%s).csv";
 
-/// The gateway, and the output.
 #[derive(Debug, Args)]
 pub(crate) struct UsageArgs {
     #[command(flatten)]

@@ -33,7 +33,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, view: &View) {
     counts(frame, view, below);
     table(frame, view, rows);
     if view.is_stale() {
-        // The title line keeps its colours.
         let [_, old] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(frame.area());
         frame.buffer_mut().set_style(old, DIM);
     }
@@ -53,7 +52,6 @@ pub(super) fn counts(frame: &mut Frame<'_>, view: &View, area: Rect) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// Draws the shown table, below a line that describes it.
 pub(super) fn table(frame: &mut Frame<'_>, view: &View, area: Rect) {
     let [title, rows] = Layout::vertical([Constraint::Length(1), Constraint::Fill(1)]).areas(area);
     let Some(way) = view.way() else { return };
@@ -224,7 +222,6 @@ fn columns(all: &[Column], letters: usize, width: u16) -> Vec<usize> {
     kept
 }
 
-/// A table of rows that begin with their names.
 fn rows_of<'a>(
     title: &str,
     all: &[Column],

@@ -15,16 +15,13 @@ use std::time::Duration;
 const MAX_BYTES: u64 = 64 << 20;
 /// The time without an answer after which a gateway is stuck.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The interval of checks for a request.
 const GLANCE: Duration = Duration::from_millis(50);
 /// The most snapshots that wait to be drawn. A gateway sends fewer to a slow reader.
 const WAITING: usize = 64;
 
 pub(super) enum News {
     Snapshot(Box<Snapshot>),
-    /// A snapshot with all classes.
     Classes(Box<Snapshot>),
     /// The reason why the gateway does not answer. The request is repeated.
     Lost(String),

@@ -117,7 +117,6 @@ fn a_lost_gateway_is_shown_with_its_last_snapshot() {
     assert!(!is_grey(&view));
 }
 
-/// Is everything below the title grey?
 fn is_grey(view: &View) -> bool {
     let mut terminal = Terminal::new(TestBackend::new(80, 24)).expect("a buffer");
     terminal.draw(|frame| draw::draw(frame, view)).expect("a buffer takes everything");

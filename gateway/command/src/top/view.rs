@@ -149,13 +149,11 @@ impl View {
         self.first = self.first.saturating_add_signed(rows).min(last);
     }
 
-    /// Are there more classes than the snapshot has?
     fn is_cut(&self) -> bool {
         self.table == Table::Classes
             && self.way().is_some_and(|way| way.class_count > way.classes.len() as u64)
     }
 
-    /// Does the view need all classes, not only the busiest?
     pub(super) fn wants_all(&self) -> bool {
         let is_beyond =
             self.first > 0 || self.is_typing || !self.search.is_empty() || self.order != RowOrder::Got;

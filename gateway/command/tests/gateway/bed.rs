@@ -13,7 +13,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-/// Two hosts and the network between them, in which the gateway runs.
 pub(super) struct Bed {
     pub(super) name: String,
     pub(super) folder: tempfile::TempDir,
@@ -73,7 +72,6 @@ impl Bed {
         self.status(config)["ports"][place].clone()
     }
 
-    /// Waits until the inside port has this state and this number of outages.
     pub(super) fn wait_for_port(&self, config: &Path, is_up: bool, outages: u64) {
         let until = Instant::now() + Duration::from_secs(20);
         loop {
@@ -130,7 +128,6 @@ impl Bed {
         gateway
     }
 
-    /// Starts a gateway without waiting.
     pub(super) fn begin(&self, arguments: &[&str]) -> Gateway {
         self.begin_command(self.fairwire(arguments))
     }

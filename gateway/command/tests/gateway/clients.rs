@@ -21,7 +21,6 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
         assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
     }
     drop(silent);
-    // One client requests 9400 reloads, and does not wait for the answers.
     let mut hog = connect();
     hog.set_nonblocking(true).expect("a socket can");
     let _ = hog.write(&b"{\"request\":\"reload\"}\n".repeat(9400));

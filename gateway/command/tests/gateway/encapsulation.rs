@@ -81,7 +81,6 @@ fn stacks() -> Vec<Vec<usize>> {
     all
 }
 
-/// The encapsulations of a packet behind its tags.
 fn wrapped((_, kind, packet): &Packet) -> [(&'static str, Vec<u8>); 4] {
     let protocol = if kind[0] == 0x08 { [0, 0x21] } else { [0, 0x57] };
     let length = |extra: usize| ((packet.len() + extra) as u16).to_be_bytes();
@@ -95,14 +94,12 @@ fn wrapped((_, kind, packet): &Packet) -> [(&'static str, Vec<u8>); 4] {
 const FORWARDED: [&str; 4] =
     ["IPv4 behind []", "IPv6 behind []", "IPv6 hop by hop behind []", "IPv4 behind [\"priority tag\"]"];
 
-/// The number of packets diverted to the device for uploads.
 fn taken(edge: &Host) -> u64 {
     let table = edge.at(|| fs::read_to_string("/proc/thread-self/net/dev")).expect("Linux has it");
     let line = table.lines().find(|line| line.trim_start().starts_with("fwup-")).expect("it is there");
     line.split_whitespace().nth(10).and_then(|number| number.parse().ok()).expect("packets sent")
 }
 
-/// A frame of the family, without its mark.
 struct Form {
     stack: Vec<usize>,
     packet: usize,
@@ -122,7 +119,6 @@ fn forms() -> Vec<Form> {
 }
 
 impl Form {
-    /// The frame's name, and its bytes after the addresses.
     fn marked(&self, number: u64) -> (String, Vec<u8>) {
         let packet = &packets((MARK | number).to_be_bytes())[self.packet];
         let (how, rest) = &wrapped(packet)[self.wrapping];

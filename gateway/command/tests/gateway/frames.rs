@@ -8,7 +8,6 @@ use fairwire_testbed::bed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A UDP packet of `ip_bytes` in a frame with the tag of `vlan`.
 fn tagged(vlan: u8, ip_bytes: u16) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0x77, 2, 2, 0, 0, 0, 0x77, 1, 0x81, 0, 0, vlan, 0x08, 0];
     let [high, low] = ip_bytes.to_be_bytes();

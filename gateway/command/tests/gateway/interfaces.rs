@@ -30,7 +30,6 @@ fn interface_states_follow_the_kernel_and_each_change_is_reported_once() {
     let config = bed.config("");
     bed.set_inside(false);
     let gateway = bed.begin(&["run", config.to_str().expect("UTF-8")]);
-    // Two threads log these lines, in either order.
     gateway.wait_for_both(["`g1` is down", "forwards between"]);
     bed.wait_for_port(&config, false, 0);
     bed.set_inside(true);
@@ -103,7 +102,6 @@ fn a_device_has_one_gateway_under_any_name_and_the_guard_uses_its_index() {
     let noted = bed.call(&["check", second]);
     let said = String::from_utf8_lossy(&noted.stdout).into_owned();
     assert!(noted.status.success() && said.contains("`other0` is in use by process"), "{said}");
-    // A process with another folder for locks is refused, too.
     let folder = tempfile::tempdir().expect("a folder");
     let mut run = bed.fairwire(&["run", second]);
     let refused = bed.output(run.env("XDG_RUNTIME_DIR", folder.path()));

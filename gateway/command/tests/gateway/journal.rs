@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A gateway with a leaf for each subscriber of `people`.
 fn with_leaves(name: &str, people: &str) -> Option<(Bed, PathBuf, Gateway)> {
     let bed = Bed::new(name)?;
     bed.write("people.csv", people);
@@ -57,7 +56,6 @@ fn subscribers_change_without_a_reload_and_the_journal_keeps_them() {
     assert_eq!(record(), recorded, "a refused change");
     assert!(code == Some(2) && said.contains("`bob`") && said.contains("has it already"), "{said}");
 
-    // Bob is removed while his packets wait, and Eve takes his address before they have left.
     change(&bed, &["set", path, "bob", "weight=2"]);
     let burst = || (0..40).for_each(|_| drop(hosts.outside.send_to(&[0; 1000], (INSIDE, 7000))));
     burst();
@@ -139,7 +137,6 @@ fn two_thousand_concurrent_additions_are_answered_and_kept() {
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
 }
 
-/// The weight of `ann` in the file and its journal.
 fn weight(people: &Path) -> u64 {
     let text = table(people).and_then(|table| table.merged()).expect("both can be read").0;
     let line = text.lines().find(|line| line.starts_with("ann,")).expect("she is there");

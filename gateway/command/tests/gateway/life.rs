@@ -53,7 +53,6 @@ fn it_forwards_reports_reloads_under_load_refuses_nonsense_and_ends_without_a_tr
     second_instances_are_refused(&bed, path);
     captures_are_written_with_the_rights_that_are_left(&bed, &gateway, path);
 
-    // An invalid request is refused, and the next is answered.
     let mut stream = UnixStream::connect(&socket).expect("it listens");
     stream
         .write_all(b"\xff\0 nonsense\n{\"request\":\"counts\",\"flows\":10001}\n{\"request\":\"status\"}\n")
@@ -137,7 +136,6 @@ fn reload_under_load(bed: &Bed, gateway: &Gateway, hosts: &Hosts, path: &str) {
     hosts.wait_until_it_passes();
 }
 
-/// Checks that the status has the current rate, and that a reload restores the file's rate.
 fn a_rate_holds_until_the_next_reload(bed: &Bed, gateway: &Gateway, path: &str) {
     let rate = || {
         thread::sleep(Duration::from_millis(100)); // some intervals

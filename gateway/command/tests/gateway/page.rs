@@ -15,7 +15,6 @@ fn config(bed: &Bed) -> PathBuf {
     let classes = "[[class]]\nname = \"work\"\nweight = 2\nmatch.dscp = [10]\n[[class]]\nname = \"play\"\nmatch.dscp = [18]\n";
     let page = format!("[telemetry.page]\naddress = \"{ADDRESS}\"\nhistory = \"state/page.sqlite\"\n");
     let text = bed.text().replace("discipline = \"faba\"\n", "flows = \"5-tuple\"\n");
-    // A picture is for people, so its gateway is called `cabin`.
     let text =
         if std::env::var_os("FAIRWIRE_PICTURE").is_some() { text.replace(&bed.name, "cabin") } else { text };
     bed.write("gateway.toml", &format!("{text}{classes}{page}"))
@@ -96,7 +95,6 @@ fn a_full_disk_stops_only_the_history_until_there_is_room() {
     let config = config(&bed);
     let state = bed.folder.path().join("state");
     std::fs::create_dir(&state).expect("the folder is ours");
-    // A separate disk of 2 MiB, which no other process sees.
     let mount = format!("mount -t tmpfs -o size=2m,mode=777 small '{}'", state.display());
     let run = format!("exec '{}' run '{}'", env!("CARGO_BIN_EXE_fairwire-gateway"), config.display());
     let mut command = Command::new("unshare");

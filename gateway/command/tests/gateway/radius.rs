@@ -56,7 +56,6 @@ fn sessions_and_changes_reach_the_subscriber_file_and_the_gateway() {
     assert!(there().contains("10.10.0.2"), "who does not know the secret changes nothing");
 
     let said = send("coa", "testing123", "User-Name=ann\nFilter-Id=gold\nWISPr-Bandwidth-Max-Down=5000000\n");
-    // `hfaba` has no ceilings, so the gateway cannot set one.
     assert!(said.contains("CoA-NAK") && said.contains("Invalid-Attribute-Value"), "{said}");
     let said = send(
         "coa",

@@ -11,7 +11,6 @@ fn page(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The configuration of a recipe, with the name and the interfaces of this test.
 fn configuration(bed: &Bed, name: &str) -> PathBuf {
     let own = format!("name = \"{}\"", bed.name);
     let text = page(&format!("{name}.toml")).replace(&format!("name = \"{name}\""), &own);
@@ -41,7 +40,6 @@ fn the_recipe_of_a_tower_with_a_thousand_plans_works() {
     let made = Command::new("sh").args(["-c", command]).current_dir(folder).status().expect("sh runs");
     assert!(made.success());
     let path = config.to_str().expect("UTF-8");
-    // The first subscriber gets the address of this test's host.
     let plans = fs::read_to_string(folder.join("plans.csv")).expect("it was made");
     assert_eq!(plans.lines().count(), 1001, "{plans}");
     bed.write("plans.csv", &plans.replacen("10.64.0.0/29", &INSIDE.to_string(), 1));

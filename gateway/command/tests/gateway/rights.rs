@@ -124,7 +124,6 @@ fn clients_hand_over_files_that_the_process_may_not_open() {
     assert!(set.status.success(), "{set:?}");
     gateway.wait_for("weight of bob: 1 -> 2");
 
-    // Faults of the file that was handed over are reported with its name and line.
     fs::write(&sheet, "name,addresses\nann,10.77.0\n,10.77.0.3\n").expect("it is ours");
     let refused = bed.call(&["reload", path]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();

@@ -172,7 +172,6 @@ impl Home {
         }
     }
 
-    /// The devices and tables that a gateway adds to the router.
     fn traces(&self) -> String {
         let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
         let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
@@ -252,7 +251,6 @@ fn socket(home: &Home, address: &'static str) -> UdpSocket {
     socket
 }
 
-/// The world's answer, if it arrives within `patience`.
 fn reaches(socket: &UdpSocket, server: SocketAddr, patience: Duration) -> Option<String> {
     let until = Instant::now() + patience;
     let mut bytes = [0; 64];
@@ -337,7 +335,6 @@ fn a_router_with_nat_shapes_both_directions_and_is_restored_at_the_end() {
     let gateway = home.start(&config);
     assert_eq!(home.traces(), "2 devices, tables: true", "{:?}", gateway.said);
 
-    // IPv4 is translated, and IPv6 passes untranslated.
     let (one, v6) = (socket(&home, HOSTS[0]), socket(&home, "2001:db8:1::1"));
     assert_eq!(reaches(&one, world_v4(), PATIENCE).as_deref(), Some(PUBLIC));
     let server = format!("[{SERVER_V6}]:7001").parse().expect("an address");
@@ -423,7 +420,6 @@ fn a_router_whose_gateway_is_killed_forwards_unshaped_or_not_at_all_as_configure
     gateway.end(Signal::KILL);
     home.wait_for_traces("0 devices, tables: true");
     assert_eq!(reaches(&one, world_v4(), Duration::from_millis(500)), None, "it fails closed");
-    // The router remains reachable: only forwarded traffic is dropped.
     let gateway = home.start(&closed);
     assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "its successor takes over");
     let (code, said) = gateway.end(Signal::TERM);
@@ -577,7 +573,6 @@ fn a_bump_on_a_router_is_refused_unless_requested() {
     let allowed = bump("backend = { af-packet = { allow_forwarding = true } }\n");
     let output = home.call(&["check", allowed.to_str().expect("UTF-8")]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // An IPv6 address alone must cause the refusal.
     let config = bump("");
     home.edge.remove_address(LAN.index, address("10.0.0.254/24")).expect("it is there");
     let output = home.call(&["check", config.to_str().expect("UTF-8")]);

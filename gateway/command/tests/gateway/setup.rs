@@ -15,7 +15,6 @@ fn setup_writes_runnable_files_once_and_completely() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), said)
     };
-    // No speed test runs during the measurement.
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g1", "--measure", "2 s"]);
     assert!(code == Some(2) && said.contains("that was no speed test") && !file.exists(), "{said}");
     let (code, _, said) = setup(&["--outside", "g0", "--inside", "g0", "--download", "9 Mbit/s"]);
@@ -27,7 +26,6 @@ fn setup_writes_runnable_files_once_and_completely() {
     let (why, allowed) = ("nothing here shows which it is", "allowed: `g0` or `g1`");
     assert!(code == Some(2) && said.contains(why) && said.contains(allowed) && !file.exists(), "{said}");
     assert!(said.contains("`--outside`"), "{said}");
-    // The name of one interface is enough.
     let (code, shown, said) = setup(&[&["--inside", "g1"], &rates[..]].concat());
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("g0: up, no address") && said.contains("it forwards nothing"), "{said}");

@@ -19,7 +19,6 @@ const THERE: End<'static> = End { name: "eth1", index: 110 };
 const SOURCE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
 const SINK: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 2);
 
-/// A bed with a second link between its hosts.
 fn two_links(name: &str) -> Option<(Bed, UdpSocket, UdpSocket)> {
     let bed = Bed::new(name)?;
     let lay = |host: &Host, here: End<'static>, ip: Ipv4Addr| {
@@ -94,7 +93,6 @@ fn two_links_in_one_process_forward_reload_and_fail_independently() {
     hosts.wait_until_it_passes();
     wait_until_it_passes(&outside, &inside);
 
-    // A reload of one gateway does not reload the other.
     fs::write(&second, fs::read_to_string(&second).expect("it is ours").replace("20 Mbit", "30 Mbit"))
         .expect("it is ours");
     let reloaded = bed.call(&["reload", &b]);
@@ -102,7 +100,6 @@ fn two_links_in_one_process_forward_reload_and_fail_independently() {
     gateway.wait_for(&format!("second-{}: reloaded: 1 change", bed.name));
     assert_eq!(bed.status(&first)["changes"]["reload"].as_u64().unwrap_or(0), 0);
     assert_eq!(bed.status(&second)["changes"]["reload"].as_u64(), Some(1));
-    // A signal reloads both gateways.
     gateway.signal(Signal::HUP);
     let [one, two] = ["", "second-"].map(|before| format!("{before}{}: reloaded", bed.name));
     wait_for_all(&gateway, &[&one, &two]);
@@ -144,7 +141,6 @@ fn several_links_start_all_or_none() {
     let text = fs::read_to_string(second(&bed, "")).expect("it is ours");
     let text = text.replace("[telemetry]", &format!("[telemetry]\nmetrics = \"{address}\""));
     assert!(refused(&bed.write("taken.toml", &text)).contains(&address.to_string()));
-    // No leftover prevents a start.
     let gateway = bed.begin(&["run", a, second(&bed, "").to_str().expect("UTF-8")]);
     wait_for_all(&gateway, &["` forwards between g1 and g0", "` forwards between h1 and h0"]);
     let (exit, said) = gateway.end();

@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A receiver's record of a stream of numbered datagrams.
 #[derive(Debug, Default)]
 struct Seen {
     numbers: Vec<u32>,
@@ -62,14 +61,12 @@ fn send(socket: &UdpSocket, is_over: &AtomicBool) -> (u32, Duration) {
     (number, longest)
 }
 
-/// A new process for the gateway of `config`, which has taken over forwarding.
 fn successor(bed: &Bed, config: &Path) -> Gateway {
     let gateway = bed.begin(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     gateway.wait_for("forwards between");
     gateway
 }
 
-/// Sends with the kernel's TCP until the end, and counts the bytes that arrive.
 fn transfer<'scope>(
     bed: &'scope Bed,
     scope: &'scope thread::Scope<'scope, '_>,
@@ -217,7 +214,6 @@ fn a_successor_that_dies_or_stalls_costs_only_time() {
     let different: BTreeSet<u32> = seen.numbers.iter().copied().collect();
     assert!(different.len() == seen.numbers.len() && seen.numbers.is_sorted(), "none is doubled");
     assert!(arrived > 1_000_000, "TCP goes on: {arrived} bytes");
-    // Another successor disappears before it is ready.
     drop(false_heir(&bed, &config, 1).expect("it is offered"));
     gateway.wait_for("is gone: this one goes on");
     let (exit, said) = gateway.end();
@@ -286,7 +282,6 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     thread::sleep(Duration::from_millis(1500));
     assert!(!bed.is_bridged(), "the guard hears of the second one");
     assert!(hosts.passes(1));
-    // The guard is now the second gateway's.
     second.signal(Signal::KILL);
     let until = Instant::now() + Duration::from_secs(10);
     while !bed.is_bridged() && Instant::now() < until {

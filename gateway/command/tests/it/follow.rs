@@ -99,7 +99,6 @@ impl Drop for Follower {
     }
 }
 
-/// A request with `attributes`, and `number` as the Proxy-State.
 fn request(code: u8, number: usize, attributes: &[(u8, &[u8])]) -> Vec<u8> {
     let mut packet = vec![code, number as u8, 0, 0];
     packet.extend([0; 16]);
@@ -122,7 +121,6 @@ fn start(number: usize, user: &str, address: [u8; 4]) -> Vec<u8> {
     request(4, number, &all)
 }
 
-/// Session starts of `count` subscribers without typed addresses, each with an address.
 fn starts(count: usize) -> Vec<Vec<u8>> {
     let start = |n: usize| start(n, &format!("c{}", n / 3 * 4 + n % 3), [10, 1, (n >> 8) as u8, n as u8]);
     (0..count).map(start).collect()
@@ -220,7 +218,6 @@ fn contradictory_lease_files_cost_only_the_affected_address() {
     }
     let plans = fs::read_to_string(folder.path().join("plans.csv")).expect("it is there");
     assert!(plans.contains("01,,10.0.0.8\n") && plans.contains("03,,10.0.0.9\n"), "{plans}");
-    // A file with content other than leases changes nothing.
     write("b", "[section]\n");
     let output = super::GATEWAY.run(&follow);
     assert_eq!(code(&output), 2);

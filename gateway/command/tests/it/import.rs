@@ -21,7 +21,6 @@ fn tower(folder: &Path) -> String {
     config.display().to_string()
 }
 
-/// Ten circuits of 155 Mbit/s, of which one has two devices.
 fn devices() -> String {
     let circuit = |n: usize| format!("{n},,d{n},,AP 1,,10.0.0.{n},,155,155,155,155,\n");
     let circuits: String = (10..20).map(circuit).collect();
@@ -66,7 +65,6 @@ fn lists_of_libreqos_become_classes_and_subscribers_with_differences_shown() {
     assert!(shown.contains("10 subscribers, 5 classes"), "{shown}{}", stderr(&check));
     assert!(shown.contains("        10: 50 Mbit/s"), "{shown}");
 
-    // A second import finds no difference, and preserves columns of other programs.
     let leased = table.replacen("upload_ceiling\n", "upload_ceiling,leased\n", 1);
     let leased =
         leased.replace("155 Mbit/s\n", "155 Mbit/s,\n").replacen("155 Mbit/s,\n", "155 Mbit/s,10.9.0.1\n", 1);
@@ -75,7 +73,6 @@ fn lists_of_libreqos_become_classes_and_subscribers_with_differences_shown() {
     assert_eq!((code(&again), stdout(&again)), (0, String::new()), "{}", stderr(&again));
     assert_eq!(fs::read_to_string(&plans).expect("it is there"), leased);
 
-    // One circuit disappears, one changes, and a node is new.
     write(
         "ShapedDevices.csv",
         &devices().replace("19,,d19,,AP 1,,10.0.0.19,,155,155,155,155,\n", "").replacen(
@@ -100,7 +97,6 @@ fn lists_of_libreqos_become_classes_and_subscribers_with_differences_shown() {
     let text = fs::read_to_string(&config).expect("it is there");
     assert!(text.starts_with(typed.trim_end()) && text.matches("[[class]]").count() == 4 + 3, "{text}");
 
-    // An import that the gateway would refuse changes neither file.
     let before = (text, fs::read_to_string(&plans).expect("it is there"));
     write("network.json", &NETWORK.replace("AP 1", "north"));
     let refused = import(&[]);

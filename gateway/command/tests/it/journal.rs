@@ -9,7 +9,6 @@ const FILE: &str = "name,addresses,weight\nann,10.0.0.1,2\nbob,10.0.0.2,1\n";
 const LINE: &str = "[{\"name\":\"ann\",\"before\":{\"addresses\":\"10.0.0.1\",\"weight\":\"2\"},\
                     \"after\":{\"addresses\":\"10.0.0.1\",\"weight\":\"3\"}}]\n";
 
-/// The configuration of a gateway with two subscribers, with this file and this journal.
 fn tower(folder: &Path, file: &str, journal: &str) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"journal-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\

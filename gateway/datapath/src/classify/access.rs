@@ -120,7 +120,6 @@ pub struct AccessTable {
     /// A key's number and its class; 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
     count: usize,
-    /// Whether keys of each type may be present.
     has: [bool; AccessKey::KINDS],
     /// The types of keys of each class, one bit per type.
     bound: Vec<u8>,
@@ -175,7 +174,6 @@ impl AccessTable {
         Some(table)
     }
 
-    /// All keys as numbers, in order, each with its class renumbered by `number`.
     pub(super) fn entries(&self, number: &dyn Fn(u32) -> u32) -> Vec<(u64, u32)> {
         let taken = self.slots.iter().filter(|(key, _)| *key != 0);
         let mut entries: Vec<(u64, u32)> = taken.map(|(key, class)| (*key, number(*class))).collect();
@@ -368,7 +366,6 @@ mod tests {
         }
         assert_eq!(AccessTable::new(&all).find(&Access::default()), None);
         assert_eq!(AccessTable::default().find(&access), None);
-        // The same inner VLAN within another outer VLAN is a different key.
         let other = Access { vlan: Some(101), inner_vlan: Some(7), ..Access::default() };
         assert_eq!(AccessTable::new(&all).find(&other), None);
     }

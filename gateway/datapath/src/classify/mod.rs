@@ -124,7 +124,6 @@ pub enum FlowKind {
 }
 
 impl FlowKind {
-    /// The fields of a key that identify the flow, for definitions that use a key.
     fn key_kind(self, way: Way) -> KeyKind {
         use Way::{Download, Upload};
         match (self, way) {
@@ -242,7 +241,6 @@ impl Classifier {
         std::mem::swap(&mut self.suspended, &mut members.suspended);
     }
 
-    /// Are packets of `class` dropped because the class is suspended?
     #[inline]
     pub(crate) fn suspends(&self, class: u32) -> bool {
         self.suspended.get(class as usize) == Some(&true)
@@ -353,7 +351,6 @@ impl Classifier {
         }
     }
 
-    /// If flows are hosts, does the packet belong to no single inside host?
     #[inline]
     fn has_no_host(&self, fields: Option<&MatchFields>) -> bool {
         let is_host = matches!(
@@ -374,7 +371,6 @@ fn is_group(address: IpAddr) -> bool {
     address.is_multicast() || address.is_unspecified() || is_broadcast
 }
 
-/// Finds the Ethernet address of the inside host.
 pub(crate) trait InsideMac {
     /// The inside host's Ethernet address. `None` without an Ethernet header.
     fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]>;

@@ -34,7 +34,6 @@ pub struct PortSet {
 }
 
 impl PortSet {
-    /// Does it contain all ports, and packets without ports?
     fn is_any(&self) -> bool {
         self.ranges.is_empty() && self.without.is_empty()
     }

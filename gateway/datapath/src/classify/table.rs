@@ -52,7 +52,6 @@ impl PrefixTable {
         Some(PrefixTable { v4: Ranges::new(ranges.0), v6: Ranges::new(ranges.1), is_flat: true })
     }
 
-    /// Does the table equal `other`, with class n here as `map[n]` there?
     pub(super) fn is_renumbered(&self, map: &[u32], other: &PrefixTable) -> bool {
         self.v4.is_renumbered(map, &other.v4) && self.v6.is_renumbered(map, &other.v6)
     }
@@ -77,16 +76,13 @@ impl PrefixTable {
     }
 }
 
-/// An address as a number.
 trait Address: Copy + Ord {
     const BITS: u32;
     /// The number of significant bits of `self - base`.
     fn span_bits(self, base: Self) -> u32;
     /// `(self - base) >> shift`, which must fit.
     fn bucket(self, base: Self, shift: u32) -> usize;
-    /// The next address; `None` after the last.
     fn next(self) -> Option<Self>;
-    /// The previous address; `None` before the first.
     fn previous(self) -> Option<Self>;
 }
 
@@ -124,7 +120,6 @@ struct Range<N> {
     class: u32,
 }
 
-/// Disjoint ranges, in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Ranges<N> {
     ranges: Box<[Range<N>]>,
@@ -196,7 +191,6 @@ fn sorted<N: Address>(mut prefixes: Vec<Claimed<N>>) -> Vec<Claimed<N>> {
     prefixes
 }
 
-/// Does none of these sorted prefixes contain another?
 fn is_flat<N: Address>(prefixes: &[Claimed<N>]) -> bool {
     prefixes.windows(2).all(|pair| pair[0].0.1 < pair[1].0.0)
 }
@@ -250,7 +244,6 @@ impl<N: Address> Cut<N> {
         }
     }
 
-    /// Gives `class` to the addresses up to `last` that are not yet in a range.
     fn emit(&mut self, last: N, class: u32) {
         if let Some(first) = self.at.filter(|at| *at <= last) {
             self.ranges.push(Range { first, last, class });

@@ -30,7 +30,6 @@ use std::hash::{BuildHasher, RandomState};
 pub struct ControlLimit {
     taken: Transmitter,
     burst: Duration,
-    /// The transmitter of forwarded packets, within the rate.
     sent_on: Transmitter,
     keys: RandomState,
     sources: Box<[Source; SOURCES]>,
@@ -75,7 +74,6 @@ fn time_of(bytes: u64, rate: Rate) -> Duration {
     Duration::from_secs_f64(bytes as f64 * 8.0 / rate.bps() as f64)
 }
 
-/// A known source's share of `rate`.
 fn part_of(rate: Rate) -> Rate {
     Rate::from_bps(rate.bps() / SOURCES as u64).unwrap_or(rate)
 }

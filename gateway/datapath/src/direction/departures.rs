@@ -10,7 +10,6 @@ pub(super) struct Departures {
     through: VecDeque<ReadyFrame>,
 }
 
-/// A frame to hand to the port.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ReadyFrame {
     /// The frame's slot in the pool.

@@ -78,7 +78,6 @@ struct Link {
     server: Server,
     not_ip: NotIpLimit,
     control: ControlLimit,
-    /// Does a law change the rate?
     follows: bool,
 }
 
@@ -170,7 +169,6 @@ impl Direction {
         control.takes(frame, headers, bytes, self.books.now)
     }
 
-    /// Does `frame`, which is not IP, exceed the rate of the bypass?
     fn is_over_the_limit(&mut self, frame: &[u8], headers: &Headers, kind: LinkKind) -> bool {
         let bytes = self.wire_bytes(frame, kind);
         let Some(Link { not_ip, .. }) = &mut self.link else { return false };
@@ -194,7 +192,7 @@ impl Direction {
     }
 
     /// Handles all events due at `now`: starts waiting packets as the rate allows, and sends
-    /// transmitted frames to `port`. `trips` are those of this direction.
+    /// transmitted frames to `port`.
     pub fn advance(&mut self, now: Time, port: &mut dyn Port, trips: &mut TripsOf<'_>) {
         self.books.now = now;
         while self.link.as_ref().is_some_and(|link| link.server.next_poll_at() <= now) {
@@ -467,7 +465,6 @@ impl Link {
     }
 }
 
-/// The facts about a flow from its first packet.
 #[cold]
 fn opened(headers: &Headers, frame: &[u8], facts: &Facts, way: Way) -> FirstPacket {
     let (key, vlan) = (headers.flow_key(frame), headers.outer_vlan(frame).unwrap_or(0));

@@ -28,7 +28,6 @@ pub struct Replacement {
     edge: Edge,
 }
 
-/// A new pool, and the components whose size depends on it.
 struct Store {
     pool: FramePool,
     departures: Departures,
@@ -277,12 +276,10 @@ struct Renaming<'a> {
     class_map: &'a [u32],
     /// Does every packet keep its flow and length, so that its headers need not be parsed again?
     keeps_flows: bool,
-    /// Are flows counted in a new table?
     reopens: bool,
 }
 
 impl Renaming<'_> {
-    /// The information for the next discipline.
     fn kept(&self) -> Kept<'_> {
         Kept { classes: self.class_map, names: self.names.is_none() && self.keeps_flows && !self.reopens }
     }
@@ -324,7 +321,6 @@ impl Direction {
     }
 }
 
-/// Packets that wait ahead of a discipline.
 fn carried_over(discipline: &dyn Discipline) -> u64 {
     let mut carried = Carried(0);
     discipline.inspect(&mut carried);

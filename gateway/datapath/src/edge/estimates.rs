@@ -192,7 +192,6 @@ mod tests {
         assert_eq!(new.seen().votes(3), -49);
         assert_eq!(new.seen().estimate(3), old.seen().estimate(2));
         assert_eq!([1, 2].map(|class| new.seen().votes(class)), [0, 0]);
-        // A removed class is not counted.
         let mut none = Estimates::new(1);
         none.take_over(&old, &[0, 0, 0]);
         assert_eq!(none.seen().votes(0), 0);

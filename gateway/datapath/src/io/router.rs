@@ -122,7 +122,6 @@ impl Passage {
         self.divert(&mut port).map(|()| port)
     }
 
-    /// Leads the packets of the present inside interface to `port`.
     fn divert(&self, port: &mut RouterPort) -> Result<(), PortError> {
         let (inside, down) = (self.find(&self.inside)?, self.find(&self.taps()[1])?);
         let interfaces = Interfaces { inside: inside.index, up: port.tap.index(), down: down.index };

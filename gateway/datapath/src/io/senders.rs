@@ -60,7 +60,6 @@ struct Balance {
     next: usize,
 }
 
-/// Flows whose numbers have equal hashes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     /// The thread that sends the flows; `None` for the deciding thread.
@@ -78,7 +77,6 @@ struct Holder {
     parcel: u64,
 }
 
-/// The deciding thread's view of a sending thread.
 #[derive(Debug)]
 struct Lane {
     /// The channel; `None` once the thread must end.
@@ -87,7 +85,6 @@ struct Lane {
     /// Unused parcels. The parcel returned last is used first, because it is still in the cache.
     spare: Vec<Parcel>,
     open: Option<Parcel>,
-    /// Parcels and frames handed over.
     handed: u64,
     frames: u64,
     done: Arc<Done>,
@@ -95,7 +92,6 @@ struct Lane {
     stall: Stall,
 }
 
-/// The progress of a thread.
 #[derive(Debug, Default)]
 struct Stall {
     done: u64,
@@ -185,7 +181,6 @@ impl Senders {
         Duration::from_ns(ns)
     }
 
-    /// The thread with the fewest frames in flight, if it has room for more.
     fn least(&self) -> Option<usize> {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.stall.is_stalled);
         let (in_flight, at) = lanes.map(|(at, lane)| (lane.in_flight(), at)).min()?;
@@ -370,7 +365,6 @@ impl<P: Port> SharedPort<P> {
         self.balance.next = (at + 1) % BUCKETS;
     }
 
-    /// Gives the threads the port's device if the device is new.
     fn hand_out_device(&mut self) {
         if let Some(senders) = &self.senders
             && let Some(device) = self.port.remote()
@@ -514,10 +508,8 @@ mod tests {
         }
     }
 
-    /// A port by which the deciding thread also sends to a device.
     struct DevicePort {
         device: Arc<Device>,
-        /// Frames sent by the deciding thread.
         own: u64,
         is_handed_out: bool,
     }
@@ -547,7 +539,6 @@ mod tests {
         (SharedPort::new(port, 1, Some(senders.clone())), senders)
     }
 
-    /// A frame of `flow` that contains `number`.
     fn frame(flow: u8, number: u32) -> Vec<u8> {
         [&[flow][..], &number.to_be_bytes()].concat()
     }
@@ -656,7 +647,6 @@ mod tests {
         port.port.device = open.clone();
         assert_eq!(port.transmit_all(&batch), Refused::NONE);
         assert_eq!(open.sent(), frames);
-        // No frame was lost, and the thread continues where it stalled.
         stuck.open();
         let until = clock::now() + Duration::from_secs(10);
         while stuck.sent().len() < 20 && clock::now() < until {

@@ -40,7 +40,6 @@ impl Default for Followed {
 struct Half {
     /// The arrival of the timed segment or, once it has left, its departure.
     since: u32,
-    /// Arrival of the latest segment.
     came: u32,
     /// The sequence number after the highest byte.
     end: u32,
@@ -49,7 +48,6 @@ struct Half {
     /// The timestamp or the acknowledgement that answers the timed segment.
     awaited: u32,
     timing: Timing,
-    /// The method of recognizing the answer.
     by: By,
     /// The number of the timed segment, so that a late departure is not taken for another
     /// segment's.
@@ -69,7 +67,6 @@ enum Known {
 enum Timing {
     #[default]
     None,
-    /// The segment waits in the gateway, which will recognize it on departure.
     Waits,
     Left,
 }
@@ -84,7 +81,6 @@ enum By {
     Released,
 }
 
-/// An answer to a timed segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
@@ -96,12 +92,9 @@ pub(super) struct Answered {
     pub had_payload: bool,
 }
 
-/// The outcome for an arriving segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
-    /// The segment is not timed.
     On,
-    /// The segment is timed under this number.
     Timed(u8),
     /// This number of the segment's bytes had been sent before.
     Again(u32),
@@ -242,7 +235,6 @@ impl Half {
         }
     }
 
-    /// Starts to time a segment. Returns its number.
     fn time(&mut self, by: By, awaited: u32, now: u32) -> u8 {
         (self.by, self.awaited) = (by, awaited);
         (self.timing, self.since) = (Timing::Waits, now);

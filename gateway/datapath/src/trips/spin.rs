@@ -31,12 +31,10 @@ pub(super) struct Spin {
     trips: u8,
 }
 
-/// The latest packet of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
     #[default]
     None,
-    /// A handshake packet, with a long header.
     Long,
     Spin(bool),
 }
@@ -51,7 +49,6 @@ enum Edge {
     Left(u8),
 }
 
-/// What a packet ends and begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     /// The round trip of the other direction that the packet ends.
@@ -71,12 +68,10 @@ fn us(now: Time) -> u32 {
 }
 
 impl Spin {
-    /// Did the conversation carry packets in both directions?
     pub(super) fn is_mutual(&self) -> bool {
         self.last.iter().all(|last| *last != Last::None)
     }
 
-    /// Takes a packet with a long header in `way`.
     pub(super) fn shakes_hands(&mut self, way: usize) {
         if self.last[way] == Last::None {
             self.last[way] = Last::Long;
@@ -112,7 +107,6 @@ impl Spin {
         counts.then(|| Duration::from_us(trip.into()))
     }
 
-    /// Records that the packet of `way` timed under `number` leaves.
     pub(super) fn leaves(&mut self, way: usize, number: u8, now: Time) {
         if self.edge == Edge::Waits(way as u8) && self.number == number {
             (self.edge, self.since) = (Edge::Left(way as u8), us(now));
@@ -143,8 +137,7 @@ mod tests {
         /// Runs for `steps` packets in each direction. `edit` changes the bits before the gateway
         /// receives them.
         fn run(&mut self, steps: u64, edit: &mut dyn FnMut(usize, bool) -> bool) {
-            // Direction 0 leads to the inside, where the client is. Direction 1 leads to the
-            // outside.
+            // Direction 0 leads to the inside, where the client is.
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
             for now in (0..steps).map(|step| step * self.every) {
                 for way in [0, 1] {

@@ -98,7 +98,6 @@ impl Table {
         Some(place)
     }
 
-    /// The ticket of the segment timed under `number` in the conversation at `place`.
     pub(super) fn ticket(place: usize, number: u8) -> Ticket {
         (place as u32 + 1) << 8 | u32::from(number)
     }

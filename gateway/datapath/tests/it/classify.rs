@@ -250,7 +250,6 @@ fn ipv6_headers_are_followed_to_the_ports() {
     assert_ne!(port(53).flow, port(54).flow);
 }
 
-/// A customer uses the address of another, whose row has an address and a device.
 #[test]
 fn an_upload_with_a_foreign_address_is_spoofed_and_a_download_is_not() {
     let prefix = |text: &str| text.parse().unwrap();

@@ -233,7 +233,6 @@ fn a_mark_changes_only_the_ecn_field_and_checksum() {
 /// The offset of the second octet of the IPv4 header.
 const TOS: usize = 15;
 
-/// `frame`, an IPv4 frame, with codepoint `dscp`.
 fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
     let (mut header, _) = etherparse::Ipv4Header::from_slice(&frame[14..]).expect("IPv4");
     header.dscp = etherparse::IpDscp::try_new(dscp).expect("six bits");
@@ -242,7 +241,6 @@ fn with_dscp(mut frame: Vec<u8>, dscp: u8) -> Vec<u8> {
     frame
 }
 
-/// A datapath whose forward direction rewrites codepoints by `dscp`.
 fn datapath_writing(dscp: Dscp, discipline: Box<dyn Discipline>) -> Datapath {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let plain = Classifier::new(FlowHasher::new([7; 16]), -ETHERNET_HEADER_BYTES);
@@ -310,7 +308,6 @@ fn acknowledgements_are_read_from_frames_where_a_discipline_filters_them() {
     let sent_of = |acks: &[(u32, bool)]| {
         let mut datapath =
             datapath_of(build("cake-like", &parameters, &site).expect("allowed"), ONE_BYTE_PER_US, ROOMY);
-        // The acknowledgements arrive one after another while a datagram is sent.
         let frames = acks.iter().map(|&(number, has_blocks)| acknowledgement(number, has_blocks));
         let all = std::iter::once(udp(1, 1000, Ecn::NotEct)).chain(frames);
         let sent = through(&mut datapath, (0..).zip(all).map(|(us, frame)| at_us(us, frame)).collect());
@@ -378,7 +375,6 @@ fn links_without_ethernet_headers_split_shape_and_mark_alike() {
     assert_eq!(Ecn::from_bits(wire.right.sent()[5].frame[1]), Ecn::Ce);
 }
 
-/// Refuses every third frame.
 #[derive(Default)]
 struct Fussy {
     tried: u64,

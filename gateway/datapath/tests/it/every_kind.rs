@@ -45,7 +45,6 @@ fn datapath(forward: Option<ShaperPlan>, backward: Option<ShaperPlan>) -> Datapa
     Datapath::new(DatapathPlan { forward: direction(forward), backward: direction(backward) })
 }
 
-/// A UDP frame with `len` bytes of payload.
 fn udp(len: usize) -> Vec<u8> {
     let mut frame = Vec::new();
     let packet = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
@@ -79,7 +78,6 @@ fn arp() -> Vec<u8> {
     [&[0xff; 6][..], &[2, 0, 0, 0, 0, 1, 0x08, 0x06], &[0; 46]].concat()
 }
 
-/// A frame that is not IP, with the given EtherType.
 fn other(ethertype: u16, len: usize) -> Vec<u8> {
     [&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &ethertype.to_be_bytes(), &vec![7; len]].concat()
 }
@@ -88,7 +86,6 @@ fn wire_bytes(frame: &[u8]) -> u64 {
     frame.len() as u64 + 24
 }
 
-/// Repeats `frames` in turn for a second, at `bps`.
 fn flood(frames: &[Vec<u8>], bps: u64) -> Vec<Arrival> {
     let (mut at, mut arrivals) = (0, Vec::new());
     for frame in frames.iter().cycle() {
@@ -278,7 +275,6 @@ fn a_looping_broadcast_is_cut_with_or_without_ip_and_shaping() {
         for is_shaped in [true, false] {
             let shaper = || if is_shaped { shaper(default_rate(rate(BPS))) } else { None };
             let mut datapath = datapath(shaper(), shaper());
-            // The switch floods to both ports.
             let sent = circling(&mut datapath, &frame, [true, true], 0);
             assert!(sent < 200, "{sent} frames of 200 000");
             // Frames now circle in one direction only, as multicasts do under snooping. The loop is

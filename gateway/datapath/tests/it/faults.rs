@@ -25,7 +25,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
-/// The measurements of a gateway that only forwards.
 struct Seen {
     outcome: Result<(), PortError>,
     forward: Totals,
@@ -55,7 +54,6 @@ fn wire(open: Open) -> Wire<AfPacket> {
     Wire { left, right }
 }
 
-/// Runs `traffic` while a gateway on `wire` takes frames of `frame_bytes`.
 fn beside<T, P: Port + AsFd + Send>(
     wire: Wire<P>,
     frame_bytes: u32,
@@ -219,7 +217,6 @@ fn port_at(bed: &Bed, host: &Host) -> AfPacket {
     port
 }
 
-/// The numbers of our frames among the arrivals.
 fn numbers(port: &mut AfPacket) -> Vec<u32> {
     let mut numbers = Vec::new();
     loop {
@@ -355,7 +352,6 @@ fn await_through(source: &mut AfPacket, sink: &mut AfPacket) {
 const INSIDE: Ipv4Addr = Ipv4Addr::new(10, 5, 0, 1);
 const OUTSIDE: Ipv4Addr = Ipv4Addr::new(10, 5, 0, 2);
 
-/// A wire of two TUN devices, one at the source and the other at the sink.
 fn tuns(bed: &Bed) -> Wire<Tun> {
     let [left, right] =
         [("inside", &bed.source, INSIDE), ("outside", &bed.sink, OUTSIDE)].map(|(name, host, ip)| {

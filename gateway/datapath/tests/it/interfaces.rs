@@ -21,7 +21,6 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// The measurements of a gateway that only forwards.
 struct Seen {
     outcome: Result<(), PortError>,
     forward: Totals,
@@ -147,7 +146,6 @@ fn super_packets_arrive_complete_and_leave_as_packets_that_tcp_accepts() {
     assert_eq!(seen.left.truncated, 0);
 }
 
-/// A pattern in which no two packets have equal content.
 fn pattern() -> Vec<u8> {
     (0..BULK_BYTES as u32 / 4).flat_map(u32::to_be_bytes).collect()
 }

@@ -94,7 +94,6 @@ fn gone(direction: &Direction) -> u64 {
     direction.totals().packets_gone()
 }
 
-/// Replaces the forward direction, and checks that nothing was lost.
 fn reload(datapath: &mut Datapath, next: DirectionPlan, keeps_flows: bool, now: Time) -> HandedOver {
     let forward = &mut datapath.forward;
     let (inside, lost, totals) = (forward.packets_inside(), gone(forward), *forward.totals());

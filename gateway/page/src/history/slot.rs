@@ -154,7 +154,6 @@ impl Begun {
     }
 }
 
-/// The classes that got most, and the sum of the rest.
 fn busiest(classes: BTreeMap<String, ClassSlot>, bytes_in: u64, bytes_out: u64) -> Vec<ClassSlot> {
     let mut named: Vec<ClassSlot> =
         classes.into_iter().map(|(class, slot)| ClassSlot { class, ..slot }).collect();

@@ -23,7 +23,6 @@ pub struct Store {
     tidied_s: u64,
 }
 
-/// The version of the tables.
 const VERSION: i32 = 1;
 /// The length of a database page, in bytes.
 const PAGE: u64 = 4096;
@@ -216,7 +215,6 @@ fn is_corrupt(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// The most renamed files that are kept.
 const MAX_ASIDE: u32 = 4;
 
 /// Renames the file, and removes its companion files.
@@ -354,7 +352,6 @@ mod tests {
         history.keep(&[slot(60, 60, 1)], 100);
         drop(history);
         assert!(History::open(Some(&path), BOUNDS).fault().is_none());
-        // The middle of the file is overwritten.
         let mut bytes = std::fs::read(&path).expect("it is there");
         let middle = bytes.len() / 2;
         bytes[4096..middle.max(4097 + 64)].fill(0xa5);

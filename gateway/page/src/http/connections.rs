@@ -33,7 +33,6 @@ struct Connection {
 }
 
 enum State {
-    /// Accepted but not served yet.
     New(TcpStream),
     Served(AbortHandle),
 }
@@ -77,7 +76,6 @@ impl Connections {
         }
     }
 
-    /// The oldest `wanted` connection of the network that has most of them.
     fn oldest_of_most(&self, wanted: &dyn Fn(&Connection) -> bool) -> Option<usize> {
         let of = |network: IpAddr| {
             self.0.iter().filter(|connection| wanted(connection) && connection.network == network).count()

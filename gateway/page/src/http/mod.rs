@@ -38,7 +38,6 @@ use tower::ServiceExt;
 
 /// The most bytes of a request's head; hyper's minimum.
 const MAX_HEAD_BYTES: usize = 8 << 10;
-/// The longest time for the head of a request.
 const HEAD: Duration = Duration::from_secs(2);
 /// The longest time of a connection, and of a stream whose reader takes no data. Slow clients make
 /// room for others.
@@ -154,7 +153,6 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
     }
 }
 
-/// Serves one request on `stream`.
 async fn converse(stream: tokio::net::TcpStream, routes: Router, marks: Arc<Marks>) {
     let of_connection = marks.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {

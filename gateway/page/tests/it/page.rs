@@ -46,7 +46,6 @@ impl Served {
         Served { address, watch, stop, thread: Some(thread) }
     }
 
-    /// The body of a successful answer.
     fn get(&self, path: &str) -> String {
         let (head, body) = send(self.address, &request(&format!("GET {path}"), ""));
         assert!(head.starts_with("http/1.1 200"), "{path}: {head} {body}");

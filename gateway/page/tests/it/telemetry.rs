@@ -67,7 +67,6 @@ fn datapath() -> Datapath {
     Datapath::new(DatapathPlan { forward: direction(Some(shaper)), backward: direction(None) })
 }
 
-/// A UDP frame of [`BYTES`] bytes from one host to a port of another.
 fn udp(from: u16) -> Vec<u8> {
     let builder =
         PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([192, 0, 2, 1], [10, 0, 0, 2], 64).udp(from, 9);
@@ -147,7 +146,6 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     near(class.fair_bps, class.throughput_bps, 1e-6);
     near(download.worst_share_error_points, 0.0, 1e-9);
     assert_eq!(snapshot.captured, 16);
-    // The snapshot survives JSON.
     let text = serde_json::to_string(&*snapshot).expect("it has no infinity");
     let back: Snapshot = serde_json::from_str(&text).expect("its own form");
     assert_eq!((&back.ports, &back.ways[0].totals), (&snapshot.ports, &snapshot.ways[0].totals));
@@ -177,7 +175,6 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");
-    // The board returns as many flows as requested: those that got most.
     let one = board.counts(1);
     assert_eq!((one.ways[0].flow_count, one.ways[0].flows.len()), (2, 1));
     assert_eq!(one.ways[0].flows[0], download.flows[0]);

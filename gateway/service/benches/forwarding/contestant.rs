@@ -22,7 +22,6 @@ use fairwire_wire::flow_key::FlowHasher;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contestant {
     pub name: &'static str,
@@ -111,7 +110,6 @@ impl Contestant {
         matches!(self.kind, Kind::Bottleneck { .. })
     }
 
-    /// Does the contestant have a processor to itself?
     pub(crate) fn has_own_core(&self) -> bool {
         self.is_ours() || matches!(self.kind, Kind::KernelOnItsOwnCore | Kind::KernelHtbOnItsOwnCore)
     }

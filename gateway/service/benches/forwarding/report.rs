@@ -7,7 +7,6 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
 
-/// The reference for every contestant.
 pub(crate) const REFERENCE: &str = "kernel routing";
 /// Kernel routing on the gateway's processor: the harder comparison.
 const ON_ITS_OWN_CORE: &str = "kernel routing, own core";

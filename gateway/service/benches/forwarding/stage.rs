@@ -15,7 +15,6 @@ pub(crate) const VACANT: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 9);
 /// Its Ethernet address.
 pub(crate) const VACANT_MAC: [u8; 6] = [2, 0, 0, 0, 0, 0x99];
 
-/// The processors, one for each role.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Core {
     Source = 1,
@@ -28,7 +27,6 @@ pub(crate) struct Stage {
     pub gateway_mac: [u8; 6],
 }
 
-/// How traffic crosses the gateway's host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// The kernel routes the traffic between two networks.

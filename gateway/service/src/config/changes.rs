@@ -26,7 +26,6 @@ pub struct Changes {
 /// The number of classes named for each type of change.
 const NAMED: usize = 5;
 
-/// The first words of lines of changes.
 const GONE: &str = "gone";
 const NEW: &str = "new";
 const SUSPENDED: &str = "suspended";

@@ -69,7 +69,6 @@ fn name(tree: &Tree, number: u32) -> String {
 /// A prefix, and the number of its class.
 type Claim = (Prefix, u32);
 
-/// Prefixes that share addresses.
 #[derive(Debug, Default)]
 struct Overlaps {
     same: Vec<[Claim; 2]>,

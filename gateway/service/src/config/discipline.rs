@@ -229,7 +229,6 @@ impl<'a> DisciplinePlan<'a> {
         Ok(classful.with_maker(Box::new(leaves)).keeping(KEPT_LEAVES))
     }
 
-    /// The ceiling of each host in `class`.
     fn each(&self, class: u32) -> Option<Rate> {
         self.book.class(class)?.bounds[self.way as usize].each
     }

@@ -65,7 +65,6 @@ pub struct Config {
     file: PathBuf,
     book: Arc<ClassBook>,
     claims: Arc<Claims>,
-    /// The leaf disciplines of the classes that name one.
     leaves: ClassLeaves,
     shaping: [Option<Shaping>; 2],
     notes: Vec<String>,
@@ -114,14 +113,12 @@ const WANTED: &str = "a gateway's configuration in TOML, such as docs/gateway/ho
 const MAX_BYTES: u64 = 4 << 20;
 /// The least length of a token, since a shorter one can be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
-/// The most bytes of a token's file.
 const MAX_TOKEN_BYTES: u64 = 4096;
 /// The lost time for which a link may catch up: a busy machine may wake us this late.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The default time between two wakings while packets wait. HTB and CAKE also let a link send about
 /// this much at once.
 pub const COALESCE: Duration = Duration::from_ms(1);
-/// Flows that are counted individually, by default.
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
 /// The least number of hosts known to a discipline that shares between hosts, even if fewer flows
 /// are counted.
@@ -500,7 +497,6 @@ const MIN_FRAME: usize = 34;
 /// The most bytes of a pool if all of its frames were long. Floods of short packets need many
 /// frames; short frames take an eighth of this memory, and only during a flood.
 const MAX_POOL: u32 = 128 << 20;
-/// The most frames of a pool.
 const MAX_FRAMES: u32 = 1 << 22;
 
 /// Parses the configuration in `text`, called `name` in errors.

@@ -15,7 +15,6 @@ pub(super) const PLAIN: &str = "faba";
 /// The default in a leaf, in which hosts share first, then their flows.
 pub(super) const LEAF: &str = WITH_HOSTS;
 
-/// Disciplines that share by a tree of classes.
 pub(super) fn of_trees() -> Vec<&'static str> {
     with_classes(|classes| matches!(classes, ClassSupport::Tree | ClassSupport::Queues))
 }

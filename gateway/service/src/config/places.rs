@@ -12,7 +12,6 @@ pub(super) struct Texts<'a> {
     pub sheet: Option<&'a Sheet<'a>>,
 }
 
-/// The position at which a class is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// No position: this class always exists.
@@ -54,7 +53,6 @@ impl Texts<'_> {
         }
     }
 
-    /// The error for an unknown name under a class's `key`.
     pub(super) fn unknown(
         &self,
         origin: Origin,

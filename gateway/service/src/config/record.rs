@@ -60,7 +60,6 @@ pub fn journal_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Is `file` the file at `path`, or its journal?
 pub(crate) fn is_of(file: &Path, path: &Path) -> bool {
     file == path || file == journal_of(path)
 }

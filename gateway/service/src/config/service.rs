@@ -149,7 +149,6 @@ fn safety(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     span("safety.frames", spec.safety.frames, 16..=MAX_FRAMES, texts)
 }
 
-/// Refuses a value out of its range.
 fn span<T: PartialOrd + Display>(
     path: &str,
     value: Option<T>,

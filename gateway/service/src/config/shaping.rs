@@ -204,7 +204,6 @@ pub(super) struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    /// The support of the chosen discipline for classes.
     pub(super) fn classes(&self) -> ClassSupport {
         catalogue::with_part(self.discipline, self.parameters, |part| part.classes())
             .expect("it is in the catalogue")

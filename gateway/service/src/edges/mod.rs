@@ -145,7 +145,6 @@ fn word(request: RateRequest) -> &'static str {
     }
 }
 
-/// An instant on both clocks.
 #[derive(Clone, Copy)]
 struct Now {
     time: Time,
@@ -240,9 +239,7 @@ struct Ingress {
     of: Option<Arc<Config>>,
     received: u64,
     refused: [u64; Refusal::ALL.len()],
-    /// The time at which the last report was accepted.
     heard_at: Option<Time>,
-    /// Was the absence of reports logged?
     is_silent: bool,
     /// The last log line about refused reports: its time, and their number then.
     complained: Option<(Time, u64)>,
@@ -342,7 +339,6 @@ fn leaves(book: &ClassBook) -> impl Iterator<Item = (u32, &str)> {
         .map(|(number, class)| (number, class.name.as_str()))
 }
 
-/// Explains a refusal to the gateway's operator.
 fn meaning(refusal: Refusal) -> &'static str {
     match refusal {
         Refusal::Malformed => "are none of this version",

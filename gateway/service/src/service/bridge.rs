@@ -5,7 +5,6 @@ use fairwire_linux::link::index_of;
 use fairwire_linux::netlink::Netlink;
 use std::io;
 
-/// Two interfaces joined by our bridge.
 #[derive(Debug)]
 pub(super) struct Bridge {
     index: u32,

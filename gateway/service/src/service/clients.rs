@@ -34,7 +34,6 @@ const QUIET: Duration = Duration::from_secs(60);
 /// them.
 const MERGED_READS: usize = 4;
 
-/// The refusal for a member of the group of readers.
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \
                       the gateway and take captures";
 
@@ -45,7 +44,6 @@ pub(super) struct Clients(Vec<Client>);
 #[derive(Debug)]
 struct Client {
     stream: UnixStream,
-    /// May the client change what the gateway does?
     may_change: bool,
     /// Files received with the last data. They belong to the request that this data completes.
     handed: Handed,
@@ -90,7 +88,6 @@ impl Clients {
         self.0.iter().filter_map(|client| client.watch.map(|watch| watch.next)).min()
     }
 
-    /// Can a request be answered now?
     pub(super) fn has_work(&self) -> bool {
         self.has_room() && self.0.iter().any(Client::is_ready)
     }
@@ -249,7 +246,6 @@ impl Client {
         }
     }
 
-    /// Does the client have a request that can be answered?
     fn is_ready(&self) -> bool {
         self.output.is_empty() && self.has_line()
     }
@@ -258,7 +254,6 @@ impl Client {
         self.input.contains(&b'\n')
     }
 
-    /// Has the client left its answer unread for too long?
     fn has_stalled(&self, now: Time) -> bool {
         !self.output.is_empty() && now.since(self.owed_since) > STALLED
     }
@@ -683,7 +678,6 @@ mod tests {
         let mut place = TestServer::new("stalled");
         let _stream = place.sending(WATCH);
         let mut now = Time::ZERO;
-        // The kernel's buffer fills up.
         while place.clients.0.first().is_some_and(|client| client.output.is_empty()) {
             now += Duration::from_ms(1);
             place.serve(now);

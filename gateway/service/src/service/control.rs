@@ -66,7 +66,6 @@ fn has_come(mut pipe: &UnixStream) -> bool {
     pipe.read(&mut bytes).is_ok_and(|count| count > 0)
 }
 
-/// Answers requests until the gateway ends.
 pub(super) struct Control<'a> {
     pub listener: Listener,
     pub signals: &'a Signals,
@@ -82,7 +81,6 @@ pub(super) struct Control<'a> {
     pub offer: Option<Offer>,
 }
 
-/// Handles that only a process that takes over needs.
 pub(super) struct Estate<'a> {
     pub name: &'a NameLock,
     pub guard: Option<GuardPipes>,
@@ -187,7 +185,6 @@ impl Control<'_> {
         }
     }
 
-    /// Leaves everything to the process that has taken over.
     pub(super) fn leave(&self) {
         self.listener.leave();
         self.estate.name.leave();

@@ -133,7 +133,6 @@ pub(super) struct Engine {
     pub heir: Option<UnixStream>,
 }
 
-/// The times of the thread's tasks.
 #[derive(Default)]
 pub(super) struct Moments {
     /// The next observation of the datapath.

@@ -25,7 +25,6 @@ const SAID: f64 = 1.5;
 /// The settings of each direction, by the number of the [`Way`].
 type Given = [Option<autorate::Config>; 2];
 
-/// The directions that follow the line.
 pub(crate) struct Following {
     given: Given,
     autorate: Autorate,

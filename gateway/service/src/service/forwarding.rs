@@ -31,7 +31,6 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// The ports of a gateway that is about to forward.
 pub(super) enum Source {
     /// They are open.
     Open(Box<Wire<OpenInterface>>),
@@ -52,7 +51,6 @@ pub(super) struct Forwarding {
 
 /// The result of forwarding: the stream to the process that has taken over, if one has.
 type Outcome = Result<Option<UnixStream>, PortError>;
-/// A datapath thread that forwards.
 pub(super) type Thread = JoinHandle<Outcome>;
 type Job = Box<dyn FnOnce() -> Outcome + Send>;
 
@@ -69,7 +67,6 @@ impl Waiting {
         Ok(Waiting { job, thread })
     }
 
-    /// Lets the thread forward by `job`.
     pub(super) fn begin(self, job: impl FnOnce() -> Outcome + Send + 'static) -> Thread {
         // The thread waits for one job, so the channel has room.
         let _ = self.job.send(Box::new(job));
@@ -77,7 +74,6 @@ impl Waiting {
     }
 }
 
-/// The sender threads next to the deciding thread, if the configuration has any.
 fn senders_of(spec: &Spec, frame_bytes: u32) -> io::Result<Option<Rc<RefCell<Senders>>>> {
     let count = spec.wire.backend.threads() as usize - 1;
     let start = || Senders::start(count, frame_bytes as usize).map(|senders| Rc::new(RefCell::new(senders)));

@@ -25,7 +25,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-/// The argument for which the program calls [`guard_main`].
 pub(crate) const GUARD_COMMAND: &str = "gateway-guard";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,7 +39,6 @@ pub(super) struct GuardParameters {
     pub is_filtered: bool,
 }
 
-/// An interface that a guard bridges once its gateway is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Watched {
     /// The name in the configuration.
@@ -138,7 +136,6 @@ struct Guard {
     try_at: Time,
     /// The time of the next check that the bridge joins both interfaces.
     look_at: Time,
-    /// Was the loss of an interface logged?
     is_torn: bool,
 }
 
@@ -257,7 +254,6 @@ impl Guard {
         Then::GoOn
     }
 
-    /// Bridges the interfaces, so frames pass unshaped.
     fn open(&mut self, now: Time) {
         let GuardParameters { name, inside, outside, .. } = &self.parameters;
         let why = if self.is_orphan { "is gone" } else { "is silent" };

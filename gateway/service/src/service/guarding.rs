@@ -14,7 +14,6 @@ use rustix::io::{ioctl_fionbio, write};
 use std::os::fd::OwnedFd;
 use std::process::Child;
 
-/// Our ends of the guard's pipes.
 pub(super) struct GuardPipes {
     pub to_guard: OwnedFd,
     pub from_guard: OwnedFd,

@@ -9,7 +9,6 @@ use fairwire_core::{Duration, Time};
 use rustix::io::{Errno, read, write};
 use std::os::fd::OwnedFd;
 
-/// The datapath thread is alive.
 pub(super) const BEAT: u8 = b'.';
 /// The gateway was silent and is ready to forward again.
 pub(super) const RESUME: u8 = b'r';

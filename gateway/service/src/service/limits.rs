@@ -117,7 +117,6 @@ impl Limits {
 mod tests {
     use super::*;
 
-    /// A download under observation.
     struct Bench {
         limits: Limits,
         now: Time,

@@ -172,7 +172,6 @@ fn status_of(members: &[Member]) -> String {
 mod tests {
     use super::*;
 
-    /// A manager, and its reporters for gateways with these names.
     fn manager(test: &str, names: &[&str]) -> (UnixDatagram, Vec<Reporter>) {
         let name = format!("fairwire-notify-{test}-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(&name).expect("a short name");

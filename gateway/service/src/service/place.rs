@@ -133,7 +133,6 @@ impl NameLock {
         NameLock { file, path, is_others: Cell::new(true) }
     }
 
-    /// Takes possession of the lock for this process.
     pub(super) fn own(&self, spec: &Spec) {
         self.is_others.set(false);
         let holder = holder_of(spec);
@@ -141,7 +140,6 @@ impl NameLock {
         let _ = self.file.set_len(0).and_then(|()| self.file.write_all_at(holder.as_bytes(), 0));
     }
 
-    /// Leaves the lock to another process.
     pub(super) fn leave(&self) {
         self.is_others.set(true);
     }
@@ -236,12 +234,10 @@ impl Listener {
         Listener { socket, owner: getuid().as_raw(), path: path.to_owned(), is_others }
     }
 
-    /// Takes possession of the socket for this process.
     pub(super) fn own(&self) {
         self.is_others.set(false);
     }
 
-    /// Leaves the socket to another process.
     pub(super) fn leave(&self) {
         self.is_others.set(true);
     }

@@ -38,7 +38,6 @@ pub(super) struct LivePort<P> {
     is_stale: bool,
     /// The counts of earlier interfaces, and how many were lost.
     past: PortHealth,
-    /// The kernel's state of the interface.
     link: Arc<LinkView>,
     state: Rc<Cell<PortState>>,
     common: Rc<RefCell<Common>>,

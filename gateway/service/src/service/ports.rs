@@ -17,10 +17,8 @@ use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// An open port of the back end in the configuration.
 #[derive(Debug)]
 pub(super) enum AnyPort {
-    /// A packet socket on an existing interface.
     AfPacket(Box<AfPacket>),
     /// A device that the gateway creates.
     Tun(Tun),

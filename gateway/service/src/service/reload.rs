@@ -39,7 +39,6 @@ pub(crate) struct Present {
     pub following: Option<Following>,
 }
 
-/// Values that requests set while the gateway ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Set {
     weights: BTreeMap<String, Weight>,

@@ -199,7 +199,6 @@ const REQUESTS: [u64; 11] = [
     libc::FIOCLEX as u64,
 ];
 
-/// Sending, receiving and waiting for frames.
 const FRAMES: &[libc::c_long] = &[
     libc::SYS_read,
     libc::SYS_write,

@@ -57,22 +57,17 @@ const PREPARING: Duration = Duration::from_secs(10);
 const MAX_PAPERS: usize = 16;
 /// The most bytes of a list of descriptors.
 const MAX_LIST: usize = 1024;
-/// The bytes of the buffers for writing and reading frames.
 const BUFFER: usize = 64 << 10;
 /// The most bytes of a frame, which has the longest IP packet.
 const MAX_FRAME: usize = (64 << 10) + 64;
 
-/// The purpose of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Paper {
-    /// Listens at the control socket.
     Control,
     /// The locked file of the name.
     Name,
-    /// The pipe to the guard.
     ToGuard,
-    /// The pipe from the guard.
     FromGuard,
     /// Listens to readers over HTTP.
     Stream,
@@ -350,7 +345,6 @@ pub(super) struct Takeover {
     head: Head,
 }
 
-/// A port that another process hands over.
 pub(super) struct HandedPort {
     pub socket: OwnedFd,
     /// The port's position in its ring.

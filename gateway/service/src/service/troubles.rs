@@ -2,7 +2,6 @@
 
 use fairwire_datapath::ledger::Loss;
 
-/// The types of loss already logged.
 #[derive(Debug, Default)]
 pub(super) struct Troubles {
     logged: [bool; Loss::ALL.len()],

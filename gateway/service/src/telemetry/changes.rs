@@ -90,14 +90,12 @@ impl ChangeKind {
     }
 }
 
-/// The latest changes, and the number of all.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     last: VecDeque<Change>,
     counts: BTreeMap<ChangeKind, u64>,
 }
 
-/// Changes kept for readers.
 const KEPT: usize = 64;
 /// The most bytes kept of a change.
 const MAX_BYTES: usize = 4096;
@@ -128,7 +126,6 @@ impl Changes {
         self.last.iter().rev().take(SHOWN).cloned().collect()
     }
 
-    /// The number of events of each type since the start.
     pub(super) fn counts(&self) -> BTreeMap<String, u64> {
         let count = |kind: &ChangeKind| self.counts.get(kind).copied().unwrap_or(0);
         ChangeKind::ALL.iter().map(|kind| (kind.name().to_owned(), count(kind))).collect()

@@ -76,7 +76,6 @@ impl Rates {
         self.retransmits_per_s += other.retransmits_per_s;
     }
 
-    /// Bit/s that arrived but did not leave.
     fn lost_bps(&self) -> f64 {
         (self.offered_bps - self.throughput_bps).max(0.0)
     }
@@ -217,7 +216,6 @@ impl Digest {
         (left > 0.0).then(|| (got / left, self.fair_bps[class as usize] / left))
     }
 
-    /// The classes of type `kind` that are at their ceilings in `way`.
     pub(super) fn at_ceiling<'a>(
         &self,
         about: &'a About,
@@ -231,7 +229,6 @@ impl Digest {
         })
     }
 
-    /// A flow's fraction of the departures, if it is among the busiest flows.
     pub(super) fn share_of_flow(&self, name: &str) -> Option<f64> {
         let flow = self.flows.iter().find(|flow| flow.flow == name)?;
         (self.left_bps > 0.0).then(|| flow.throughput_bps / self.left_bps)
@@ -251,7 +248,6 @@ impl Digest {
         wanting.map(|(rates, fair)| (rates.throughput_bps - fair).abs() / left * 100.0).fold(0.0, f64::max)
     }
 
-    /// All classes by number, or the `max` that got most.
     pub(super) fn classes(
         &self,
         about: &About,
@@ -296,13 +292,11 @@ impl Digest {
     }
 }
 
-/// All flows of `way` that sent in the window, unordered.
 pub(super) fn all_flows(about: &About, way: Way, kept: &RecentCopies) -> Vec<FlowSnapshot> {
     let Some((newest, oldest)) = kept.ends() else { return Vec::new() };
     named(about, way, newest, active_flows(newest, oldest))
 }
 
-/// The indexes of the flows that sent in the window, and their rates.
 fn active_flows(newest: &Sample, oldest: &Sample) -> Vec<(usize, Rates)> {
     (0..newest.flows.len()).filter_map(|place| Some((place, flow_rates(place, newest, oldest)?))).collect()
 }
@@ -318,7 +312,6 @@ fn snapshot_of(flow: String, rates: Rates) -> FlowSnapshot {
     FlowSnapshot { flow, offered_bps, throughput_bps, drops_per_s, marks_per_s }
 }
 
-/// The rates of the flow at index `place`, if it sent in the window.
 fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);

@@ -39,7 +39,6 @@ pub struct Observer {
     rates: [Throughput; 2],
     past: [Past; 2],
     picks: Vec<Pick>,
-    /// The latest sums of each direction's round trips.
     trips: [TripsTick; 2],
     trips_at: Time,
 }
@@ -49,7 +48,6 @@ pub struct Observer {
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],
-    /// The number of the configuration, as counted by the board.
     generation: u64,
 }
 
@@ -153,7 +151,6 @@ impl Observer {
 }
 
 impl Samplers {
-    /// Samplers for the configuration `about`, to which the board gives the number `generation`.
     pub(super) fn new(about: &About, generation: u64, start: Time) -> Self {
         Samplers { ways: samplers(about, start), generation }
     }
@@ -163,7 +160,6 @@ fn samplers(about: &About, start: Time) -> [Sampler; 2] {
     [0, 1].map(|way: usize| Sampler::new(about.ways[way].accounts, about.book.numbers(), start))
 }
 
-/// Memory for the copies of both directions.
 pub(super) fn kept(about: &About) -> [RecentCopies; 2] {
     [0, 1].map(|way: usize| RecentCopies::new(about.ways[way].accounts, about.book.numbers()))
 }
@@ -174,7 +170,6 @@ pub(super) const MAX_GAUGES: usize = 64;
 
 struct Gauges<'a>(&'a mut Vec<Gauge>);
 
-/// A gauge: name, unit and value.
 pub(super) type Gauge = (&'static str, Unit, f64);
 
 impl Probe for Gauges<'_> {
@@ -224,7 +219,6 @@ impl Throughput {
         Throughput { noted: VecDeque::with_capacity(16) }
     }
 
-    /// The rate since the note of one second ago, or since the first note.
     fn bps(&mut self, bytes_out: u64, now: Time) -> f64 {
         if self.noted.back().is_none_or(|(at, _)| now.since(*at) >= NOTED_EVERY) {
             self.noted.push_back((now, bytes_out));

@@ -30,7 +30,6 @@ pub enum Picked {
 }
 
 impl Pick {
-    /// The counters of the pick since the start.
     pub(super) fn count(self, datapath: &Datapath) -> FlowCount {
         let direction = match self.way {
             Way::Download => &datapath.forward,

@@ -18,7 +18,6 @@ const FLOWS_AT_ONCE: usize = 512;
 /// Classes copied at one interval, with 80 bytes read and written for each (16 more when measured).
 /// 20 000 classes take 200 ms.
 const CLASSES_AT_ONCE: usize = 1024;
-/// The time between the starts of two copies.
 const SPACING: Duration = Duration::from_ms(500);
 /// The copies that are kept: the newest, and those of the preceding second.
 const KEPT: usize = 3;
@@ -52,14 +51,12 @@ impl ClassSample {
         self.trips.add(&other.trips);
     }
 
-    /// The counters, except numbers of packets.
     pub(super) fn count(&self) -> FlowCount {
         let ClassSample { bytes_in, bytes_out, dropped, marked, .. } = *self;
         FlowCount { bytes_in, bytes_out, dropped, marked, ..FlowCount::default() }
     }
 }
 
-/// One copy of all counters of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub flows: Vec<FlowSample>,
@@ -119,7 +116,6 @@ impl Sampler {
         Sampler { sample: Sample::new(flows, classes), begins_at: start, of: None }
     }
 
-    /// Copies the next piece. A complete copy waits for [`give`](Sampler::give).
     pub(super) fn step(&mut self, now: Time, accounts: &Accounts, classes: &ClassCounts, trips: &ClassTrips) {
         let (all, opened) = accounts.all();
         let sample = &mut self.sample;
@@ -189,7 +185,6 @@ impl RecentCopies {
         RecentCopies { copies: VecDeque::with_capacity(KEPT + 1), spare }
     }
 
-    /// Keeps `copy`, and returns another copy to overwrite.
     fn push(&mut self, copy: Sample) -> Sample {
         self.copies.push_front(copy);
         match self.spare.pop() {

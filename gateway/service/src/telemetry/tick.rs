@@ -15,7 +15,6 @@ use fairwire_datapath::sojourn::{self, Waits};
 use fairwire_datapath::trips::TcpCount;
 use fairwire_wire::Way;
 
-/// The data taken at each interval.
 #[derive(Clone, Debug)]
 pub(super) struct Tick {
     pub now: Time,
@@ -27,7 +26,6 @@ pub(super) struct Tick {
     pub picked: Vec<(Pick, FlowCount)>,
 }
 
-/// The data of one direction taken at each interval.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WayTick {
     pub totals: Totals,

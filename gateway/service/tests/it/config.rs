@@ -405,7 +405,6 @@ fn twenty_thousand_subscribers_are_checked_and_built() {
     }
 }
 
-/// Takes every packet that fits.
 struct TailDrop;
 
 impl Dropper for TailDrop {}
@@ -502,7 +501,6 @@ fn fair_droppers_count_bytes_by_default() {
     assert!(reference < 0.3, "{reference}");
 }
 
-/// An edge with two classes, whose uploads are coloured.
 const EDGE: &str = r#"
 [upload]
 rate = "10 Mbit/s"

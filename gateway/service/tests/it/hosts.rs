@@ -15,7 +15,6 @@ const OUTSIDE: [u8; 4] = [198, 51, 100, 1];
 const MADE: PlanContext =
     PlanContext { secret: [7; 16], seed: Seed(1), frame_bytes: 1514, link: LinkKind::Ethernet };
 
-/// Two classes: one with all hosts, and one without hosts.
 const HOUSE: &str = "[[class]]\nname = \"house\"\nmatch = { inside = [\"10.0.0.0/8\"] }\n\
                      [[class]]\nname = \"calls\"\nmatch = { dscp = [\"EF\"] }\ndownload = { guaranteed = \"1 Mbit/s\" }\n";
 

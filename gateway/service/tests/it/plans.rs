@@ -13,7 +13,6 @@ const MADE: PlanContext =
 
 const WIRE: &str = "format = 2\nname = \"plans\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n";
 
-/// `subscribers` subscribers with plans of 200 Mbit/s on a link of 1 Gbit/s.
 fn plans(subscribers: u32) -> Config {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for n in 0..subscribers {
@@ -23,7 +22,6 @@ fn plans(subscribers: u32) -> Config {
     Config::parse("gw.toml", &text, Some(("s.csv", &csv))).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The discipline and the link of a gateway's download.
 fn server(config: &Config) -> Server {
     let plan = config.direction(Way::Download, &MADE).unwrap_or_else(|error| panic!("{error}"));
     let shaper = plan.shaper.expect("it is shaped");
@@ -62,7 +60,6 @@ const DATAGRAM: u32 = 1400 + 42 + 24;
 struct Source {
     /// The class of packet number n.
     class: Box<dyn Fn(u64) -> u32>,
-    /// Packets sent at once.
     burst: u64,
     every_ns: u64,
     len: u32,

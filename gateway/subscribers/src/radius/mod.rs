@@ -290,7 +290,6 @@ fn text(value: &[u8]) -> String {
     String::from_utf8_lossy(value).into_owned()
 }
 
-/// Parses an Ethernet address in any notation that access servers use.
 fn mac(text: &str) -> Option<[u8; 6]> {
     let digits: Vec<u8> = text
         .bytes()
@@ -324,7 +323,6 @@ fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (V
     (all, implausible)
 }
 
-/// The address or network of a session in one attribute.
 fn address(kind: u8, value: &[u8], mask: Option<u32>) -> Option<Prefix> {
     let one = |address: IpAddr| Prefix::containing(address, 128);
     match kind {
@@ -421,7 +419,6 @@ pub(crate) mod tests {
 
     pub(crate) const SECRET: &[u8] = b"testing123";
 
-    /// A request with these attributes, signed with `secret`.
     pub(crate) fn packet(code: u8, attributes: &[(u8, &[u8])], secret: &[u8]) -> Vec<u8> {
         let mut packet = vec![code, 7, 0, 0];
         packet.extend([0; 16]);

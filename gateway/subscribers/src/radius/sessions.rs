@@ -20,7 +20,6 @@ const MAX_SESSIONS: usize = 1_000_000;
 
 /// An access server's name, and its session identifier.
 type Key = (String, String);
-/// The sessions of a subscriber, and their addresses.
 type Open = BTreeMap<Key, Vec<Prefix>>;
 
 /// The context for requests that is not in the subscriber file.
@@ -86,7 +85,6 @@ impl Sessions {
     }
 }
 
-/// The state of the file while requests change it.
 struct Work<'a> {
     sessions: &'a Sessions,
     network: &'a Network,
@@ -160,7 +158,6 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The subscriber that the request names.
     fn named(&self, request: &Request) -> Option<&'a SubscriberRow> {
         let by_name = request.user.as_deref().and_then(|user| self.by_name.get(user));
         by_name.or_else(|| self.by_mac.get(request.mac.as_ref()?)).copied()
@@ -215,7 +212,6 @@ impl<'a> Work<'a> {
         self.by_name.get(name?).copied()
     }
 
-    /// The addresses that a subscriber has from its sessions.
     fn leased(&mut self, row: &'a SubscriberRow) -> &mut Vec<Prefix> {
         let sheet = self.sheet;
         self.leased.entry(&row.name).or_insert_with(|| sheet.prefixes(row, "leased").collect())
@@ -357,7 +353,6 @@ impl<'a> Work<'a> {
         done(format!("{name}: {}{notes}", list.join(" ")))
     }
 
-    /// The edits that the file needs.
     fn edits(&self) -> BTreeMap<String, Vec<(String, String)>> {
         let mut edits: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
         for (name, addresses) in &self.leased {
@@ -378,7 +373,6 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The message that no subscriber or several match the request.
 fn unknown(request: &Request) -> String {
     let shown = |what, given: Option<&str>| given.map(|given| format!("{what} `{}`", shortened(given)));
     let mut by: Vec<String> = shown("User-Name", request.user.as_deref()).into_iter().collect();
@@ -423,7 +417,6 @@ mod tests {
         Network { classes: BTreeSet::from(["gold".to_owned()]), rates: [rate, rate] }
     }
 
-    /// The new lines of `file` after these requests, and the result of each request.
     fn after(sessions: &mut Sessions, file: &str, requests: &[Request]) -> (Vec<String>, Vec<Outcome>) {
         let sheet = read_sheet(SheetText { name: "s.csv", text: file }).unwrap();
         let batch = sessions.batch(&network(), &sheet, requests);

@@ -7,13 +7,11 @@ const ANYTHING: &str = "…";
 
 /// A page.
 pub(crate) struct Page {
-    /// The path from the root.
     pub(crate) path: String,
     text: String,
     pub(crate) blocks: Vec<Block>,
     /// Commands in the text, and those of blocks that are not run.
     pub(crate) commands: Vec<Typed>,
-    /// Mistakes in the page's marks.
     pub(crate) wrong: Vec<String>,
 }
 
@@ -51,7 +49,6 @@ impl Block {
     }
 }
 
-/// A fenced block of any language.
 struct Fence {
     line: usize,
     info: String,
@@ -176,7 +173,6 @@ fn run(mark: &str) -> Result<Run, String> {
     missing.map_or(Ok(Run::No), |path| Err(format!("`{path}` is not there")))
 }
 
-/// The commands of a block, with continued lines joined.
 fn commands(code: &str) -> Vec<String> {
     code.replace("\\\n", " ").lines().map(str::to_owned).collect()
 }

@@ -46,7 +46,6 @@ pub struct Case {
     pub(crate) draws_classes: Option<String>,
 }
 
-/// The promise for one measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Promise {
     pub measure: Measure,
@@ -55,7 +54,6 @@ pub(crate) struct Promise {
     pub known: Option<(Allowed, String)>,
 }
 
-/// A measure of each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
@@ -72,7 +70,6 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    /// Its name in files and results.
     const fn name(self) -> &'static str {
         match self {
             Measure::Utilization => "utilization",
@@ -115,7 +112,6 @@ impl Measure {
 pub(super) const FULL_BYTES: u32 = 1538;
 /// The default duration of a contest, seconds.
 pub(super) const USUAL_SECONDS: u64 = 20;
-/// The time between pings.
 const PING: Duration = Duration::from_ms(10);
 
 impl Case {
@@ -194,7 +190,6 @@ impl Case {
         Ok(judged)
     }
 
-    /// The promises for `way`, and their outcomes.
     pub(super) fn findings<'a>(&'a self, way: &'a WayJudged) -> impl Iterator<Item = Finding> + 'a {
         self.promises.iter().filter_map(|Promise { measure, promised, known }| {
             let drawn = self.draws_classes.as_deref().zip(measure.chance(way));

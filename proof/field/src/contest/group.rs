@@ -55,7 +55,6 @@ pub enum Source {
 
 /// The network of hosts that no class claims.
 pub const UNCLAIMED: u8 = 99;
-/// The payload of a full UDP packet, for either version of IP.
 const UDP_PAYLOAD: u32 = 1400;
 /// TCP flows start in turn within the first half second.
 const SPREAD_NS: u64 = 500_000_000;

@@ -120,7 +120,6 @@ pub fn judge(case: &Case, traffic: &Traffic, seen: &HostCounts, processor_s: f64
     }
 }
 
-/// Rates in the measured window.
 struct Measured<'a> {
     case: &'a Case,
     traffic: &'a Traffic,
@@ -252,7 +251,6 @@ fn chance_sd(part: f64, packets: f64) -> f64 {
     (part * (1.0 - part).max(0.0) / packets).sqrt()
 }
 
-/// The class that claims the host `inside`.
 fn leaf_of(classes: &[ClassSpec], inside: IpAddr) -> Option<usize> {
     let is_in = |prefix: &String| prefix.parse().is_ok_and(|prefix: Prefix| prefix.contains(inside));
     classes.iter().position(|class| class.matches.inside.iter().any(is_in))
@@ -264,7 +262,6 @@ mod tests {
     use crate::contest::find;
     use fairwire_testbed::traffic::FlowCounts;
 
-    /// The observations if every flow had got `bps(flow)`.
     fn seen(traffic: &Traffic, bps: impl Fn(&Flow) -> f64) -> HostCounts {
         let flow = |flow: &Flow| FlowCounts {
             link_bytes: vec![(bps(flow) / 8.0 * SLOT.secs()) as u64; traffic.slots.count],

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The promises of all contests, and their disciplines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Promises {
@@ -26,7 +25,6 @@ struct Promises {
     discipline: Vec<Discipline>,
 }
 
-/// The promises of every contest.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Promised {
@@ -37,7 +35,6 @@ struct Promised {
     ping_slack: Quantity<Duration>,
 }
 
-/// A discipline that contests run under.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Discipline {
@@ -54,7 +51,6 @@ struct Discipline {
     miss: Vec<Miss>,
 }
 
-/// The wait of a ping.
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum PingWait {
@@ -79,7 +75,6 @@ struct Miss {
     because: String,
 }
 
-/// A load, under several disciplines.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contest {
@@ -107,7 +102,6 @@ struct Classes {
 /// The most bytes in a file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Parses the document `file`.
 pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), DocumentError> {
     let text = read_text(file, MAX_BYTES, "a file of the suite, such as proof/suite/field/promises.toml")?;
     read_document(&file.display().to_string(), &text)
@@ -247,11 +241,9 @@ impl Contest {
     }
 }
 
-/// The suite of this project, for tests.
 #[cfg(test)]
 pub(crate) const SUITE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suite/field");
 
-/// A contest of this project, for tests.
 #[cfg(test)]
 pub(crate) fn find(name: &str) -> Case {
     let all = read_all(Path::new(SUITE)).unwrap_or_else(|error| panic!("{error}"));

@@ -5,7 +5,6 @@ use fairwire_metrics::class_shares::class_shares;
 use fairwire_service::config::spec::ClassSpec;
 use std::collections::BTreeMap;
 
-/// A flow for the oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Claimant {
     /// Its leaf or, if hosts share, its host; `None` under the root.

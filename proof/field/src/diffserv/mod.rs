@@ -35,7 +35,6 @@ const CONTRACTS: [(&str, f64); 4] = [("north", 1.0), ("east", 2.0), ("south", 3.
 const RATE_MBPS: f64 = 15.0;
 /// A rate below the sum of all contracts.
 const OVER_MBPS: f64 = 8.0;
-/// The connections of each customer.
 const FLOWS: u16 = 20;
 /// The key of both edges.
 const KEY: &str = "this is no secret: it is a key for tests";
@@ -51,7 +50,6 @@ const WHY_FAIRER: &str = "live targets come down to the link's rate, and simulat
 /// The maximum share of reports in all traffic, thousandths.
 const REPORTS: f64 = 1.0;
 
-/// The markers of a domain.
 #[derive(Clone, Copy, PartialEq)]
 enum Markers {
     /// Fixed contracts.
@@ -67,7 +65,6 @@ const ADAPTIVE: [[&str; 2]; 2] = [
 ];
 
 impl Markers {
-    /// A file of the recipe, with these markers.
     fn in_file(self, text: &str) -> String {
         match self {
             Markers::Fixed => {
@@ -158,7 +155,6 @@ impl Run {
     }
 }
 
-/// Starts the gateway of `text` at `host`, with the key next to its file.
 fn gateway(host: &fairwire_testbed::host::Host, name: &str, text: &str) -> Fallible<Gateway> {
     let folder = Path::new(SCRATCH).join(format!("{name}-{}", clock::now().ns()));
     fs::create_dir_all(&folder)?;
@@ -254,7 +250,6 @@ fn edge(gateway: &Gateway) -> Fallible<EdgeSnapshot> {
     Ok(gateway.status()?.edge.ok_or("a gateway is no edge")?)
 }
 
-/// A file of the recipe with this rate on its core link.
 fn at_rate(text: &str, mbps: f64) -> String {
     text.replace(&format!("rate = \"{RATE_MBPS} Mbit/s\""), &format!("rate = \"{mbps} Mbit/s\""))
 }

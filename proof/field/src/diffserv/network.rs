@@ -96,13 +96,11 @@ impl Domain {
         Ok(())
     }
 
-    /// Cuts or restores the path of reports.
     pub(super) fn set_reports(&self, go: bool) -> Fallible<()> {
         let set = if go { Host::bring_up } else { Host::take_down };
         Ok(set(&self.egress, CONTROL.index)?)
     }
 
-    /// Ends the path, and returns the counts of its frames.
     pub(super) fn finish_path(&mut self) -> Fallible<Carried> {
         Ok(self.path.finish()?)
     }
@@ -116,7 +114,6 @@ fn network(side: Side) -> Address {
     }
 }
 
-/// The address of the host at `side` on the wire.
 fn link(side: Side) -> IpAddr {
     Ipv4Addr::new(192, 0, 3, if side == Side::Left { 1 } else { 2 }).into()
 }

@@ -75,12 +75,10 @@ impl Happened {
         Ok(seen)
     }
 
-    /// Notes whether a condition holds.
     pub(crate) fn check(&mut self, is_so: bool, what: impl Into<String>) {
         self.findings.push(Finding::fact(is_so, what));
     }
 
-    /// Compares the `value` of `name` with the promise.
     pub(crate) fn expect(&mut self, name: &str, value: f64, promised: Allowed) {
         self.count(name, value);
         self.findings.push(Finding::judged(name, value, promised, None));

@@ -74,7 +74,6 @@ fn traffic() -> Traffic {
     Traffic::new(flows, duration_ns)
 }
 
-/// The hellos and BFD packets sent and received in one direction.
 #[derive(Clone, Copy, Default)]
 struct Heard {
     sent: [u64; 2],
@@ -127,7 +126,6 @@ impl Routers {
         Ok(heard)
     }
 
-    /// Receives the packets of the other side at each side.
     fn listen(&mut self, heard: &mut [Heard; 2]) -> Fallible<()> {
         for (side, port) in self.ports.iter_mut().enumerate() {
             let heard = &mut heard[1 - side];

@@ -25,7 +25,6 @@ const IN_USE: f64 = 80.0;
 /// The time for building the bridge and for the hosts to find it.
 const BRIDGING: Duration = Duration::from_ms(500);
 
-/// Waits for the end, and checks that the link is in use from `from_s` after the start.
 fn expect_traffic(run: &mut Run, happened: &mut Happened, from_s: f64) -> Fallible<()> {
     let seen = happened.finish(run)?;
     let end = run.traffic.duration_ns as f64 / 1e9;
@@ -81,7 +80,6 @@ pub(super) fn peer_gone(happened: &mut Happened) -> Fallible<()> {
     expect_traffic(&mut run, happened, 10.0)
 }
 
-/// Stops the process at 2 s for 2 s.
 fn stop_for_two_seconds(run: &mut Run) -> Fallible<()> {
     run.wait_until(2.0);
     run.gateway().signal(Signal::STOP)?;
@@ -149,7 +147,6 @@ pub(super) fn killed_open(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Configurations for alternating reloads: other rates, other disciplines.
 fn variant(number: usize) -> Document {
     let discipline = ["faba", "drr", "afd-nft"][number % 3];
     let mbps = MBPS + (number % 2) as u64;

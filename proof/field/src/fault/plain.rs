@@ -10,7 +10,6 @@ use fairwire_service::config::spec::{FlowsChoice, OnFailure};
 use fairwire_testbed::traffic::{Flow, HostCounts, SLOT, Sends, Traffic};
 use fairwire_wire::Way;
 
-/// The link of all faults.
 pub(super) const MBPS: u64 = 20;
 
 /// The watchdog time of gateways that fail open.
@@ -36,10 +35,8 @@ pub(super) fn traffic(seconds: u64) -> Traffic {
     Traffic::new(flows, duration_ns)
 }
 
-/// The number of bulk downloads in the default traffic.
 pub(super) const DOWNLOADS: u16 = 4;
 
-/// Starts a run with the default wire.
 pub(super) fn begin(document: &Document, traffic: Traffic) -> Fallible<Run> {
     Run::begin(Wiring::default(), Middle::Gateway(document), traffic)
 }

@@ -5,7 +5,6 @@ use crate::world::{server, subscriber};
 use fairwire_testbed::bed::Side;
 use std::net::IpAddr;
 
-/// The MAC address of the attacker.
 pub(super) const ATTACKER_MAC: [u8; 6] = [0x02, 0x66, 0, 0, 0, 1];
 
 /// An attack.
@@ -21,7 +20,6 @@ pub(super) struct Attack {
 
 /// Full frames per second: 28 Mbit/s on a link of 20.
 const BULK: u64 = 2600;
-/// Short frames per second.
 const SHORT: u64 = 10_000;
 const BULK_BYTES: usize = 1300;
 
@@ -205,7 +203,6 @@ fn ethernet(kind: &[u8], packet: &[u8]) -> Vec<u8> {
     group(Side::Left.ethernet_address(), kind, packet)
 }
 
-/// A frame from the attacker to `destination`.
 fn group(destination: [u8; 6], kind: &[u8], packet: &[u8]) -> Vec<u8> {
     [&destination[..], &ATTACKER_MAC, kind, packet].concat()
 }
@@ -214,12 +211,10 @@ fn set(packet: &mut [u8], at: usize, bytes: [u8; 2]) {
     packet[at..at + 2].copy_from_slice(&bytes);
 }
 
-/// An IPv4 packet to the outside.
 fn v4(source: [u8; 4], protocol: u8, body: &[u8]) -> Vec<u8> {
     ipv4([source, octets(server(ATTACKER, false))], protocol, body)
 }
 
-/// An IPv4 packet between these addresses.
 pub(crate) fn ipv4([source, destination]: [[u8; 4]; 2], protocol: u8, body: &[u8]) -> Vec<u8> {
     let len = (20 + body.len()) as u16;
     let mut packet = vec![0x45, 0];
@@ -231,7 +226,6 @@ pub(crate) fn ipv4([source, destination]: [[u8; 4]; 2], protocol: u8, body: &[u8
     summed(packet)
 }
 
-/// The packet with its header checksum.
 fn summed(mut packet: Vec<u8>) -> Vec<u8> {
     let header = (usize::from(packet[0] & 15) * 4).clamp(20, packet.len());
     set(&mut packet, 10, [0, 0]);

@@ -31,7 +31,6 @@ const MEASURED_S: [f64; 2] = [3.0, 7.5];
 const ATTACK_S: [u64; 2] = [1, 8];
 /// The call ends before the run, so all of it can arrive.
 const CALL_NS: u64 = 7_500_000_000;
-/// The numbers of the victim and of the attacker.
 pub(crate) const VICTIM: u16 = 0;
 pub(crate) const ATTACKER: u16 = 1;
 /// The share that a victim must keep, and the loss that its call may have.
@@ -59,7 +58,6 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
         .collect()
 }
 
-/// The configuration of a network.
 fn document(network: &str) -> Document {
     if network == "home" {
         return Document::both_ways(direction(MBPS, "fq-codel", None));

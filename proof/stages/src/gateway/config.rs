@@ -22,7 +22,6 @@ pub(super) const INTERVAL: Duration = Duration::from_ms(5);
 /// The number of flows besides the contest's, which the kernels themselves send.
 const OTHER_FLOWS: u32 = 64;
 
-/// Checks that a gateway supports the configuration of this plan.
 pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {
     let choice = plan.choice();
     let nothing = Parameters::default();

@@ -53,7 +53,6 @@ impl Reading {
         Some(Reading { at_s: uptime_s, way, flows, copied, copied_s, ports })
     }
 
-    /// The state before anything was counted, with `flows` flows.
     pub(super) fn before_all(flows: usize) -> Reading {
         Reading {
             at_s: 0.0,
@@ -134,12 +133,10 @@ pub(super) struct Mark {
 }
 
 impl Mark {
-    /// Marks the instant of `reading`.
     pub(super) fn at(reading: Reading) -> Mark {
         Mark { at: reading, after: None }
     }
 
-    /// Receives a later answer.
     pub(super) fn take(&mut self, reading: &Reading) {
         if self.after.is_none() && reading.copied_s >= self.at.at_s {
             self.after = Some(reading.clone());
@@ -198,7 +195,6 @@ fn link_record(from: &Reading, to: &Reading, plan: &ContestPlan, most_waiting: u
     link
 }
 
-/// The counts by name since `before`, except zeros.
 fn since(before: &BTreeMap<String, u64>, now: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let counted = now.iter().map(|(name, now)| (name.clone(), now - before.get(name).copied().unwrap_or(0)));
     counted.filter(|(_, count)| *count > 0).collect()
@@ -266,7 +262,6 @@ mod tests {
         }
     }
 
-    /// The answer of a link, with its numbers of departed and dropped packets.
     fn reading(uptime_s: f64, [packets, dropped]: [u64; 2], flows: Vec<FlowCounts>) -> Reading {
         let mut way = WayCounts { way: "upload".into(), flows, ..WayCounts::default() };
         (way.totals.packets_out, way.totals.bytes_out) = (packets, packets * 100);

@@ -11,7 +11,6 @@ use fairwire_linux::clock;
 use fairwire_wire::Way;
 use std::path::Path;
 
-/// The counts of a gateway, polled at intervals.
 pub(super) struct Counters<'a> {
     plan: &'a ContestPlan,
     socket: &'a Path,
@@ -48,7 +47,6 @@ impl<'a> Counters<'a> {
         }
     }
 
-    /// The link at each interval.
     pub(super) fn snapshots(self) -> Vec<Snapshot> {
         self.samples.finish()
     }
@@ -71,7 +69,6 @@ impl<'a> Counters<'a> {
         }
     }
 
-    /// Reads the counts of the gateway, and passes them to the marks.
     fn poll(&mut self, now: Time) -> Result<Reading, ContestError> {
         self.poll_at = now + EVERY;
         let counts = match self.answer(&Request::Counts { flows: MAX_FLOWS })? {

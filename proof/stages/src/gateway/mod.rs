@@ -152,7 +152,6 @@ fn hold(
     Ok(Held { counted, seen, snapshots: counters.snapshots() })
 }
 
-/// The lines of a gateway's log quoted in an error.
 const LAST_WORDS: usize = 3;
 
 /// Adds the gateway's last log lines to `error`, if the gateway failed.

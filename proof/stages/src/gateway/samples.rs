@@ -13,7 +13,6 @@ pub(super) struct Samples {
     rhythm: Rhythm,
     /// The latest copy of flows.
     copy: Reading,
-    /// Snapshots whose flows are not known yet.
     waiting: Vec<Waiting>,
     /// Complete snapshots.
     taken: Vec<Snapshot>,
@@ -44,7 +43,6 @@ impl Samples {
         self.rhythm.due(start)
     }
 
-    /// Takes a snapshot if one is due, from a `reading` that arrived `now`.
     pub(super) fn take(&mut self, start: Time, now: Time, reading: &Reading) {
         if let Some(at) = self.rhythm.take(start, now) {
             let (backlog, link) = (reading.backlog(), reading.link());

@@ -80,7 +80,6 @@ impl Stage for Kernel {
     }
 }
 
-/// The kernel, with the discipline of `plan`.
 fn at_gateway(plan: &Plan<'_>, dumbbell: &Dumbbell) -> Result<AtGateway, CannotRun> {
     let changes =
         rates(&dumbbell.law, plan.duration())?.into_iter().map(|(at, rate)| (at.ns(), rate.bps())).collect();
@@ -128,7 +127,6 @@ fn hold(
     Ok(Held { counted, seen, snapshots: ends.samples.map_or(Vec::new(), |samples| samples.taken) })
 }
 
-/// Watches both ends of the link.
 struct Ends<'a> {
     plan: &'a ContestPlan,
     entry: AfPacket,

@@ -27,7 +27,6 @@ pub(super) struct Samples {
     pub(super) taken: Vec<Snapshot>,
 }
 
-/// A flow between both ends of the link.
 #[derive(Clone, Debug, Default)]
 struct Flow {
     count: Count,
@@ -60,7 +59,6 @@ impl Samples {
         self.flows[flow].left(packet);
     }
 
-    /// Takes a snapshot if one is due `now`.
     pub(super) fn take(&mut self, start: Time, now: Time) -> Result<(), ContestError> {
         let Some(at) = self.rhythm.take(start, now) else { return Ok(()) };
         let queue = counted(&self.netlink, Side::Right.end().index, QUEUE).map_err(|source| {

@@ -1,4 +1,4 @@
-//! Loads kernel modules in the guest, which has no `modprobe`. Dependencies are loaded first.
+//! Loads kernel modules in the guest, which has no `modprobe`.
 
 use rustix::io::Errno;
 use std::collections::BTreeMap;

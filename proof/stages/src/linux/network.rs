@@ -40,7 +40,6 @@ pub(super) const ARRIVALS: End<'static> = End { name: "arrivals", index: 100 };
 const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
 /// The interface at which the wire with faults receives the packets that left the bottleneck.
 pub(super) const LEFT: End<'static> = End { name: "left", index: 100 };
-/// The interface with the faults.
 const FAULTY: End<'static> = End { name: "faulty", index: 101 };
 const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 /// The interface of senders.
@@ -53,12 +52,10 @@ const MAX_ON_THE_WAY: u32 = 100_000;
 /// longest round trip.
 const WINDOW: &str = "4096 4000000 8000000";
 
-/// The router's interface to the senders of `class`.
 pub(super) fn from_senders(class: usize) -> String {
     format!("from{class}")
 }
 
-/// The address of the senders of `class`.
 pub(super) fn sender(class: usize) -> Ipv4Addr {
     Ipv4Addr::new(10, 0, class as u8 + 1, 1)
 }

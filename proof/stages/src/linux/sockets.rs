@@ -50,7 +50,6 @@ pub(super) fn contest(contest: &Contest, network: &Hosts, progress: &mut dyn FnM
     sockets.tally()
 }
 
-/// All sockets, and the observations.
 struct Sockets {
     began: Time,
     duration: Duration,
@@ -63,7 +62,6 @@ struct Sockets {
     sources: Vec<Source>,
     listeners: Vec<OwnedFd>,
     datagrams: OwnedFd,
-    /// The receiver's connections by flow.
     connections: Vec<(usize, OwnedFd)>,
     /// The buffer for sent and received data.
     chunk: Vec<u8>,
@@ -190,7 +188,6 @@ impl Sockets {
         Ok(())
     }
 
-    /// Observes the bottleneck's arrivals and departures.
     fn watch(&mut self, ready: &Ready) -> Fallible<()> {
         let now = clock::now();
         for (entry, _) in self.entries.iter_mut().zip(&ready.entries).filter(|(_, is_ready)| **is_ready) {
@@ -311,7 +308,6 @@ impl Alarm {
 }
 
 impl Source {
-    /// The source's connection, if any.
     fn stream(&self) -> Option<&OwnedFd> {
         self.socket.as_ref().filter(|_| self.pace.is_none())
     }

@@ -197,7 +197,6 @@ impl Guest {
         }
     }
 
-    /// The fraction of the work that the guest reports as done.
     fn done(&self) -> f64 {
         let said = fs::read_to_string(self.folder.join(PROGRESS)).ok();
         said.and_then(|said| said.parse().ok()).unwrap_or(0.0)

@@ -228,7 +228,6 @@ mod tests {
         Tally { delivered_bytes: vec![0; 2], flows: vec![FlowTally::default(); 2], ..Tally::default() }
     }
 
-    /// A frame with source port `port` and IPv4 identification `number`.
     fn frame(port: u16, number: u16) -> Vec<u8> {
         // The headers are Ethernet, IPv4 (ECT(0), 28 bytes, UDP), and UDP.
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0];

@@ -127,7 +127,6 @@ fn lines(stdout: ChildStdout) -> Receiver<String> {
     receive
 }
 
-/// The exit status of ns-2, and its last output.
 fn failure(status: ExitStatus, mut complaints: File) -> String {
     let mut said = Vec::new();
     // Ignore unreadable output.

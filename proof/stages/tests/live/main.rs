@@ -353,8 +353,7 @@ fn held(stage: &str) -> Child {
     child
 }
 
-/// User Mode Linux has one host process per guest process. This waits until the guest reports
-/// progress.
+/// User Mode Linux has one host process per guest process.
 fn a_guest_ends_with_its_program() {
     let scenario = contest("fq-codel", &[]);
     if let Err(why) = Linux.can_run(&Plan { scenario: &scenario, discipline: 0 }) {
@@ -432,7 +431,6 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The running descendants of `ancestor`.
 fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
     let family: Vec<_> = processes()
         .filter_map(|pid| state_and_parent(pid).map(|(state, parent)| (pid, state, parent)))

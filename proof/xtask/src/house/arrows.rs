@@ -85,7 +85,6 @@ mod tests {
         simulator/experiment simulator/fairwire gateway/control gateway/datapath gateway/service gateway/page \
         proof/stages examples/own python/python";
 
-    /// The number of breaches if the only arrow is `from>to`.
     fn breaches(arrow: &str) -> usize {
         let (from, to) = arrow.split_once('>').expect("an arrow");
         let name = |short: &str| CRATES.contains(&format!("/{short}")).then(|| format!("fairwire-{short}"));

@@ -87,7 +87,6 @@ fn parts<'a>(tree: &'a Tree, libraries: &Libraries<'a>, program: &'a str) -> BTr
 mod tests {
     use super::*;
 
-    /// The breaches if `program` has the additional dependency.
     fn messages(program: &str, dependency: &str) -> Vec<String> {
         let lock =
             "name = \"outside\"\n \"deeper\",\nname = \"deeper\"\n \"parquet 60.0.0\",\n \"rusqlite\",\n";

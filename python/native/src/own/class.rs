@@ -5,13 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyType};
 use std::sync::Arc;
 
-/// The catalogue entry for droppers.
 pub(super) const DROPPER: &str = "python";
 
-/// The catalogue entry for entire queues.
 pub(super) const QUEUE: &str = "python-queue";
 
-/// The catalogue entry for controllers.
 pub(super) const CONTROLLER: &str = "python-controller";
 
 /// Is `name` a catalogue entry for classes? Users pass the class itself.
@@ -30,7 +27,6 @@ pub(crate) enum Kind {
 impl Kind {
     const ALL: [Kind; 3] = [Kind::Dropper, Kind::Queue, Kind::Controller];
 
-    /// The name of the base class.
     pub(super) fn base(self) -> &'static str {
         match self {
             Kind::Dropper => "Dropper",
@@ -39,7 +35,6 @@ impl Kind {
         }
     }
 
-    /// The catalogue entry for these classes.
     pub(super) fn entry(self) -> &'static str {
         match self {
             Kind::Dropper => DROPPER,
@@ -77,7 +72,6 @@ impl Kind {
     }
 }
 
-/// A class with its constructor's arguments.
 pub(crate) struct Class {
     /// The text that identifies the class in a scenario: its name and its arguments.
     pub(super) text: String,
@@ -86,7 +80,6 @@ pub(crate) struct Class {
     pub(super) arguments: Py<PyDict>,
 }
 
-/// The classes of a scenario.
 #[derive(Clone, Default)]
 pub(crate) struct Classes(Vec<Arc<Class>>);
 
@@ -94,7 +87,6 @@ pub(crate) struct Classes(Vec<Arc<Class>>);
 pub(crate) type Listed = (String, Py<PyType>, Py<PyDict>);
 
 impl Classes {
-    /// All classes, for a pickle.
     pub(crate) fn listed(&self, py: Python<'_>) -> Vec<Listed> {
         let one = |class: &Arc<Class>| {
             (class.text.clone(), class.class.clone_ref(py), class.arguments.clone_ref(py))
@@ -102,7 +94,6 @@ impl Classes {
         self.0.iter().map(one).collect()
     }
 
-    /// The classes of a pickle.
     pub(crate) fn from_listed(py: Python<'_>, listed: Vec<Listed>) -> PyResult<Self> {
         let class = |(text, class, arguments): Listed| {
             let kind = Kind::of(class.bind(py))?;
@@ -115,7 +106,6 @@ impl Classes {
         self.0.is_empty()
     }
 
-    /// The class with this text.
     pub(super) fn find(&self, text: &str) -> Option<Arc<Class>> {
         self.0.iter().find(|class| class.text == text).cloned()
     }

@@ -139,7 +139,6 @@ impl Congestion {
     }
 }
 
-/// The decisions of a controller.
 #[derive(Clone, Copy)]
 struct State {
     window: f64,
@@ -193,7 +192,6 @@ impl Law {
 }
 
 impl Own {
-    /// The decisions made in `method`.
     fn state(&self, py: Python<'_>, method: &str) -> PyResult<State> {
         let object = self.object.bind(py);
         let window = self.number(object, method, ("window", 1.0, 1e9))?;

@@ -9,7 +9,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 
-/// An object of a Python class that a run uses.
 pub(super) struct Own {
     pub(super) object: Py<PyAny>,
     pub(super) name: String,

@@ -25,7 +25,6 @@ pub(crate) struct Failed {
 }
 
 impl<'a> Observed<'a> {
-    /// An observer of runs with `classes`, which all end with `stop`.
     pub(crate) fn new(classes: &'a Classes, stop: &'a Arc<Stop>, inner: &'a dyn Observers) -> Self {
         Observed { classes, stop, inner, failed: Mutex::default() }
     }
@@ -49,7 +48,6 @@ impl<'a> Observed<'a> {
         failed.as_ref().is_none_or(|failed| run.discipline != failed.discipline || run.seed != failed.seed)
     }
 
-    /// The run that an exception ended, if any.
     pub(crate) fn failed(self) -> Option<Failed> {
         self.failed.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

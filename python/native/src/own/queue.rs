@@ -66,7 +66,6 @@ impl Full {
         Some(packet)
     }
 
-    /// The number of `packet`, if it is queued.
     fn number(&self, packet: &Bound<'_, PyAny>) -> Option<u64> {
         let packet = packet.cast::<Packet>().ok()?;
         let number = packet.get().number();

@@ -42,16 +42,13 @@ impl Stop {
     }
 }
 
-/// A run, as its objects see it.
 #[derive(Default)]
 pub(crate) struct Run {
     stop: Arc<Stop>,
     failure: Mutex<Option<Failure>>,
 }
 
-/// The exception that ended a run.
 pub(crate) struct Failure {
-    /// The exception, with its traceback.
     pub(crate) error: PyErr,
     /// The simulated time of the exception.
     pub(crate) at: Time,
@@ -80,7 +77,6 @@ impl Run {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Takes the exception that ended the run.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -124,7 +120,6 @@ pub(super) fn run() -> Arc<Run> {
     SCOPE.with_borrow(|scope| scope.as_ref().map(|scope| scope.run.clone())).unwrap_or_default()
 }
 
-/// The class that `text` identifies, and its run.
 pub(super) fn find(text: &str) -> Option<(Arc<Class>, Arc<Run>)> {
     SCOPE.with_borrow(|scope| {
         let scope = scope.as_ref()?;

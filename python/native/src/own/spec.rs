@@ -33,7 +33,6 @@ struct Nothing;
 
 impl Dropper for Nothing {}
 
-/// The class that `text` identifies, and its run.
 fn found(
     discipline: &'static str,
     text: &Option<String>,

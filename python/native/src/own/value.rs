@@ -8,11 +8,8 @@ use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 /// The labels of compared disciplines. A class gets a label as its name in results.
 type Labels = Vec<String>;
 
-/// The location of a value.
 enum Place {
-    /// A list of compared disciplines.
     Compared(Labels),
-    /// A key that names a controller.
     Control,
     /// Any other location, where disciplines may be named.
     Elsewhere,

@@ -41,7 +41,6 @@ impl Waiting {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds `packet`, with its `object` and its `number`, under `key`.
     pub(super) fn entered(&self, object: Py<Packet>, number: u64, key: Key, packet: &fairwire_core::Packet) {
         let mut kept = self.kept();
         kept.packets.insert(number, (object, key, packet.flow.0));

@@ -88,7 +88,6 @@ impl Case {
     }
 }
 
-/// Does a flow's access link delay its packets?
 fn has_access(flow: &FlowSpec) -> bool {
     flow.access.delay != Some(Delays::Fixed(Duration::ZERO))
 }

@@ -11,7 +11,6 @@ pub(crate) const NO_NS2: &str =
     "*** ns-2 IS NOT INSTALLED: that ratio cannot be measured. On Debian: apt-get install ns2";
 pub(crate) const NO_NS3: &str = "*** ns-3 IS NOT INSTALLED, or g++ is not: that ratio cannot be measured. On Debian: apt-get install libns3-dev g++";
 
-/// The measurements of one simulator on one case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Row {
     /// The simulator.
@@ -28,7 +27,6 @@ pub(crate) struct Row {
     pub ratio: Option<Spread>,
 }
 
-/// A median with its range.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Spread {
     /// The median.

@@ -14,7 +14,6 @@ pub(super) fn candidates(current: &OsStr) -> Vec<CompletionCandidate> {
     keys(&schema(), spec.as_ref(), current).into_iter().map(CompletionCandidate::new).collect()
 }
 
-/// The scenario on the command line being completed.
 fn scenario() -> Option<PathBuf> {
     let mut words = env::args_os().map(PathBuf::from);
     words.find(|word| word.extension().is_some_and(|ending| ending == "toml") && word.is_file())
@@ -55,7 +54,6 @@ fn forms<'a>(schema: &'a Value, form: &'a Value) -> Vec<&'a Value> {
     [form].into_iter().chain(others.flat_map(|other| forms(schema, other))).collect()
 }
 
-/// The names of the elements of the list at `path`.
 fn elements<'a>(spec: &'a Spec, path: &str) -> Vec<&'a str> {
     match (path, &spec.link) {
         ("flow", _) => spec.flow.iter().map(|flow| flow.group.as_str()).collect(),

@@ -33,12 +33,10 @@ pub(crate) struct OutputArgs {
     pub yes: bool,
 }
 
-/// The files to write: one option for each declared output.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OutputFiles(Vec<(Output, PathBuf)>);
 
 impl OutputFiles {
-    /// The file given for `output`.
     pub(crate) fn of(&self, output: Output) -> Option<&Path> {
         self.0.iter().find(|(given, _)| *given == output).map(|(_, path)| path.as_path())
     }

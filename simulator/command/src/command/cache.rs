@@ -43,7 +43,6 @@ pub(crate) fn has_parts_from_outside() -> bool {
     HAS_PARTS_FROM_OUTSIDE.load(Ordering::Relaxed)
 }
 
-/// The cache of this user.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command line may know the time: what was used last is kept longest"

@@ -224,7 +224,6 @@ fn cells(judged: &Judged) -> usize {
     judged.left_out.iter().map(|left| left.disciplines.len()).sum()
 }
 
-/// A reason why a stage omitted something, with the files concerned.
 struct Reason<'a> {
     stage: &'static str,
     why: &'a CannotRun,

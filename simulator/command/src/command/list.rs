@@ -102,7 +102,6 @@ fn disciplines_in_short(columns: usize) -> String {
     families.iter().map(of).collect::<String>() + &wrapped(&pairs, columns, "") + "\n"
 }
 
-/// A table of all disciplines with every listed property.
 fn disciplines_in_full(columns: usize) -> String {
     let rows = disciplines();
     let (head, rows) = rows.split_first().expect("a header");
@@ -311,7 +310,6 @@ fn networks_as_json() -> Value {
         .collect()
 }
 
-/// The default folders of lessons.
 const LESSONS: [&str; 2] = ["scenarios/lessons", "scenarios/exercises"];
 
 type Lesson = (PathBuf, Scenario);

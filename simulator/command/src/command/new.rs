@@ -149,10 +149,14 @@ struct Sender {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Unlimited data, under this congestion controller.
     Controller(&'static str),
     /// A source: its name, its example, whether it uses TCP, and whether it has a rate.
-    Source { name: &'static str, example: &'static str, is_tcp: bool, has_rate: bool },
+    Source {
+        name: &'static str,
+        example: &'static str,
+        is_tcp: bool,
+        has_rate: bool,
+    },
 }
 
 const MAX_COUNT: u32 = 1000;
@@ -268,7 +272,6 @@ struct Text<'a> {
     text: String,
 }
 
-/// The width of a comment, in columns.
 const COLUMNS: usize = 98;
 
 impl Text<'_> {

@@ -51,7 +51,6 @@ pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<Ending, Failure> {
     }
 }
 
-/// How to run a scenario, and where to put the results.
 pub(crate) struct RunOptions<'a> {
     /// The number of simultaneous runs; 0 for the number of cores.
     pub jobs: usize,
@@ -199,7 +198,6 @@ pub(crate) fn not_measured(warm_up: Duration) -> String {
     if warm_up == Duration::ZERO { String::new() } else { format!(", the first {warm_up} not measured") }
 }
 
-/// A short description of the links.
 fn place(scenario: &Scenario) -> String {
     match &scenario.spec().link {
         Some(Links::Shared(link)) => {
@@ -252,7 +250,6 @@ fn delay(scenario: &Scenario, link: &LinkSpec) -> String {
     }
 }
 
-/// Reports failed expectations; returns the outcome.
 fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Judged {
     if report.manifest.interrupted {
         return Judged { left_out, ..Judged::ended(Ending::Interrupted) };

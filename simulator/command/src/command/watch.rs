@@ -215,7 +215,6 @@ impl Playing {
         self.set(Some(format!("link.buffer={amount}")));
     }
 
-    /// Gives this side the next discipline of the catalogue that can run here.
     fn change_discipline(&mut self, side: usize) {
         let disciplines = &self.player.scenario().spec().disciplines;
         let mut labels: Vec<String> =

@@ -15,7 +15,6 @@ const VERSION: u64 = 4;
 /// The maximum number of values drawn, which take 2.5 GB in a table.
 const MAX_VALUES: usize = 5_000_000;
 
-/// The fields read from a file.
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
@@ -24,7 +23,6 @@ struct File {
     results: BTreeMap<String, Vec<Cell>>,
 }
 
-/// A value of a series.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(untagged)]
 enum Cell {

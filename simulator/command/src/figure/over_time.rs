@@ -30,7 +30,6 @@ impl<'a> From<SampleRow<'a>> for SampleValue<'a> {
     }
 }
 
-/// A measure to draw over time, and how to draw it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Over<'a> {
     /// The types of objects: links, groups or flows.
@@ -225,7 +224,6 @@ fn panels(runs: &[&Sampled], over: &Over<'_>) -> Vec<Panel> {
     first.drawn().map(of).collect()
 }
 
-/// A panel with these lines and the capacity.
 fn panel(run: &Sampled, title: String, mut lines: Vec<Line>, over: &Over<'_>) -> Panel {
     let axis = |label: &str| Axis { label: label.into(), ..Axis::default() };
     if over.has_capacity {

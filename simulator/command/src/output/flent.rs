@@ -126,7 +126,6 @@ fn named(place: &Destination, part: &str) -> std::path::PathBuf {
 struct Sampling<'a> {
     files: &'a Files<'a>,
     at: Place,
-    /// The measure of a flow's throughput.
     measure: &'static str,
     sampled: Sampled,
 }
@@ -169,7 +168,6 @@ impl Recorder for Sampling<'_> {
 }
 
 impl Files<'_> {
-    /// A flow of this name, without values.
     fn flow(&self, name: &str) -> Flow {
         let group = name.rsplit_once('.').map_or(name, |(group, _)| group);
         let group = self.spec.flow.iter().find(|flow| flow.group == group);

@@ -69,7 +69,6 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The option or key that requests this output, and the path.
     fn given(&self, output: Output) -> Option<(String, &'a Path)> {
         let option = self.args.files.of(output).map(|path| (format!("--{}", output.key()), path));
         let key = || self.spec.file(output).map(|path| (format!("output.{}", output.key()), Path::new(path)));
@@ -169,7 +168,6 @@ fn options_of_simulator(is_requested: impl Fn(Output) -> bool, checks_warm_up: b
     files.chain(checks_warm_up.then_some("check-warm-up")).map(|key| format!("--{key}")).collect()
 }
 
-/// The path of a file to write, and the option or key that gave it.
 #[derive(Clone, Debug)]
 pub(super) struct Destination {
     /// The option or key that gave the path.

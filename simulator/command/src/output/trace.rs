@@ -35,7 +35,6 @@ pub(super) struct Names {
     pub flows: Vec<Flow>,
 }
 
-/// A flow, or one of its connections.
 #[derive(Debug)]
 pub(super) struct Flow {
     /// The flow's name in records.

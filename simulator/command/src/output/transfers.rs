@@ -87,7 +87,6 @@ impl Recorder for OfRun<'_> {
         });
     }
 
-    /// Keeps the transfers, sorted by the time of the request.
     fn finish(mut self: Box<Self>) -> Result<(), Failure> {
         self.completed.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
         self.transfers.kept.keep(self.at, self.completed);

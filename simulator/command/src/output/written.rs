@@ -20,7 +20,6 @@ pub(super) struct Run<'a> {
     pub is_simulated: bool,
 }
 
-/// The observations that an output needs of runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wants {
     /// Samples of links and groups.

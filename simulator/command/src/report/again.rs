@@ -12,7 +12,6 @@ pub(super) const SCENARIO: &str = "scenario.toml";
 /// The folder for files outside the scenario's folder.
 const FOLDER: &str = "files";
 
-/// A scenario that can be repeated from a folder.
 #[derive(Debug)]
 pub(crate) struct Again<'a> {
     /// Its text.

@@ -34,7 +34,6 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The measure with the number of these transfers.
     fn number(&self) -> String {
         format!("{}.{}", self.kind.plural(), self.of())
     }
@@ -43,7 +42,6 @@ impl Row<'_> {
         format!("{}_{percentile}.{}", self.kind.name(), self.of())
     }
 
-    /// The suffix of the measures of these transfers.
     fn of(&self) -> String {
         self.size.as_ref().map_or_else(|| self.group.to_owned(), |size| format!("{}.{size}", self.group))
     }
@@ -108,7 +106,6 @@ impl Part {
     }
 }
 
-/// The possible rows: for each group its pages and transfers, in total and by size.
 fn rows(report: &Report) -> Vec<Row<'_>> {
     let records = || report.runs.iter().flat_map(|run| &run.transfers);
     // A viewer does not notice single chunks of a video.
@@ -132,7 +129,6 @@ mod tests {
     use super::*;
     use crate::report::samples;
 
-    /// A report of two disciplines under three seeds each, with transfers of two sizes, and a page.
     fn report() -> Report {
         let mut report = samples::report(2, 1);
         for (run, add) in report.runs.iter_mut().zip(0..) {

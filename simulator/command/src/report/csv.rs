@@ -68,7 +68,6 @@ impl Columns<'_> {
         own.chain(paired).map(with_file)
     }
 
-    /// A row, starting with a discipline, a stage, and the subtracted discipline.
     fn row(&self, [discipline, stage, minus]: [&str; 3], cells: [String; 6]) -> Vec<String> {
         let stage = self.has_stage.then(|| stage.to_string());
         let minus = self.has_minus.then(|| minus.to_string());
@@ -96,7 +95,6 @@ pub(crate) fn differences(report: &Report) -> Result<String, Failure> {
     text(std::iter::once(head.map(String::from).to_vec()).chain(rows))
 }
 
-/// One row per run, one column per measure of the summary.
 pub(crate) fn runs(report: &Report) -> Result<String, Failure> {
     let measures: BTreeSet<&String> =
         report.summary.iter().flat_map(|summary| summary.measures.keys()).collect();
@@ -109,7 +107,6 @@ pub(crate) fn runs(report: &Report) -> Result<String, Failure> {
     text(std::iter::once(head).chain(rows))
 }
 
-/// One row per run and flow.
 pub(crate) fn flows(report: &Report) -> Result<String, Failure> {
     let has_stages = has_stages(&report.runs);
     let stage = has_stages.then_some("stage");

@@ -17,7 +17,6 @@ const FILES: [&str; 5] = ["report.json", "summary.csv", "runs.csv", "flows.csv",
 /// The file that is written only if the report has differences.
 const DIFFERENCES: &str = "differences.csv";
 
-/// The files that may be in a folder of results.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FILES.into_iter().chain([DIFFERENCES, SCENARIO])
 }
@@ -118,7 +117,6 @@ impl Folder {
         Ok(())
     }
 
-    /// Writes the file called `name`, to be moved into place later.
     fn whole(&self, name: &Path, content: &[u8]) -> Result<Whole, Failure> {
         let path = self.path.join(name);
         let below = path.parent().unwrap_or(Path::new(""));

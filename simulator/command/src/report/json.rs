@@ -9,7 +9,6 @@ pub(super) fn text(report: &Report) -> String {
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 
-/// Writes the report to `out`, indented by two spaces for each level.
 pub(super) fn write(report: &Report, out: impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     serde_json::to_writer_pretty(&mut out, report)?;

@@ -45,7 +45,6 @@ fn is_number(cell: &str) -> bool {
     cell.split(" ± ").all(|number| number.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
-/// The text with TeX's ten special characters escaped.
 fn escaped(text: &str) -> String {
     text.chars()
         .map(|c| match c {

@@ -9,7 +9,6 @@ pub(super) fn report(disciplines: usize, groups: usize) -> Report {
     named(disciplines, groups, "g")
 }
 
-/// Like [`report`], with names of groups that start with `prefix`.
 pub(super) fn named(disciplines: usize, groups: usize, prefix: &str) -> Report {
     let names: Vec<String> = (0..groups).map(|group| format!("{prefix}{group}")).collect();
     let runs: Vec<RunRecord> = (0..disciplines)
@@ -60,7 +59,6 @@ pub(super) fn headline() -> Headline {
 }
 
 fn run(discipline: &str, seed: u64, groups: &[String]) -> RunRecord {
-    // A third has the maximum number of digits.
     let value = seed as f64 / 3.0;
     let shares: serde_json::Map<_, _> = groups.iter().map(|group| (group.clone(), value.into())).collect();
     let run = serde_json::json!({

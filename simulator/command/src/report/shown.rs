@@ -2,7 +2,6 @@
 
 use fairwire_metrics::record::Report;
 
-/// The lines above a table and a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Headline {
     /// The comparison.

@@ -26,7 +26,6 @@ const MILLISECONDS: Look = Look { scale: 1e3, digits: 1, unit: " ms" };
 const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: " s" };
 const PERCENT: Look = Look { scale: 100.0, digits: 2, unit: " %" };
 
-/// The measures of every run, besides the shares.
 const PLAIN: [(&str, Look); 5] = [
     ("jain", SHARE),
     ("drops", COUNT),
@@ -35,12 +34,10 @@ const PLAIN: [(&str, Look); 5] = [
     ("utilization", PERCENT),
 ];
 
-/// The complete text: headline, table, and the meaning of the columns.
 pub(crate) fn text(report: &Report, headline: &Headline) -> String {
     text_within(report, headline, terminal::columns())
 }
 
-/// The report as a LaTeX table, without the texts around it.
 pub(crate) fn for_latex(report: &Report, headline: &Headline) -> String {
     let rows = rows(report).into_iter().map(|row| row.iter().map(Cell::content).collect());
     let rows: Vec<Vec<String>> = rows.collect();
@@ -165,7 +162,6 @@ fn look_of_difference(measure: &str) -> Look {
     }
 }
 
-/// The name of a verdict on a difference between stages.
 fn verdict(verdict: Option<Verdict>) -> Cell {
     let (text, colour) = match verdict {
         Some(Verdict::Holds) => ("agrees", Some(Color::Green)),
@@ -186,8 +182,6 @@ fn counts_runs(report: &Report) -> bool {
     report.summary.iter().any(|summary| summary.runs != report.manifest.seeds.len() as u64)
 }
 
-/// Optional headings and measures: marks; times of groups with timed transfers, and of their pages;
-/// calls and videos; aggregates; and wires with faults.
 fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         &|measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
@@ -224,7 +218,6 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
 const VIEWERS: [(&str, &str); 4] =
     [("freezes", "freezes"), ("stalls", "stalls"), ("stalled part", "stall_part"), ("bitrate", "play_bps")];
 
-/// The unit of `measure`, for its heading.
 fn unit_of(measure: &str) -> &'static str {
     match measure.split('.').next() {
         Some("play_bps") => ", Mbit/s",
@@ -309,7 +302,6 @@ fn row(report: &Report, summary: &Summary, groups: &[&str], timed: &[(String, St
     row
 }
 
-/// The format of an optional measure: a count of marks, a transfer time, or a gain.
 fn look_of(measure: &str) -> Look {
     match measure.split('.').next().unwrap_or(measure) {
         "lost" | "marks" => COUNT,

@@ -79,7 +79,6 @@ fn row(out: &mut String, exhibit: &str, claim: &Claim, is_calibrated: bool) {
     let _ = writeln!(out, " {} |", cause(claim).map_or(String::new(), short));
 }
 
-/// The cause in few words, for a table whose next column has the share.
 fn short(cause: Cause<'_>) -> String {
     match cause {
         Cause::Genuine { .. } => "genuine".into(),
@@ -90,7 +89,6 @@ fn short(cause: Cause<'_>) -> String {
     }
 }
 
-/// The draws, and their distance from the paper.
 fn draws(summary: &Summary) -> String {
     let percent = |part: f64| format!("{:.1} %", part * 100.0);
     let mut text = format!("{} draws, {} seeds each.", summary.draws, summary.seeds.len());

@@ -5,14 +5,18 @@ use fairwire_study::record::{Claim, Verdict};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause<'a> {
     /// The claim holds in no draw of the open settings: a genuine difference.
-    Genuine { of: usize },
+    Genuine {
+        of: usize,
+    },
     /// The claim holds in some draws: the cause is the set-up, or our reading of the paper.
-    SetUp { held: usize, of: usize },
+    SetUp {
+        held: usize,
+        of: usize,
+    },
     /// The check requires more than the paper claims, for this reason.
     Stricter(&'a str),
     /// The mean satisfies the check, but its interval does not: there are too few seeds.
     Undecided,
-    /// No draws were made.
     Unknown,
 }
 

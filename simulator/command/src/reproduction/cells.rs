@@ -5,7 +5,6 @@ use fairwire_figures::escaped;
 use fairwire_figures::number::{number, with_interval};
 use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel};
 
-/// The number of shades in a grid, from the smallest value to the largest.
 const SHADES: f64 = 9.0;
 /// The number of significant digits of a number that the paper does not print.
 const DIGITS: usize = 3;
@@ -43,7 +42,6 @@ pub(super) fn figure(out: &mut String, panel: &Panel) {
     }
 }
 
-/// One row per line, one column per position.
 fn plain(out: &mut String, panel: &Panel) {
     *out += &format!("<tr><th>{}</th>", escaped(&panel.x.label));
     panel.categories.iter().for_each(|name| head(out, name));
@@ -106,7 +104,6 @@ fn printed<'a>(line: &'a Line, mark: &Mark) -> Option<&'a Mark> {
     line.published.iter().find(|other| (other.x - mark.x).abs() < 0.5)
 }
 
-/// Is `mark` farther from the printed value than the claim allows?
 fn is_off(mark: &Mark, printed: Option<&Mark>) -> bool {
     printed.is_some_and(|printed| {
         printed.allowed.is_some_and(|allowed| (mark.y - printed.y).abs() > allowed * (1.0 + 1e-9))

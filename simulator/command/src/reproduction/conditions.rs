@@ -2,7 +2,6 @@
 
 use fairwire_study::record::{Depth, Exhibit};
 
-/// The conditions under which the exhibit's numbers and curves were measured.
 pub(super) fn conditions(exhibit: &Exhibit) -> String {
     let numbers = numbers_came(exhibit);
     match exhibit.panels.iter().find_map(|panel| panel.seed) {

@@ -14,7 +14,6 @@ pub(super) struct Crosstab<'a> {
     pub rows: Vec<(String, Vec<Option<Cell<'a>>>)>,
 }
 
-/// Our number, and the printed number if there is one.
 pub(super) struct Cell<'a> {
     pub number: &'a Number,
     pub printed: Option<&'a Published>,

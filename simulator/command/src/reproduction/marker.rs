@@ -18,7 +18,6 @@ pub(super) struct Kind {
     pub form: &'static str,
 }
 
-/// A marker in a page, and the text between the marker and its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked {
     /// The beginning of the marker.
@@ -70,7 +69,6 @@ pub(super) fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked
     }
 }
 
-/// Splits at blanks, keeping quoted text together.
 fn split(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for (at, part) in text.split('"').enumerate() {

@@ -28,7 +28,6 @@ use fairwire_terminal::file;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The page of all exhibits.
 pub(crate) const PAGE: &str = "report.html";
 
 /// Writes everything into `folder`, each file atomically, and returns the path of the page.
@@ -57,10 +56,8 @@ fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     Figure { title: &title, detail, panels: &panels, ..Figure::default() }.svg(setting)
 }
 
-/// The note on a figure whose paper prints no numbers to draw.
 const NO_NUMBERS: &str = "the paper prints no numbers of this figure";
 
-/// Is the exhibit a figure for which the paper prints no numbers?
 fn is_without_numbers(exhibit: &Exhibit) -> bool {
     let is_of_paper = exhibit.claims.iter().any(|claim| claim.origin.is_of_the_paper());
     exhibit.id.starts_with("fig") && is_of_paper && exhibit.published.is_empty()

@@ -24,7 +24,6 @@ const OTHERS: &str = "Not counted as the papers': checks at points that a paper 
 
 const MAX_TOGETHER: usize = 40;
 
-/// The location of the exhibits of a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// Below, on this page.
@@ -130,7 +129,6 @@ fn head(results: &Results) -> String {
     out
 }
 
-/// The table of counts of the papers' own claims, then that of the others.
 fn counts(out: &mut String, papers: &[Paper<'_>], layout: Layout) {
     let (lines, sum) = headline(papers);
     if !lines.is_empty() {
@@ -180,7 +178,6 @@ fn count_row(out: &mut String, class: &str, names: &[String], count: Count) {
     out.push_str("</tr>\n");
 }
 
-/// Does an exhibit with these counts of verdicts match the filter?
 type Has = fn([usize; 3]) -> bool;
 
 /// The filters for exhibits: word, label, and the exhibits that match.
@@ -240,7 +237,6 @@ fn place(claim: &Claim) -> String {
     format!(" <span class=\"faint\">({})</span>", escaped(&parts.join("; ")))
 }
 
-/// The verdict as a sign, a word and a colour.
 fn badge(claim: &Claim) -> String {
     let (class, sign) = match claim.verdict {
         Verdict::Holds => ("holds", "\u{2713}"),
@@ -323,7 +319,6 @@ fn counted(exhibit: &Exhibit) -> String {
     text
 }
 
-/// The label of the folded list of claims.
 fn folded(exhibit: &Exhibit) -> String {
     let [hold, _, open] = exhibit.counted();
     let holds = if hold == 1 { "the one that holds".into() } else { format!("the {hold} that hold") };
@@ -437,7 +432,6 @@ mod tests {
             for target in html.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
                 let (file, place) = target.split_once('#').unwrap_or((target, ""));
                 let file = if file.is_empty() { name } else { file };
-                // Links to pictures and tables lead to files next to the pages.
                 if file.ends_with(".html") {
                     let there = pages.iter().find(|(name, _)| name == file).expect(file);
                     assert!(place.is_empty() || there.1.contains(&format!("id=\"{place}\"")), "{target}");

@@ -65,7 +65,6 @@ fn is_block(marked: &Marked) -> bool {
     marked.kind == BLOCK.open
 }
 
-/// Refuses the marker `marked` if the exhibit lacks a name in it.
 fn names(
     place: &str,
     marked: &Marked,
@@ -116,13 +115,11 @@ fn block(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Fail
     Ok(out.replacen("\n|", "\n\n|", 1) + "\n")
 }
 
-/// Our number with its interval, followed by the printed number.
 fn text_of(cell: &Cell<'_>) -> String {
     let ours = cell.number.estimate.map_or("no value".into(), |e| with_interval(e.mean, e.half_width_95));
     cell.printed.map_or(ours.clone(), |printed| format!("{ours} ({})", shown(printed.value)))
 }
 
-/// One number, without its interval.
 fn one(place: &str, marked: &Marked, exhibit: &Exhibit) -> Result<String, Failure> {
     let here: Vec<&Number> = exhibit.numbers.iter().filter(|n| n.measure == marked.words[1]).collect();
     let mut series: Vec<String> = Vec::new();

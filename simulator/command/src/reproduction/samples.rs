@@ -21,7 +21,6 @@ pub(crate) fn claim(id: &str, verdict: Verdict) -> Claim {
     }
 }
 
-/// An exhibit without numbers and claims, drawn as `kind`.
 pub(crate) fn exhibit(paper: &str, id: &str, kind: Kind) -> Exhibit {
     let points: Vec<(f64, f64)> = (0..50).map(|at| (f64::from(at), 1.0 + f64::from(at % 7))).collect();
     let panels = match kind {
@@ -48,7 +47,6 @@ pub(crate) fn exhibit(paper: &str, id: &str, kind: Kind) -> Exhibit {
     }
 }
 
-/// FABA's Table 1 with our numbers and the printed ones.
 pub(crate) fn table1() -> Exhibit {
     let table = exhibit("faba", "table1", Kind::Table);
     let panel: Panel = drawn::table1(Kind::Table);
@@ -112,7 +110,6 @@ pub(crate) fn all_kinds() -> Results {
     ])
 }
 
-/// As many exhibits as in all the papers.
 pub(crate) fn many() -> Results {
     let all = all_kinds().exhibits;
     let copies = (0..57).map(|at| Exhibit { id: format!("fig{at}"), ..all[at % all.len()].clone() });

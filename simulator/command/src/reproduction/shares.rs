@@ -11,7 +11,6 @@ use fairwire_terminal::failure::Failure;
 const SHARE: Kind =
     Kind { open: "<!-- share: ", end: "<!-- / -->", words: 2..=2, form: "PAPER EXHIBIT.CLAIM" };
 
-/// Checks that the markers of `text`, the page at `path`, name claims of `studies`.
 pub(crate) fn check(path: &str, text: &str, studies: &[Study]) -> Result<(), Failure> {
     let papers: Vec<String> = studies.iter().map(|study| study.spec.paper.clone()).collect();
     for marked in marks(path, text, &[SHARE])? {
@@ -44,7 +43,6 @@ pub(crate) fn filled(path: &str, text: &str, results: &Results) -> Result<String
     Ok(out + &text[done..])
 }
 
-/// The location of a marker, and the paper and the claim that it names.
 fn located<'a>(path: &str, marked: &'a Marked) -> (String, &'a str, &'a str) {
     (format!("{path}:{}", marked.line), &marked.words[0], &marked.words[1])
 }

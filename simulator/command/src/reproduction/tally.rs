@@ -2,7 +2,6 @@
 
 use fairwire_study::record::{Claim, Exhibit, Origin, Results, Verdict};
 
-/// The exhibits of one paper, with the verdicts on its claims.
 #[derive(Debug)]
 pub(super) struct Paper<'a> {
     /// The paper's name in `fairwire reproduce`.
@@ -14,7 +13,6 @@ pub(super) struct Paper<'a> {
     pub exhibits: Vec<&'a Exhibit>,
 }
 
-/// The number of claims, in total and by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub claims: usize,
@@ -26,7 +24,6 @@ pub(super) struct Count {
 }
 
 impl Count {
-    /// The headings of the five numbers, in order.
     pub(super) const HEADS: [&str; 5] =
         ["claims", "hold", "do not hold", "of these undecided", "not testable as printed"];
 
@@ -57,7 +54,6 @@ impl Count {
 }
 
 impl Paper<'_> {
-    /// Counts the paper's claims with an origin that `is_meant` selects.
     pub(super) fn count(&self, is_meant: impl Fn(Origin) -> bool) -> Count {
         let claims = self.exhibits.iter().flat_map(|exhibit| &exhibit.claims);
         claims.filter(|claim| is_meant(claim.origin)).fold(Count::default(), Count::with)
@@ -77,7 +73,6 @@ pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Coun
     (lines, sum)
 }
 
-/// The counts of all other claims, by paper and origin.
 pub(super) fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin, Count)> {
     let rest = Origin::ALL.into_iter().filter(|origin| !origin.is_of_the_paper());
     let pairs = papers.iter().flat_map(|paper| rest.clone().map(move |origin| (paper, origin)));
@@ -85,7 +80,6 @@ pub(super) fn others<'a>(papers: &'a [Paper<'a>]) -> Vec<(&'a Paper<'a>, Origin,
     counted.filter(|(.., count)| count.claims > 0).collect()
 }
 
-/// The papers, in order of appearance.
 pub(super) fn papers(results: &Results) -> Vec<Paper<'_>> {
     let mut papers: Vec<Paper<'_>> = Vec::new();
     for exhibit in &results.exhibits {

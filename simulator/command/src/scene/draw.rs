@@ -12,10 +12,8 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 const SIDE_BY_SIDE: u16 = 100;
 /// The lines of a link without its flows: its activity, and two pairs of pictures.
 const HEAD_LINES: u16 = 3;
-/// The lines of a small picture, including its title.
 const PICTURE_LINES: u16 = 4;
 const MAX_TROUBLE_LINES: usize = 5;
-/// The minimum of lines for a useful view of a link.
 const MIN_LINES: u16 = HEAD_LINES + 2;
 
 /// Draws `scene`: all links that fit, with as much of each as fits.

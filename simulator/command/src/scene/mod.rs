@@ -1,5 +1,4 @@
 //! Links shown in the terminal: their rates, queues and drops, and the share of each flow.
-//! Simulated runs, contests between sockets, and the link of a shell are shown in this form.
 
 mod draw;
 #[cfg(test)]
@@ -29,7 +28,6 @@ pub(crate) struct Scene {
     pasts: Vec<Past>,
 }
 
-/// The recent history of one link, newest last.
 #[derive(Clone, Debug, Default)]
 struct Past {
     sent_bps: VecDeque<u64>,
@@ -59,7 +57,6 @@ impl Scene {
 
 const FRAME: Duration = Duration::from_millis(50);
 
-/// A thread that shows the received views.
 #[derive(Debug)]
 pub(crate) struct Showing {
     views: Sender<View>,

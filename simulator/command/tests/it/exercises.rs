@@ -37,7 +37,6 @@ fn every_exercise_fails_as_written() {
     }
 }
 
-/// The tests of documents run the page's commands, which must succeed there.
 #[test]
 fn the_page_has_each_question_and_an_answer_to_it() {
     let page = fs::read_to_string(root().join("docs/exercises.md")).expect("UTF-8");

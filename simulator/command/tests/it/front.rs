@@ -69,7 +69,6 @@ fn disciplines_are_listed_in_every_format() {
     assert_eq!(csv.lines().count(), names.len() + 1);
 }
 
-/// The lines that `args` print in a terminal of `columns`.
 fn on_columns(args: &[&str], columns: usize) -> Vec<String> {
     let output = fairwire().args(args).env("COLUMNS", columns.to_string()).output().unwrap();
     assert_eq!(code(&output), 0, "{args:?}: {}", stderr(&output));

@@ -138,7 +138,6 @@ fn ndjson_holds_the_same_rows_as_csv() {
 #[test]
 fn observers_change_no_bit_of_the_report() {
     let contest = Contest::of(SCENARIO);
-    // Only the command differs.
     let report = |args: &[&str]| {
         let mut report: Value = serde_json::from_str(&done(&contest, args)).expect("JSON");
         assert!(report["manifest"].as_object_mut().expect("an object").remove("command").is_some());
@@ -153,7 +152,6 @@ fn observers_change_no_bit_of_the_report() {
     assert_eq!(report(&[&all[..], &["--jobs", "1"]].concat()), plain);
 }
 
-/// Web users with six connections each, competing with a bulk flow.
 const WEB: &str = r#"format = 2
 name = "web"
 duration = "20 s"
@@ -229,7 +227,6 @@ fn a_flow_has_one_name_in_every_file() {
         }
     }
     assert_eq!(seen.into_iter().max(), Some(6));
-    // The names therefore match: the drops in the trace are those in the record.
     let text = read(&contest, "f.csv");
     for row in text.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
         let dropped: u64 = row[9].parse().expect("a number");
@@ -437,7 +434,6 @@ fn a_trace_has_the_sack_blocks_of_acknowledgements() {
     assert_eq!(from_frames, from_lines);
 }
 
-/// The scenario's `[output]`, which requests the same files as the options.
 const OUTPUTS: &str = "[output]\nevery = \"10 ms\"\nseries = \"s.csv\"\nflows = \"f.csv\"\nhistogram = \"h.csv\"\none_way = true\n\
     paired = \"red\"\n";
 
@@ -508,7 +504,6 @@ fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     assert_eq!(percentiles.last().unwrap()["delay_s"], 0.0082);
     let text = read(&contest, "p.csv");
     assert_eq!(text.lines().count(), 1 + 2 * percentiles.len(), "{text}");
-    // In the histogram, each packet is counted once, in a bin that includes its delay.
     let text = read(&contest, "h.csv");
     assert!(text.starts_with("discipline,seed,kind,of,from_s,to_s,packets\n"), "{text}");
     let one_way = text.lines().filter(|line| line.contains(",one-way,udp.1,"));

@@ -28,7 +28,6 @@ pub(crate) fn columns(path: &str) -> Vec<(String, Vec<String>)> {
     columns
 }
 
-/// The path of the Parquet file and the columns of the CSV file, both from one contest.
 fn both(contest: &Contest) -> (String, Vec<(String, Vec<String>)>) {
     let path = |name: &str| contest.path(name).display().to_string();
     for name in ["f.csv", "f.parquet"] {

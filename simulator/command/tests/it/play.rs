@@ -7,7 +7,6 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 
-/// A server that ends with the test.
 struct Server {
     process: Child,
     address: String,
@@ -25,7 +24,6 @@ impl Server {
         Server { address: address.expect(&line).to_owned(), process }
     }
 
-    /// The status and body of the answer to a request with these headers.
     fn answer(&self, request: &str, headers: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         let length = body.len();

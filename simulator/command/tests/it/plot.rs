@@ -4,7 +4,6 @@ use crate::common::{Contest, code, run, stderr};
 use crate::transfers::WEB;
 use std::fs;
 
-/// The pictures of one run.
 const SHOWN: [&str; 9] =
     ["rate", "queue", "delay", "window", "completion", "slowdown", "wait", "scatter", "bars"];
 
@@ -87,7 +86,6 @@ fn two_queues_and_the_delays_of_groups_have_separate_lines() {
     assert!(!delay.contains(">bottleneck<"), "{delay}");
 }
 
-/// One sender for each queue of `dualpi2`.
 const TWO_QUEUES: &str = r#"format = 2
     name = "two-queues"
     duration = "5 s"

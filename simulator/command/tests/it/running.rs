@@ -403,7 +403,6 @@ fn piped_answers_are_read_and_a_refused_one_is_named() {
     assert!(stderr(&output).contains("there is no folder"), "{}", stderr(&output));
 }
 
-/// Runs `args` with a stdout that has no reader.
 fn unread(args: &[&str]) -> (Option<i32>, String) {
     let mut child = fairwire().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -528,7 +527,6 @@ fn the_long_version_and_the_manifest_name_the_engine() {
     assert_eq!(short, format!("fairwire {}\n", report["manifest"]["fairwire_version"].as_str().unwrap()));
 }
 
-/// A scenario with a trace next to it, a capture outside its folder, and two settings of RED.
 fn with_files(contest: &Contest) -> String {
     let home = contest.path("home");
     fs::create_dir_all(home.join("traces")).unwrap();
@@ -607,8 +605,6 @@ fn a_folder_of_results_can_be_run_again_anywhere() {
     {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
-    // If results are next to the scenario, the scenario and the files that it names stay as they
-    // were.
     let place = moved.display().to_string();
     assert_eq!(code(&run(&["run", &again, "--out", &place])), 0);
     assert_eq!(fs::read_to_string(&again).unwrap(), text);

@@ -43,7 +43,6 @@ fn service(bytes: usize) -> u16 {
     port
 }
 
-/// A command that prints the number of bytes that the service sent.
 fn fetch(port: u16) -> String {
     format!("exec 3<>/dev/tcp/100.64.0.1/{port} && cat <&3 | wc -c")
 }
@@ -117,7 +116,6 @@ fn a_nested_shell_passes_both_links_and_leaves_the_outer_one_unchanged() {
     assert!(real.trim().parse::<f64>().expect("seconds") >= 0.24, "{real}");
 }
 
-/// All processes below `root`, from the kernel's table.
 fn below(root: u32) -> BTreeSet<u32> {
     let parent = |id: u32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
@@ -185,7 +183,6 @@ fn a_request_to_end_ends_the_command_with_its_signal_number() {
     assert_eq!(status.code(), Some(143), "128 and the number of SIGTERM");
 }
 
-/// The port of a service on this machine, and a channel that receives its connections.
 fn listener() -> (u16, Receiver<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();

@@ -77,7 +77,6 @@ fn the_laboratory_is_compared_with_the_simulator_for_each_group() {
     assert_eq!(code(&output), if differs { 3 } else { 0 }, "{}", stderr(&output));
 }
 
-/// A TCP flow, and a constant-rate flow that is on twice.
 const COMES_AND_GOES: &str = r#"format = 2
 name = "comes-and-goes"
 duration = "8 s"
@@ -122,7 +121,6 @@ fn flows_start_and_stop_alike_in_the_laboratory_and_the_simulator() {
         let changes = presence["changes"].as_array().expect("an array");
         let at: Vec<f64> = changes.iter().filter_map(|one| one["at_s"].as_f64()).collect();
         assert_eq!(at, [0.0, 1.0, 3.0, 5.0, 7.0]);
-        // Once the constant rate stops, TCP gets the entire link within a second.
         let reached = changes[2]["reached_s"].as_f64();
         assert!(reached.is_some_and(|s| s <= 1.0), "{presence}");
         for group in ["tcp", "udp"] {

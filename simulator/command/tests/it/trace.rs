@@ -29,7 +29,6 @@ fn capture(packets: &[(u32, u16, u32)]) -> Vec<u8> {
     file
 }
 
-/// The path of a file with `bytes`, next to a scenario.
 fn file(contest: &Contest, bytes: &[u8]) -> String {
     let path = contest.path("made.pcap").display().to_string();
     std::fs::write(&path, bytes).expect("a scratch file");
@@ -163,7 +162,6 @@ fn a_file_that_is_no_capture_is_refused_with_a_reason() {
 fn it_survives_arbitrary_bytes() {
     let contest = Contest::of(SCENARIO);
     let whole = capture(&[(0, 1, 500), (5, 2, 500), (1200, 1, 900)]);
-    // Each length and time in the file is set to extreme values.
     for at in (0..whole.len() - 4).step_by(4) {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&[0xff; 4]);

@@ -7,7 +7,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Two web clients competing with a bulk transfer.
 pub(crate) const WEB: &str = r#"format = 2
 name = "web"
 duration = "20 s"
@@ -55,7 +54,6 @@ tcp = { profile = "ns2-2002", segment = "1000 B", initial_window = 10 }
 
 type Row = BTreeMap<String, String>;
 
-/// The rows of `--transfers`, and the report of the same command.
 fn rows(contest: &Contest) -> (Vec<Row>, Value) {
     let path = contest.path("t.csv").display().to_string();
     let output = run(&["run", &contest.file(), "--transfers", &path, "--format", "json"]);

@@ -10,7 +10,6 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Every output of a run.
 const OUTPUTS: [&str; 20] = [
     "--series",
     "s.csv",
@@ -34,7 +33,6 @@ const OUTPUTS: [&str; 20] = [
     "out",
 ];
 
-/// The files below `folder`: relative path and content.
 fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -58,11 +58,17 @@ pub struct Coordinator<'a> {
 
 enum Phase {
     /// The hosts wait for the TCP connections, at most until this time.
-    Connecting { until: Time },
-    /// The contest starts, or started, at `start`.
-    Running { start: Time, is_measured: bool },
-    /// The contest has ended, and the sink has not reported yet.
-    Reporting { until: Time, counted: Counted },
+    Connecting {
+        until: Time,
+    },
+    Running {
+        start: Time,
+        is_measured: bool,
+    },
+    Reporting {
+        until: Time,
+        counted: Counted,
+    },
     /// Everything is known.
     Done(Counted, HostCounts),
     /// It failed.

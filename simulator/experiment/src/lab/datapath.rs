@@ -77,19 +77,16 @@ fn gateway(plan: &ContestPlan, classifier: &Classifier, discipline: Box<dyn Disc
     DatapathPlan { forward: direction(Some(link)), backward: direction(None) }
 }
 
-/// The counts at the end of the warm-up.
 struct Warm {
     at: Time,
     totals: Totals,
     flows: Vec<FlowCount>,
 }
 
-/// The counts on the path to the sink.
 struct AtLink<'a, 'p> {
     plan: &'a ContestPlan,
     classifier: &'a Classifier,
     link: &'a mut Direction,
-    /// Does the link follow the law of its rate yet?
     follows: &'a mut bool,
     meter: &'a SharedMeter,
     warm: &'a mut Option<Warm>,
@@ -98,7 +95,6 @@ struct AtLink<'a, 'p> {
 }
 
 impl AtLink<'_, '_> {
-    /// The counts of each flow since the start.
     fn flows(&self) -> Vec<FlowCount> {
         let count = |flow| self.link.accounts().of(self.classifier.flow(&self.plan.flow_key(flow)));
         (0..self.plan.senders.len()).map(count).collect()

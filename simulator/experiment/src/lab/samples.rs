@@ -6,7 +6,6 @@ use fairwire_datapath::direction::Direction;
 
 pub(super) struct Samples {
     rhythm: Rhythm,
-    /// The flows, in the order of results.
     flows: Vec<FlowHash>,
     pub(super) taken: Vec<Snapshot>,
 }
@@ -27,7 +26,6 @@ impl Samples {
         self.taken.push(Snapshot { at, backlog: link.backlog(), link: all, flows });
     }
 
-    /// Counts since the start of the run.
     fn counts(&self, link: &Direction) -> Vec<Count> {
         let count = |flow: &FlowHash| {
             let counted = link.accounts().of(*flow);

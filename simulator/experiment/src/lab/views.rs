@@ -8,7 +8,6 @@ use fairwire_core::Time;
 use fairwire_datapath::account::FlowCount;
 use fairwire_datapath::direction::Direction;
 
-/// The state that remains from one view to the next.
 pub(super) struct Views<'a> {
     plan: &'a ContestPlan,
     label: &'a str,
@@ -23,7 +22,6 @@ impl<'a> Views<'a> {
         Views { plan, label, next: Time::ZERO, before: Time::ZERO, flows }
     }
 
-    /// The view due at `now`, in a contest that began at `start`, with the counts `flows`.
     pub(super) fn take(
         &mut self,
         start: Time,

@@ -7,7 +7,6 @@ use fairwire_core::{Duration, Time};
 use fairwire_testbed::enclosure::{Beyond, Network};
 use std::fmt;
 
-/// Data that has not arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Left {
     /// Bytes that the command's TCP has to send, or that are not acknowledged yet.
@@ -24,7 +23,6 @@ const PATIENCE: Duration = Duration::from_ms(10_000);
 impl Left {
     pub(super) const NOTHING: Left = Left { bytes: 0, packets: 0, relayed: 0 };
 
-    /// The data that has not arrived yet, if `packets` are on the link.
     pub(super) fn of(network: &Network, beyond: &Beyond, packets: u64) -> Self {
         let relayed = match beyond {
             Beyond::Relay(relay) => relay.sending(),
@@ -45,7 +43,6 @@ impl fmt::Display for Left {
     }
 }
 
-/// The progress between checks.
 #[derive(Default)]
 pub(super) struct Progress {
     before: Option<Left>,

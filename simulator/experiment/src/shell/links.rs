@@ -24,7 +24,6 @@ pub(super) struct OneWay {
     /// The rate and its changes; `None` if nothing queues.
     pub(super) rate: Option<Varying>,
     pub(super) delay: Duration,
-    /// The wire, if it has faults.
     pub(super) wire: Option<Wire>,
 }
 

@@ -21,7 +21,6 @@ pub(super) struct Meter {
     accounts: [Vec<Account>; 2],
 }
 
-/// A direction, and the number of packets that its wire lost.
 pub(super) struct Metered<'a> {
     pub(super) link: &'a Direction,
     pub(super) lost: u64,
@@ -30,7 +29,6 @@ pub(super) struct Metered<'a> {
 const MAX_FLOWS: usize = 16;
 
 impl Meter {
-    /// A meter for directions with these rates, towards the command and away from it.
     pub(super) fn new(watched: Watched, rates: [Option<Varying>; 2], start: Time) -> Self {
         Meter { watched, rates, start, before: start, accounts: Default::default() }
     }
@@ -43,7 +41,6 @@ impl Meter {
         }
     }
 
-    /// The activity of `link` since the latest view.
     fn view(&mut self, way: usize, name: &str, Metered { link, lost }: Metered<'_>, now: Time) -> LinkView {
         let (accounts, opened) = link.accounts().all();
         let before = std::mem::replace(&mut self.accounts[way], accounts.to_vec());
@@ -69,7 +66,6 @@ impl Meter {
     }
 }
 
-/// A short description of a flow.
 fn name_of(key: &FlowKey) -> String {
     match key {
         FlowKey::Ipv4(tuple) => ends(tuple),

@@ -135,7 +135,6 @@ struct Passing {
 }
 
 impl Passing {
-    /// Starts to forward over the line; its time begins now.
     fn new(Line { to_command, away }: Line, Ends { inside, outside }: Ends, watched: Watched) -> Self {
         let plan = DatapathPlan { forward: to_command.plan, backward: away.plan };
         let (mut datapath, start) = (Datapath::new(plan), clock::now());

@@ -19,7 +19,6 @@ const NAME: &str = "fairwire-lab-shell-";
 const SOCKETS: &str = "/proc/self/net/unix";
 
 impl Watched {
-    /// Starts a thread that lets others watch this process.
     pub(super) fn serve() -> io::Result<Self> {
         let name = format!("{NAME}{}", std::process::id());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;

@@ -175,7 +175,6 @@ fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
         let here = Place { x: plot.x(mark.x), y: plot.y_beyond(mark.y).clamp(-1e4, 1e4) };
         match last {
             None => path.push(Step::To(here)),
-            // A step this short would be invisible.
             Some(last) if (last.x - here.x).abs() + (last.y - here.y).abs() < 0.05 => continue,
             Some(last) if panel.kind == Kind::Steps => {
                 path.extend([Step::Line(Place { y: last.y, ..here }), Step::Line(here)]);
@@ -187,7 +186,6 @@ fn path(panel: &Panel, line: &Line, plot: &Plot) -> Vec<Step> {
     path
 }
 
-/// Draws the range of the line under other settings.
 fn band(page: &mut Page, panel: &Panel, line: &Line, plot: &Plot) {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<[Place; 2]> = drawn
@@ -232,7 +230,6 @@ fn bars(page: &mut Page, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// The vertical interval of `mark` at `x`, with caps of this half width.
 fn interval(page: &mut Page, mark: &Mark, plot: &Plot, x: f64, stroke: Stroke, cap: f64) {
     let Some(half) = mark.y_half_width.filter(|half| *half > 0.0) else { return };
     let ends = [mark.y - half, mark.y + half];
@@ -267,7 +264,6 @@ fn cells(page: &mut Page, panel: &Panel, plot: &Plot) {
     }
 }
 
-/// The names or numbers of the vertical axis.
 fn upward(panel: &Panel) -> Vec<String> {
     if panel.is_table() {
         return panel.lines.iter().map(|line| line.label.clone()).collect();

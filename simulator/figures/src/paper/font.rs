@@ -16,7 +16,6 @@ pub(super) fn face() -> Face<'static> {
     Face::parse(file(), 0).expect("the font that comes with the command is one")
 }
 
-/// The glyph of a character, or the glyph for missing characters.
 pub(super) fn glyph(face: &Face<'_>, letter: char) -> u16 {
     face.glyph_index(letter).map_or(0, |GlyphId(glyph)| glyph)
 }

@@ -82,7 +82,6 @@ impl Figure<'_> {
 /// The positions of panels. All plots have the same distance from their column's left edge.
 struct Places {
     columns: usize,
-    /// The width of a column of panels.
     outer: f64,
     /// The distance from the left edge of a column to the plot.
     left: f64,

@@ -48,7 +48,6 @@ pub(super) fn file(sheet: &Sheet) -> Vec<u8> {
 
 struct Glyphs {
     face: Face<'static>,
-    /// The glyphs' numbers in the embedded font.
     mapped: GlyphRemapper,
     /// The character and the width of each glyph, by its number in the embedded font.
     letters: BTreeMap<u16, (char, f64)>,

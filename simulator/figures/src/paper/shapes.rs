@@ -65,7 +65,6 @@ pub(super) fn polygon(corners: &[Place]) -> Vec<Step> {
     first.into_iter().chain(others).chain([Step::Close]).collect()
 }
 
-/// A rectangle with the edges left, top, right and bottom.
 pub(super) fn rectangle([left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
     let corners = [[left, top], [right, top], [right, bottom], [left, bottom]];
     polygon(&corners.map(|[x, y]| Place { x, y }))

@@ -1,5 +1,5 @@
 //! The drawing as data: paths and texts on a sheet, in points of 1/72 inch from its upper left
-//! corner. This module renders it as SVG, and `pdf` as PDF.
+//! corner.
 
 use crate::layout::Place;
 use crate::style::escaped;
@@ -10,7 +10,6 @@ pub(super) type Rgb = [u8; 3];
 pub(super) const BLACK: Rgb = [0, 0, 0];
 pub(super) const WHITE: Rgb = [255, 255, 255];
 
-/// A piece of an outline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     To(Place),

@@ -68,7 +68,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that such a label or discipline exists.
     pub(super) fn known(&self, path: &str, name: &str) -> Checked {
         let is_label = self.own.iter().any(|compared| compared.label() == name);
         if is_label || catalogue::find(name).is_ok() {

@@ -61,7 +61,6 @@ pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Resu
 
 struct Check<'a> {
     spec: &'a Spec,
-    /// The disciplines compared in the file.
     own: &'a [Compared],
 }
 
@@ -94,7 +93,6 @@ impl Check<'_> {
         Err(refused(path, format!("`{}`", shortened(text)), why, allowed))
     }
 
-    /// Checks that a bound is a finite number.
     fn finite(&self, path: &str, value: Option<f64>) -> Checked {
         let why = match value {
             Some(value) if value.is_nan() => "that is not a number",

@@ -1,5 +1,5 @@
 //! A dumbbell of dumbbells: two hubs with a link between them, and equally many branches at each
-//! hub. Each branch has its own link and hosts.
+//! hub.
 
 use super::{About, Ends, Layout, Line, NetworkSpec, check_nodes};
 use crate::impair::ImpairSpec;
@@ -69,7 +69,6 @@ impl NetworkSpec for DumbbellsSpec {
 
 #[derive(Clone, Copy, Debug)]
 struct Dumbbells {
-    /// The switches at each hub.
     branches: u32,
     per_switch: u32,
     /// Rates of the outer link, of inner links, and of hosts' links.

@@ -137,9 +137,7 @@ pub struct At<'a> {
     /// Its name.
     pub(super) key: &'static str,
     pub(super) header: u32,
-    /// The rate of each flow's access link.
     pub(super) access: Quantity<Rate>,
-    /// Returns the packets of the capture called by this name.
     pub(super) capture: &'a dyn Fn(&str) -> Arc<[Offered]>,
 }
 

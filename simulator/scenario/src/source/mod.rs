@@ -46,7 +46,6 @@ use fairwire_sim::Source;
 use fairwire_sim::app::{Load, Traffic};
 use fairwire_tcp::Config;
 
-/// The source of a group, and the size of its packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Sends {
     pub(crate) source: Source,

@@ -25,7 +25,6 @@ use plan::{Laid, UNCONTENDED, only_with, tail_drop, wire};
 pub(crate) struct Topology {
     /// Queued links, each in one direction. Those marked as the bottleneck come first.
     pub(crate) queues: Vec<QueuePlan>,
-    /// The packets that pass each queue.
     pub(crate) passing: Vec<Passing>,
     /// The paths of each group of flows, in file order, at least one per group. A group's flows are
     /// numbered path by path.

@@ -22,7 +22,6 @@ pub(crate) struct QueuePlan {
     pub(crate) delay: Duration,
     pub(crate) wire: WireLaw,
     pub(crate) room: Room,
-    /// The buffer, as an amount.
     pub(crate) buffer: Amount,
     /// The discipline set for this queue; `None` if the compared disciplines work here.
     pub(crate) own: Option<Compared>,
@@ -113,7 +112,6 @@ pub(super) fn device(path: &str, given: Option<Quantity<Amount>>) -> Result<u32,
     }
 }
 
-/// The settings of a return direction.
 pub(super) struct Own<'a> {
     pub(super) impair: Option<&'a ImpairSpec>,
     pub(super) varying: Varying<'a>,

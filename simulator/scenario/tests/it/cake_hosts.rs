@@ -44,7 +44,6 @@ fn part_of_one(one: Sends, nine: Sends) -> f64 {
     part_of_one_under("", one, nine)
 }
 
-/// Like [`part_of_one`], with `parameters` of the discipline.
 fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
     let flows = [group("one", 1, 1, one), group("nine", 2, 9, nine)].concat();
     let text = format!("{HEAD}\n[discipline.cake-like]\n{parameters}\n{flows}");

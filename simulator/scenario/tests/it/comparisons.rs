@@ -29,7 +29,6 @@ fn judged(expect: &str, seeds: &str, chosen: &[&str]) -> (Vec<Judgement>, Report
     (judge(scenario.spec(), &report), report)
 }
 
-/// Shares of the TCP flows by seed, from the records.
 fn shares(report: &Report, discipline: &str) -> Vec<f64> {
     let runs = report.runs.iter().filter(|run| run.discipline == discipline);
     runs.map(|run| run.fairness.group_share["tcp"]).collect()

@@ -54,7 +54,6 @@ fn traces_as_large_as_a_disk_are_refused() {
     assert_eq!(said(TEXT, packets), "fine");
     let fast = TEXT.replace("10 Mbit/s", "100 Gbit/s").replace("100 Mbit/s", "100 Gbit/s");
     assert!(said(&fast, packets).starts_with("the traces would have "), "{}", said(&fast, packets));
-    // A fast link with little traffic is accepted.
     let idle = TEXT.replace("10 Mbit/s", "100 Gbit/s");
     assert_eq!(said(&idle, packets), "fine");
 }

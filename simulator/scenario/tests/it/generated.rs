@@ -18,7 +18,6 @@ fn run(scenario: &Scenario) -> Outcome {
 const FAT_TREE: &str = include_str!("../../../../scenarios/fat-tree.toml");
 const DUMBBELLS: &str = include_str!("../../../../scenarios/dumbbells.toml");
 
-/// The fat-tree with a flow for each pair.
 fn whole() -> String {
     FAT_TREE.replace("count = 8 #", "#")
 }

@@ -67,7 +67,6 @@ fn a_bandwidth_delay_product_uses_the_mean_round_trip() {
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
     let both = read(TEXT, &["link.buffer=0.5 bdp", "return={}"]);
     assert_eq!(buffers(&both), [Amount::Time(Duration::from_ms(40)); 2], "that of ACKs is of their flows");
-    // A buffer given explicitly yields the same bits.
     let typed = read(TEXT, &["link.buffer=160 ms"]);
     assert_eq!(run(&scenario), run(&typed));
     let tree = "format = 2\nname = \"tree\"\nduration = \"1 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\

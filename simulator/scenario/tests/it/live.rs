@@ -40,7 +40,6 @@ fn flooded(discipline: &str) -> Scenario {
     scenario(discipline).changed(&["link.rate=1 Mbit/s".into()]).expect("it is right")
 }
 
-/// The observations of the link and the flows at a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Seen {
     waiting: u32,
@@ -215,7 +214,6 @@ fn changes_that_need_a_new_run_are_refused_and_have_no_effect() {
         assert!(is_scenarios || error.starts_with(&format!("`{path}` is `{value}`, but the run")), "{error}");
         assert!(is_scenarios || error.contains("all else needs a new run"), "{error}");
     }
-    // Errors that would refuse any run are the same as for a new run.
     for change in [
         "link.bufer=3 packets",
         "discipline.pie.target=-1 ms",

@@ -11,7 +11,6 @@ struct Around {
     discipline: String,
     network: &'static str,
     flow: &'static str,
-    /// The table of the component, at the very end.
     table: String,
     /// Required parameters.
     example: &'static str,

@@ -53,7 +53,6 @@ fn labels(spec: &Spec) -> Vec<&str> {
     spec.disciplines.iter().map(Compared::label).collect()
 }
 
-/// The good scenario with `from`, which it contains, replaced by `to`.
 fn with(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     message(&GOOD.replacen(from, to, 1), &[])
@@ -196,7 +195,6 @@ fn a_set_value_is_applied_with_or_without_quotes() {
         spec(&["discipline.red.gentle=false"]).discipline.spec::<red::Spec>().unwrap().gentle,
         Some(false)
     );
-    // A table that did not exist.
     assert!(spec(&["discipline.faba.alpha=1.1"]).discipline.spec::<faba::Spec>().is_some());
     assert_eq!(spec(&["warm_up=1 s", "warm_up=3 s"]).warm_up.to_string(), "3 s"); // the last one applies
 }

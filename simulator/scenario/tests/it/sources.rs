@@ -188,7 +188,6 @@ fn values_out_of_range_are_refused() {
     says(&message("count = 400000\nsource = \"web\""), &["2400000 flows and connections"]);
 }
 
-/// A folder with a scenario and the files that it names.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -348,7 +347,6 @@ fn too_short_packets_are_omitted_and_truncated_captures_are_noted() {
 
 const BULK: &str = "source = \"bulk\"";
 
-/// A scenario with more keys of the link.
 fn on_link(keys: &str) -> String {
     text(BULK).replace("buffer = \"200 packets\"", &format!("buffer = \"200 packets\"\n{keys}"))
 }

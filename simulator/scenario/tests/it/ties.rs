@@ -44,7 +44,6 @@ source = { cbr = { rate = "1 Mbit/s" } }
 access = { rate = "100 Mbit/s", delay = "3 ms" }
 "#;
 
-/// A measure under both rules.
 #[derive(Debug)]
 struct Row {
     discipline: String,

@@ -126,7 +126,6 @@ fn results_have_the_marked_link_first_and_each_direction_by_its_name() {
     assert!(links[3].packets_out > 0, "acknowledgements come back over c-b");
 }
 
-/// A constant-rate flow takes the path of `via`, although another path is shorter.
 #[test]
 fn a_flow_takes_the_shortest_or_the_given_route() {
     let busy = |via: &str| {

@@ -5,7 +5,6 @@ use fairwire_core::{Rng, Time};
 use fairwire_metrics::{Kind, Lasted, TransferMeter};
 use std::collections::BTreeMap;
 
-/// Completion times of the users of a group.
 #[derive(Clone, Default)]
 pub(crate) struct Timed {
     pub(crate) transfers: TransferMeter,
@@ -41,7 +40,6 @@ pub(crate) struct Session {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Connection {
-    /// Segments given to the open connection.
     given: u64,
     /// When the timed transfer began; it is complete when all given data has arrived.
     timed_from: Option<Time>,

@@ -62,7 +62,6 @@ pub(crate) struct Edges {
 
 const NONE: u32 = u32::MAX;
 
-/// The latest tags that the ends of a flow received.
 #[derive(Clone, Copy, Default)]
 struct Ends {
     /// Received by the sender, with the latest acknowledgement.

@@ -19,7 +19,6 @@ impl Flow {
         outside.ends.took()
     }
 
-    /// The events that the ends timed up to `end`; only for external endpoints.
     pub(crate) fn lasted(&self, end: Time) -> Vec<Lasted> {
         match &self.protocol {
             Protocol::Outside(outside) => outside.ends.lasted(end),

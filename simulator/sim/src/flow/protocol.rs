@@ -27,9 +27,7 @@ pub(super) struct Datagrams {
 pub(super) struct Outside {
     pub(super) bytes: Bytes,
     pub(super) ends: Ends,
-    /// The link over which the second end sends.
     pub(super) up: Line,
-    /// The link over which the first end receives.
     pub(super) down: Line,
 }
 
@@ -41,7 +39,6 @@ pub(crate) struct Bytes {
 }
 
 impl Protocol {
-    /// The protocol of member number `member` of `group`.
     pub(super) fn new(group: &Group, member: u32, rng: impl FnOnce() -> Rng) -> Self {
         let datagrams = |generator, rng| {
             Protocol::Datagrams(Box::new(Datagrams {

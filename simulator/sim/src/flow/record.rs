@@ -27,7 +27,6 @@ pub(crate) struct Flow {
 
 const _: () = assert!(offset_of!(Flow, source) == 2 * LINE && size_of::<Flow>() == 6 * LINE);
 
-/// The fields of a flow that a delivery needs.
 pub(super) struct Sink {
     pub(super) down: Line,
     pub(super) access_delay: Duration,
@@ -87,7 +86,6 @@ pub(super) struct Outgoing {
     pub(super) sent: u64,
     pub(super) wakes_at: Time, // the one pending wake that counts; MAX when there is none
     pub(super) connection: u16,
-    /// The lanes for packets' arrivals at the first queue, as in [`Lanes`].
     pub(super) out: [Lane; 2],
     pub(super) wake: Lane,
 }
@@ -98,8 +96,6 @@ pub(crate) struct Lanes {
     /// For arrivals of packets at the first queue: one lane for packets that did not wait on the
     /// flow's own link, and one for packets that waited for one other.
     pub(crate) out: [Lane; 2],
-    /// For arrivals of acknowledgements at the sender: two lanes by their wait on the downlink, as
-    /// in `out`.
     pub(crate) home: [Lane; 2],
     pub(crate) wake: Lane,
 }
@@ -200,7 +196,6 @@ impl Flow {
         (self.seldom.session != NO_SESSION).then_some(self.seldom.session)
     }
 
-    /// Does the sender know that all its data has arrived?
     pub(crate) fn is_finished(&self) -> bool {
         matches!(&self.protocol, Protocol::Tcp(sender) if sender.is_finished())
     }

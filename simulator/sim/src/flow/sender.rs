@@ -34,7 +34,6 @@ impl Flow {
         self.keep_timer(stage);
     }
 
-    /// Stops new data from `now` on.
     pub(crate) fn stop(&mut self, now: Time) {
         match &mut self.protocol {
             Protocol::Tcp(sender) => return sender.stop(), // whose timer continues
@@ -93,8 +92,7 @@ impl Flow {
         }
     }
 
-    /// Ensures that a wake is pending no later than either end's deadline. A deferred deadline
-    /// costs nothing here.
+    /// Ensures that a wake is pending no later than either end's deadline.
     #[inline]
     pub(super) fn keep_timer(&mut self, stage: &mut Stage<'_, impl Events>) {
         let Protocol::Tcp(sender) = &self.protocol else { return };

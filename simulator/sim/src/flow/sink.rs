@@ -12,7 +12,6 @@ pub(crate) struct Delivery {
     pub(crate) at: Time,
     /// The number of new packets that this one puts in order.
     pub(crate) packets: u64,
-    /// The datagram's bytes on the wire, or 0.
     pub(crate) datagram_bytes: u64,
     /// The acknowledgement, without the receiver's blocks.
     pub(crate) ack: Option<Ack>,
@@ -51,8 +50,6 @@ impl Flow {
         Delivery { at, packets, datagram_bytes: 0, ack }
     }
 
-    /// Sends `ack` and the receiver's blocks back from the sink at `at`, in the frame kept in
-    /// `slot`.
     #[inline(always)]
     pub(crate) fn answer(&mut self, ack: Ack, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let (leg, connection) = (stage.group.back, self.connection(stage.group));

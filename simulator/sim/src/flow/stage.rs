@@ -9,7 +9,6 @@ use crate::route::{Leg, Target};
 use fairwire_core::Time;
 use fairwire_tcp::{Output, Segment};
 
-/// A flow's index, and the components of the model on which the flow acts, at one instant.
 pub(crate) struct Stage<'a, E> {
     pub(crate) index: u32,
     pub(crate) group: &'a Group,

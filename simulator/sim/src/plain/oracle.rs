@@ -32,13 +32,11 @@ impl Dropper for Signalling {
     }
 }
 
-/// Holds packets for 2 ms, and drops those that have waited for longer than 30 ms.
 struct Holding<D>(D, VecDeque<Time>);
 
 const HELD: Duration = Duration::from_ms(2);
 
 impl<D: Discipline> Holding<D> {
-    /// When the first waiting packet arrived, if any waits.
     fn head(&self) -> Option<Time> {
         self.1.front().copied()
     }
@@ -88,7 +86,6 @@ impl<D: Discipline> Control for Holding<D> {
     }
 }
 
-/// Colours one packet in `every`; requests change `every`.
 struct Coloring {
     packets: u64,
     every: u64,
@@ -158,7 +155,6 @@ impl Endpoint for Windowed {
     }
 }
 
-/// Answers every packet after a moment, and every tenth with a large one.
 #[derive(Default)]
 struct Echo {
     answers: VecDeque<(Time, Ecn)>,
@@ -183,18 +179,15 @@ impl Endpoint for Echo {
 
 #[derive(Clone, Copy, Debug)]
 enum Shape {
-    /// One shared link; acknowledgements return unhindered.
     Dumbbell,
     /// Links in a row; a group crosses all of them, or one.
     ParkingLot,
-    /// Each group enters over one link and leaves over another.
     Star,
     /// Two links, forward and return, with data in both directions, so acknowledgements wait behind
     /// data.
     TwoWay,
 }
 
-/// A group, as the numbers that choose its composition.
 #[derive(Clone, Debug)]
 struct Drawn {
     source: u8,

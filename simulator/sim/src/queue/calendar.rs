@@ -26,7 +26,6 @@ pub(super) struct Calendar {
     serial: u32, // of the latest event added
 }
 
-/// Counts since the wheel was last laid out.
 #[derive(Debug, Default)]
 struct Counts {
     popped: u64,
@@ -64,7 +63,6 @@ impl Calendar {
         }
     }
 
-    /// The next events that are known without work.
     pub(super) fn soon(&self) -> impl Iterator<Item = Event> + '_ {
         self.near.iter().rev().take(MAX_AHEAD).map(|entry| entry.event)
     }
@@ -127,7 +125,6 @@ impl Calendar {
         }
     }
 
-    /// The first bucket, in the wheel or the heap, that holds events.
     #[inline]
     fn next_bucket(&self) -> Option<u64> {
         let in_heap = self.far.peek().map(|Reverse(entry)| self.wheel.bucket(entry.time));

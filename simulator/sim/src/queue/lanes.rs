@@ -78,7 +78,6 @@ pub(crate) struct Lanes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct First(u64);
 
-/// A time, for comparison with a [`First`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Horizon(u64);
 
@@ -343,7 +342,6 @@ impl Ring {
         Some(due)
     }
 
-    /// Doubles the room; the fill value does not matter.
     #[cold]
     fn grow(&mut self) {
         let mut slots = std::mem::take(&mut self.slots).into_vec();

@@ -82,7 +82,6 @@ impl EventLane {
         self.see();
     }
 
-    /// Adds an event to a spare lane, unless it is earlier than the last event of each.
     fn push_spare(&mut self, entry: &Entry) -> bool {
         let Entry { time, number, event, .. } = *entry;
         self.spares.iter().any(|lane| self.lanes.push(lane.0.into(), time, &self.ties, number, event))

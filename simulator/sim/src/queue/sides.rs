@@ -23,7 +23,6 @@ use fairwire_core::{Duration, Time};
 pub(crate) struct Sides {
     /// Events at links; without a lookahead, all events.
     links: EventLane,
-    /// Events at hosts, with a lookahead.
     hosts: EventLane,
     tuning: Tuning,
     /// All events due before this time are handled, on both sides.
@@ -32,7 +31,6 @@ pub(crate) struct Sides {
     free: Vec<Lane>,
     /// When the only link becomes free, which is not an event in a lane; MAX with several links.
     free_at: Time,
-    /// The packets that left their last link in this turn, and the number of them already handled.
     left: Vec<Leaving>,
     came_up: usize,
 }

@@ -63,7 +63,6 @@ struct Bucket {
     len: u32,   // of that chunk
 }
 
-/// Some events of one bucket: four cache lines.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 struct Chunk {
@@ -128,7 +127,6 @@ impl Wheel {
         self.len += 1;
     }
 
-    /// Adds a chunk in front of `next`; the fill value does not matter.
     fn another(&mut self, next: u32, entry: Entry) -> u32 {
         match self.free {
             NONE => {
@@ -142,7 +140,6 @@ impl Wheel {
         }
     }
 
-    /// The first bucket from `head` on that holds events.
     pub(crate) fn first_occupied(&self) -> Option<u64> {
         if self.len == 0 {
             return None;

@@ -93,7 +93,6 @@ fn cbr() -> Source {
     Source::Cbr { rate: rate(400_000), packet_bytes: 500, header_bytes: 28, dither: 0.0 }
 }
 
-/// An aggregate of the groups with these numbers, and the requests to its marker.
 fn aggregate(groups: &[usize], estimator: EstimatorPlan) -> (AggregatePlan, Log<(Time, RateRequest)>) {
     let heard = Log::default();
     let marker = Box::new(Recorder { packets: 0, heard: heard.clone() });

@@ -106,7 +106,6 @@ impl Endpoint for Steady {
 /// The observations of a sink: a packet's number, its codepoint, and its arrival time.
 type Seen = Arc<Mutex<Vec<(u64, Ecn, Time)>>>;
 
-/// Records arrivals, and returns them if it echoes.
 #[derive(Default)]
 struct Sink {
     seen: Seen,

@@ -9,8 +9,6 @@
 //! PFTK (Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and its
 //! empirical validation", 1998, equation 30) adds timeouts, for a Reno that loses the rest of a
 //! round after its first loss.
-//!
-//! `cargo test -p fairwire-sim --test laws -- --nocapture` prints every point.
 
 use fairwire_core::scheduler::Fcfs;
 use fairwire_core::{
@@ -75,7 +73,6 @@ const LOSSES: f64 = 1000.0;
 /// test's points with SACK had 3.6 to 6.0 %.
 const CHANCE: f64 = 0.06;
 
-/// The segments acknowledged at once, and the growth of the sender's window.
 #[derive(Clone, Copy, PartialEq)]
 enum Acks {
     /// Each segment.
@@ -103,7 +100,6 @@ fn tcp(recovery: Recovery, acks: Acks) -> Config {
 struct Got {
     /// Segments per round trip that arrived in order, each counted once.
     through: f64,
-    /// Segments per round trip that were sent.
     sent: f64,
     rtt_s: f64,
 }
@@ -195,7 +191,6 @@ fn points(tcp: &Config, then: Duration) -> Vec<Point> {
     [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05].map(point).into()
 }
 
-/// Every combination of a loss repair and a type of acknowledgement.
 fn receivers() -> impl Iterator<Item = Config> {
     let repairs = [Recovery::NewReno, Recovery::Sack];
     let acks = [Acks::Each, Acks::EveryOther, Acks::EveryOtherCounted];

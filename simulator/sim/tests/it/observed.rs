@@ -145,7 +145,6 @@ fn samples_are_at_exact_multiples_and_include_all_earlier_events() {
 
 #[test]
 fn a_sample_at_an_event_or_the_end_includes_it() {
-    // The first packet is delivered at 8.2 ms.
     let (_, log) =
         watched(network(8_000_000, 10, vec![cbr()]), &settings(9), Some(Duration::from_ns(4_100_000)));
     assert_eq!(log.samples, [(4100, 0, 0, 0), (8200, 1000, 0, 0)]);

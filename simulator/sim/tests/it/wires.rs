@@ -72,7 +72,6 @@ fn datagrams() -> Source {
     Source::Cbr { rate: rate(80_000_000), packet_bytes: 1000, header_bytes: 28, dither: 0.0 }
 }
 
-/// A TCP with NewReno's window and SACK, which acknowledges each segment.
 fn reno() -> Source {
     let reno = Config::new(Profile::Ns2In2006, 1460);
     let tcp = Config { recovery: Recovery::Sack, control: ControlConfig::default(), ..reno };

@@ -94,7 +94,6 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The values of draw number `at`, by setting; empty for the study's own choice.
     fn values(&self, at: Option<usize>) -> BTreeMap<String, String> {
         let settings = self.space.setting.iter();
         at.map_or_else(BTreeMap::new, |at| {

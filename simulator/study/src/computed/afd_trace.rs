@@ -27,7 +27,6 @@ const FASTEST_BPS: f64 = 10e6;
 const CARRIED: f64 = 0.8;
 /// b in units of R / r_fair: section "Memory requirement".
 const SAMPLES_PER_RATIO: f64 = 10.0;
-/// The sampled fraction of the arrivals.
 const SAMPLING: f64 = 0.2;
 /// The fraction of fast flows: the tenth that the paper describes.
 const FAST: f64 = 0.1;

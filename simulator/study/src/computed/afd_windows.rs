@@ -49,7 +49,6 @@ fn gain(config: &Config, window: f64) -> f64 {
     control.window() - window
 }
 
-/// The reduction of the window by a loss at `window`.
 fn loss(config: &Config, window: f64) -> f64 {
     let mut control = avoiding(config, window);
     control.lost(&congested(window));

@@ -34,7 +34,6 @@ const POINTS: f64 = 400.0;
 const RATES: &str = "rates, packets/s";
 const ESTIMATE: &str = "estimate of n, and M: 1 is balance";
 
-/// The exhibit under `seed`, which draws the initial rates.
 pub(super) fn make(seed: u64) -> Made {
     let mut made = Made::default();
     for sessions in SESSIONS {

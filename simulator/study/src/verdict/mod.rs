@@ -30,7 +30,6 @@ pub(crate) struct Table<'a> {
 }
 
 struct Finding {
-    /// The compared series, and the point.
     what: String,
     estimate: Option<Estimate>,
     unit: String,

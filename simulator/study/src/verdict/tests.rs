@@ -22,7 +22,6 @@ tcp = { profile = "ns2-2002" }
 access = { rate = "1 Mbit/s", delay = "1 ms" }
 "#;
 
-/// A number of series `series` at `x`, with a value for each seed from 1.
 fn number(series: &str, x: f64, values: &[f64]) -> Number {
     let values: BTreeMap<u64, f64> = (1..).zip(values.iter().copied()).collect();
     let estimate = estimate(&values.values().copied().collect::<Vec<_>>());

@@ -117,7 +117,6 @@ pub(super) struct Dwell {
 }
 
 impl Dwell {
-    /// A stay that has not begun.
     pub(super) fn new() -> Self {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
@@ -147,7 +146,6 @@ impl Dwell {
 #[derive(Debug, Default)]
 pub(super) struct Clumps {
     began: Time,
-    /// The number of segments acknowledged since `began`.
     acked: u32,
     /// The maximum excess of ten rounds, segments.
     pub(super) most: MaxFilter<10>,

@@ -70,7 +70,6 @@ impl Binomial {
         Binomial { parameters, window, threshold: f64::INFINITY, has_decreased: false }
     }
 
-    /// The window after a loss, with `in_use` segments in use before it.
     fn decreased(&mut self, in_use: f64) -> f64 {
         let is_first = !std::mem::replace(&mut self.has_decreased, true);
         if is_first || self.window < self.threshold {

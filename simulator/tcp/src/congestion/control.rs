@@ -155,8 +155,7 @@ pub trait Control: Debug {
     fn recovered(&mut self, _now: Time) {}
 
     /// Invoked when a reduction for a loss or a timeout turns out to be spurious (RFC 4015). The
-    /// flow continues from at least its earlier `window` and `threshold`, in segments. A controller
-    /// whose window does not depend on losses may ignore it.
+    /// flow continues from at least its earlier `window` and `threshold`, in segments.
     fn undone(&mut self, _window: f64, _threshold: f64) {}
 
     /// Invoked when a partial acknowledgement in recovery covered `by` segments more than were

@@ -153,7 +153,6 @@ impl Cubic {
         }
     }
 
-    /// Grows in slow start; returns the segments left for congestion avoidance.
     fn slow_start(&mut self, acked: &Acked) -> f64 {
         if let Stage::Watched(hystart) = &mut self.stage {
             let growth = hystart.acked(acked);

@@ -37,7 +37,6 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// The state in slow start, without measurements.
     pub(super) fn new() -> Self {
         let none = Duration::MAX;
         HyStart {
@@ -63,7 +62,6 @@ impl HyStart {
         growth
     }
 
-    /// Has conservative slow start lasted its rounds, so congestion avoidance begins?
     pub(super) fn is_over(&self) -> bool {
         self.conservative_rounds >= CSS_ROUNDS
     }

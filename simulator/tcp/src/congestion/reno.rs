@@ -55,8 +55,7 @@ impl Reno {
         }
     }
 
-    /// Grows the window for `segments` of newly acknowledged data, if the window was used. Reno
-    /// needs no more data than this.
+    /// Grows the window for `segments` of newly acknowledged data, if the window was used.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {

@@ -165,7 +165,6 @@ impl Vegas {
         self.window = self.window.max(LOWEST_WINDOW);
     }
 
-    /// Ends slow start: lowers the threshold below the window.
     fn lower_threshold(&mut self) {
         self.threshold = self.threshold.min((self.window - 1.0).max(LOWEST_WINDOW));
     }
@@ -254,7 +253,6 @@ mod tests {
     use super::*;
     use crate::congestion::tests::{congested, one_acked};
 
-    /// A round of four acknowledgements with this round-trip time; the last one ends the round.
     fn round(vegas: &mut Vegas, rtt_ms: u64) {
         for i in 0..4 {
             vegas.acked(&Acked { rtt: Some(Duration::from_ms(rtt_ms)), ends_round: i == 3, ..one_acked() });

@@ -41,7 +41,6 @@ const DUPLICATES: u32 = 3;
 /// loss.
 const WIDEST_WINDOW: f64 = 1e9;
 
-/// The largest number of segments reported as in flight.
 const MAX_IN_FLIGHT: u64 = u32::MAX as u64;
 
 /// No segment.
@@ -560,7 +559,6 @@ impl Sender {
         measures
     }
 
-    /// How long ago the timed segment was sent, by the sender's clock.
     #[inline]
     fn elapsed(&self, now: Time) -> Duration {
         let tick = self.config.tick.ns();

@@ -112,7 +112,6 @@ impl Sender {
         }
     }
 
-    /// Segment `seq`, for its first transmission.
     #[inline]
     fn anew(&mut self, seq: u64, now: Time) -> Segment {
         if self.timed_seq == NONE {

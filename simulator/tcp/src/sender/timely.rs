@@ -27,7 +27,6 @@ enum Answer {
     NewFirst,
 }
 
-/// The content of an acknowledgement, in addition to its numbers.
 struct AckNews {
     /// The first unacknowledged segment before the acknowledgement.
     before: u64,
@@ -377,7 +376,6 @@ impl Sender {
         self.send_by_board(now, out);
     }
 
-    /// Declares overdue segments lost: the time for reordering is over.
     pub(super) fn on_reordering_over(&mut self, now: Time, out: &mut impl Output) {
         self.arm_from_first(now);
         let losses = self.losses();

@@ -4,7 +4,6 @@ use super::config::{Shape, Terms};
 use alloc::boxed::Box;
 use fairwire_core::{Probe, Rate, Time, Transmitter, Unit};
 
-/// The limit of a class.
 pub(super) struct Ceiling {
     paid: Transmitter,
     /// The limit at its peak rate, if it has one.
@@ -24,7 +23,6 @@ impl Ceiling {
         self.peak.as_ref().map_or(free_at, |peak| peak.free_at().max(free_at))
     }
 
-    /// Charges the class for `len` bytes.
     #[inline]
     pub(super) fn start(&mut self, len: u32, now: Time) {
         self.paid.start(len, now);

@@ -9,7 +9,6 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use fairwire_core::{ClassTerms, Time, Transmitter};
 
-/// The place of the root among the nodes.
 pub(super) const ROOT: usize = 0;
 
 /// The node of the class at a place; the root for `None`.

@@ -28,7 +28,6 @@ impl Classful {
         }
     }
 
-    /// Gives the leaf of `class` its terms in `fresh`, below the class `parent`.
     pub(super) fn adopt(&mut self, class: u32, parent: Option<u32>, fresh: &mut Classful, now: Time) -> bool {
         let place = |tree: &ClassTree, class| tree.place(class).map(|place| place + 1);
         let above = parent.map_or(Some(ROOT), |parent| place(&self.tree, parent));

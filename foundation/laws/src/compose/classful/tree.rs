@@ -358,7 +358,6 @@ impl Classful {
         first
     }
 
-    /// Charges the child that had `rank` for `len` bytes.
     #[inline]
     fn charge(&mut self, rank: Rank, len: u32, now: Time) {
         let node = &mut self.nodes[rank.node];
@@ -503,7 +502,6 @@ impl Control for Classful {
         Ok(before)
     }
 
-    /// Succeeds `before` if that is a tree too.
     fn succeed(
         &mut self,
         before: &mut dyn Discipline,
@@ -531,7 +529,6 @@ impl Control for Classful {
     /// Possible if the classes and their terms are the same, and no leaf is built later.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
-        // The backlog may be ready at another time.
         self.nodes.iter_mut().for_each(|node| node.not_before = Time::ZERO);
         self.terms.is_some()
             && (&self.terms, &self.tree) == (&fresh.terms, &fresh.tree)

@@ -134,7 +134,6 @@ impl Powers {
         *self.count(after) += 1;
     }
 
-    /// The greatest power of two that is at most every weight.
     fn least(&self) -> f64 {
         let lowest = (LOWEST..).zip(&self.0).find(|&(_, &count)| count > 0);
         libm::ldexp(1.0, lowest.expect("that of 1, at least").0)
@@ -321,7 +320,6 @@ impl Samples {
     }
 }
 
-/// The shared parameters, as given to one of the four forms.
 pub(super) struct Given<'a> {
     pub name: &'static str,
     pub room: Room,

@@ -119,7 +119,6 @@ impl Accounts {
         self.find(flow).map(|bucket| self.height_at(bucket))
     }
 
-    /// The place of the bucket of `flow`.
     #[inline]
     pub(super) fn find(&self, flow: FlowHash) -> Option<usize> {
         self.buckets.find(flow)
@@ -158,7 +157,6 @@ impl Accounts {
         self.tokens(bucket) > self.height_at(bucket)
     }
 
-    /// The place of a random bucket.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> usize {
         match &self.shares {
@@ -201,7 +199,6 @@ impl Accounts {
         self.resize();
     }
 
-    /// Gives `class` another weight and returns the previous one.
     pub(super) fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         self.shares.as_mut().ok_or(SetWeightError::NoWeights)?.set_weight(class, weight)
     }
@@ -232,7 +229,6 @@ impl Accounts {
         self.fill(bucket, missing);
     }
 
-    /// Moves the price of an admitted packet from its bucket into the queue.
     #[inline]
     pub(super) fn take(&mut self, bucket: usize, price: i64) {
         *self.buckets.value_mut(bucket) -= price;
@@ -243,20 +239,17 @@ impl Accounts {
         self.pool -= price;
     }
 
-    /// Moves the price of a departed packet from the queue into the pool.
     #[inline]
     pub(super) fn give_to_pool(&mut self, price: i64) {
         self.pool += price;
     }
 
-    /// Moves an amount from the pool into a bucket.
     #[inline]
     pub(super) fn fill(&mut self, bucket: usize, amount: i64) {
         self.pool -= amount;
         *self.buckets.value_mut(bucket) += amount;
     }
 
-    /// Moves an amount from a bucket back into the pool.
     #[inline]
     pub(super) fn grab(&mut self, bucket: usize, amount: i64) {
         self.pool += amount;

@@ -152,7 +152,7 @@ pub struct Spec {
     /// Fill the bucket of the flow that sends first after the link went idle, which the paper does
     /// not.
     ///
-    /// If false, the algorithm is as printed. See *Where we differ*.
+    /// See *Where we differ*.
     #[parameter(default = true)]
     pub idle_refill: Option<bool>,
     /// While the backlog is no more than this, every packet enters.
@@ -260,7 +260,6 @@ pub struct Faba {
     accounts: Accounts,
     /// The bucket of the arrival being judged; saves charging it a second lookup.
     arrival: usize,
-    /// Is the arrival being judged lent its tokens?
     is_lent: bool,
     /// The unpaid loan to packets that entered while the queue was short, in units of 2^-20 token.
     lent: i64,
@@ -327,7 +326,6 @@ impl Faba {
         &self.accounts
     }
 
-    /// The flow whose bucket pays for a packet.
     #[inline]
     fn payer(&self, packet: &Packet) -> FlowHash {
         match self.config.given.share_between {
@@ -353,7 +351,6 @@ impl Faba {
         free_below > 0 && measure.price_of_all(buffer) + measure.price(packet) <= free_below
     }
 
-    /// Takes the tokens of an admitted packet.
     #[inline]
     fn charge(&mut self, packet: &Packet) {
         let (payer, price) = (self.payer(packet), self.config.given.measure.price(packet));
@@ -391,7 +388,6 @@ impl Faba {
         }
     }
 
-    /// Deals the pool out in chunks of at most `quantum`.
     #[inline]
     fn deal(&mut self, queue: i64, quantum: i64) {
         let steps = steps(self.accounts.pool().abs(), queue, quantum, self.config.given.beta_max);
@@ -417,7 +413,6 @@ impl Faba {
         }
     }
 
-    /// Moves a chunk between the pool and a random bucket.
     #[inline]
     fn step(&mut self, surplus: bool, chunk: i64) {
         let bucket = self.accounts.draw(&mut self.rng);

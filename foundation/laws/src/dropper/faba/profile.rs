@@ -36,7 +36,6 @@ pub struct Knees {
 }
 
 impl Knees {
-    /// The profile of `discipline`.
     pub(crate) fn check(&self, discipline: &'static str) -> Result<Profile, BadParameter> {
         let Checked { lambda1, max_probability } = self.checked().of(discipline)?;
         // A lambda1 below a quarter is no mistake: it also lowers the default of lambda2.
@@ -73,10 +72,8 @@ impl Profile {
         } else if fill >= lambda1 {
             0.0
         } else if fill >= lambda2 {
-            // The knees do not coincide here.
             max_probability * (lambda1 - fill) / (lambda1 - lambda2)
         } else {
-            // lambda2 is not 0 here.
             max_probability + (1.0 - max_probability) * (lambda2 - fill) / lambda2
         }
     }

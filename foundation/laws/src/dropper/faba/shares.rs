@@ -48,18 +48,15 @@ impl Shares {
         }
     }
 
-    /// Do classes have the same weights in `fresh`?
     pub(super) fn are_like(&self, fresh: &Shares) -> bool {
         self.weights == fresh.weights && self.parts_per_weight == fresh.parts_per_weight
     }
 
-    /// Takes over the number of tokens of `fresh`.
     pub(super) fn retune(&mut self, fresh: &Shares) {
         self.total = fresh.total;
         self.resize();
     }
 
-    /// Adds a bucket for a flow of `class` at the last place.
     pub(super) fn push(&mut self, class: u32) {
         let parts = self.parts_of(class);
         if let Some(draws) = &mut self.draws {
@@ -109,7 +106,6 @@ impl Shares {
         self.resize();
     }
 
-    /// Removes the bucket at `place`; the last one takes its place.
     pub(super) fn swap_remove(&mut self, place: usize) {
         let parts = self.parts.swap_remove(place);
         self.sum -= parts;
@@ -145,7 +141,6 @@ impl Shares {
         }
     }
 
-    /// The place of a random bucket.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Rng) -> usize {
         match &self.draws {

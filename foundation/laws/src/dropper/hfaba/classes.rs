@@ -40,7 +40,6 @@ struct Class {
     /// The length of the line for draws: from W to 2 W.
     line: u64,
     parent: u32,
-    /// The group of the class among its siblings.
     group: u32,
     /// The index of the class in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
@@ -65,7 +64,6 @@ struct Group {
     room: u32,
 }
 
-/// All classes, and the root.
 #[derive(Debug)]
 pub(super) struct Classes {
     classes: Box<[Class]>,
@@ -74,10 +72,8 @@ pub(super) struct Classes {
     active: u32,
 }
 
-/// The child of a class that a draw picked.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
-    /// A class, by its index.
     Class(usize),
     /// The flow whose turn it is, by its index.
     Flow(usize),
@@ -103,7 +99,6 @@ impl Classes {
         self.active
     }
 
-    /// The pool, sigma, of a class.
     #[inline]
     pub(super) fn pool(&self, class: usize) -> i64 {
         self.classes[class].pool
@@ -151,7 +146,6 @@ impl Classes {
         (class.holdings - height).min(class.pool)
     }
 
-    /// The parent of a class that is not the root.
     #[inline]
     pub(super) fn parent(&self, class: usize) -> usize {
         self.classes[class].parent as usize

@@ -103,7 +103,6 @@ impl Leaves {
     }
 }
 
-/// A bucket whose index has changed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moved {
     /// Its class.

@@ -6,7 +6,6 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{SetWeightError, Weight};
 
-/// The different weights, and the weight of each class.
 #[derive(Debug)]
 pub(super) struct Numbers {
     /// The weights by number, in ascending order at the start.

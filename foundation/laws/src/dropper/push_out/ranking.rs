@@ -61,7 +61,6 @@ impl Ranking {
         self.root = self.take(self.root, flow.index() as u32);
     }
 
-    /// The number of queues below `rank`.
     #[inline]
     pub(crate) fn below(&self, rank: Rank) -> u32 {
         let (mut at, mut count) = (self.root, 0);

@@ -16,7 +16,6 @@ pub(super) struct Link {
     pub ms: [u64; 2],
 }
 
-/// One sender of packets of `len` bytes at a constant rate.
 #[derive(Clone, Copy)]
 pub(super) struct Sender {
     pub bps: u64,

@@ -42,7 +42,6 @@ fn the_rate_is_that_of_a_sliding_period() {
     // 1e-9 allows for the rounded reciprocal of a period.
     assert!((arrival(&mut trap, &mut rng, 1, 600, 125) - (600.0 + 750.0)).abs() < 1e-9);
     assert!((arrival(&mut trap, &mut rng, 1, 100, 250) - (100.0 + 300.0)).abs() < 1e-9);
-    // An entire period without a packet leaves nothing.
     assert_eq!(arrival(&mut trap, &mut rng, 1, 100, 400), 0.0, "and it is a stranger again");
 }
 

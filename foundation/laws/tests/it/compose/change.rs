@@ -6,7 +6,6 @@ use fairwire_testing::{Driver, Shape, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// The trees, as given, for flows of six classes.
 const TREES: &[(&str, &str)] = &[
     (
         "prio",

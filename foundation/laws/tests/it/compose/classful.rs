@@ -43,7 +43,6 @@ impl Node {
         self.rate.unwrap_or_else(|| self.below.iter().map(Node::promised).sum())
     }
 
-    /// The maximum that the class can use.
     fn wanted(&self) -> f64 {
         let below =
             if self.below.is_empty() { self.demand } else { self.below.iter().map(Node::wanted).sum() };

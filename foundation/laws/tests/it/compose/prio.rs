@@ -12,7 +12,6 @@ const THREE: &str = "[prio]
 band = [{ of = [1, 4] }, { of = [2], buffer = '30 packets' }, { of = [0] }]
 default_band = 2";
 
-/// The band of each class under `THREE`.
 fn band(class: u32) -> usize {
     [2, 0, 1, 1, 0, 1][class as usize]
 }

@@ -182,7 +182,6 @@ fn every_arrival_updates_the_total_and_each_coupling_counts_its_colours() {
     assert_eq!(averages(Coupling::Total, 1), [30.0, 30.0, 0.0]);
 }
 
-/// The buffer of [`averages`], with 10 green and 20 yellow packets.
 fn half_full(rio: &mut Rio) -> Buffer {
     let mut buffer = Buffer::new(Limit::packets(40));
     for frame in 0..30 {

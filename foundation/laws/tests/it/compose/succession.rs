@@ -14,7 +14,6 @@ use fairwire_laws::compose::classful::{Classful, Contents, Inner, Maker};
 use fairwire_testing::{Driver, Operation, Outcome};
 use std::any::Any;
 
-/// Leaves of the discipline called `name` under `classes`.
 fn tree(name: &'static str, classes: &str, is_later: bool) -> Classful {
     let spec: Spec = toml::from_str(&format!("class = [{classes}]\ndefault = 0")).expect("well-formed");
     let config = spec.check(&Site { rate: rate("20 Mbit/s"), ..site() }).expect("allowed");

@@ -38,7 +38,6 @@ pub(crate) fn trace(rng: &mut Rng, steps: u32, flows: u32, len: impl Fn(u64, &mu
         }
         let arrivals = u32::from(rng.chance(load / 2.0)) + u32::from(rng.chance(load / 2.0));
         for _ in 0..arrivals {
-            // Half of the packets belong to flow 0.
             let flow = if rng.chance(0.5) { 0 } else { u64::from(rng.below(flows)) };
             let ecn = Ecn::from_bits(rng.below(4) as u8);
             let arrived = now + u64::from(rng.below(900_000));

@@ -7,7 +7,6 @@ use fairwire_core::{Cause, Duration, EcnPolicy, Limit, Queue};
 use fairwire_laws::dropper::step::Spec;
 use fairwire_laws::spec::Quantity;
 
-/// The law, without the code under test.
 struct Reference {
     line: Line,
     most: f64,

@@ -21,7 +21,6 @@ fn the_defaults_are_those_of_the_authors_code() {
     assert_eq!((threshold, idle_decay), (None, false));
 }
 
-/// The pseudo-code, without the code under test.
 struct Reference {
     config: Config,
     rng: Rng,

@@ -6,7 +6,6 @@ use fairwire_core::{Rng, Seed};
 
 const MAX_BYTES: u32 = 1514;
 
-/// Class 1 has weight 2, class 2 has weight 0.5, and all others have 1.
 const WEIGHTS: &str = "weights = { 1 = 2.0, 2 = 0.5 }";
 
 fn weight(class: u32) -> f64 {
@@ -112,7 +111,6 @@ fn shares_are_proportional_to_weights() {
     }
 }
 
-/// Arrivals of ten flows, all backlogged from the start.
 fn all_at_once(seed: u64) -> Vec<Arrival> {
     let mut rng = Seed(seed).stream("at once");
     (0..200)

@@ -16,7 +16,6 @@ pub(super) fn fluid(arrivals: &[Arrival], weight: impl Fn(u32) -> f64) -> Vec<(f
     let (mut flows, mut now, mut next): (Vec<Flow>, f64, usize) = (Vec::new(), 0.0, 0);
     while next < arrivals.len() || !flows.is_empty() {
         let total: f64 = flows.iter().map(|flow| flow.weight).sum();
-        // The next event is the end of a first packet, or an arrival.
         let end = flows
             .iter()
             .map(|flow| now + flow.packets[0].1 * total / (flow.weight * bytes_per_ns))

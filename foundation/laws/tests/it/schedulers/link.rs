@@ -24,7 +24,6 @@ pub(super) fn site(packets: u32) -> Site<'static> {
     }
 }
 
-/// The entries of the catalogue under test in this file.
 pub(super) const ENTRIES: [&str; 5] = ["drr", "fbfq", "scfq", "sfq-start", "wf2q+"];
 
 pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipline> {

@@ -262,7 +262,6 @@ fn quantum(name: &str, bytes: u32) -> String {
     if ["drr", "fbfq"].contains(&name) { format!("quantum = '{bytes} B'\n") } else { String::new() }
 }
 
-/// The terms of the scheduler `name`.
 fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
     let service = if name == "sfq-start" { "sfq" } else { name };
     terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)

@@ -99,7 +99,6 @@ proptest! {
     }
 }
 
-/// SFED transcribed from the pseudo-code.
 struct Reference {
     limit: Limit,
     config: Config,

@@ -7,7 +7,6 @@ use etherparse::*;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// The fields from which a frame is built.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
     pub vlan_tags: u8,
@@ -214,7 +213,6 @@ fn ipv6_extensions(extensions: &[Extension], fragment: FragmentRecipe) -> Ipv6Ex
     built
 }
 
-/// Frames of every form, with payloads of up to `longest` bytes.
 pub(crate) fn any_recipe(longest: usize) -> impl Strategy<Value = Recipe> {
     recipe(any_network(), any_transport(), payload(0..=longest))
 }

@@ -47,7 +47,6 @@ fn frame(way: Way, client: u16, written: Written) -> Vec<u8> {
     frame
 }
 
-/// Lets a super-packet arrive at `us`, with `part` bytes per segment.
 fn comes_in_parts(trips: &mut Trips, way: Way, client: u16, written: Written, part: u32, us: u64) -> Ticket {
     let frame = frame(way, client, written);
     trips.of(way).arrives(&frame, &parse(&frame), part, 0, at(us))
@@ -57,7 +56,6 @@ fn comes(trips: &mut Trips, way: Way, written: Written, us: u64) -> Ticket {
     comes_in_parts(trips, way, 5000, written, 0, us)
 }
 
-/// An acknowledgement without payload.
 fn answer(acknowledged: u32, stamps: Option<(u32, u32)>) -> Written {
     Written { sequence: 1, acknowledged, stamps, bytes: 0, is_syn: false }
 }

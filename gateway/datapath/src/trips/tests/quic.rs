@@ -1,5 +1,4 @@
-//! Connections of another QUIC implementation, quinn-proto, over a path of known delays. The
-//! gateway times them on the way.
+//! Connections of another QUIC implementation, quinn-proto, over a path of known delays.
 
 use super::*;
 use etherparse::PacketBuilder;
@@ -65,7 +64,6 @@ impl End {
         }
     }
 
-    /// The next datagram that this end sends now.
     fn sends(&mut self, now: Instant) -> Option<Vec<u8>> {
         let (handle, connection) = self.connection.as_mut()?;
         if connection.poll_timeout().is_some_and(|due| due <= now) {

@@ -70,7 +70,7 @@ pub fn check(config: &Config) -> Result<Vec<Note>, DocumentError> {
     Ok(notes)
 }
 
-/// A note for each interface that a running gateway uses. `run` would be refused.
+/// A note for each interface that a running gateway uses.
 pub fn held(config: &Config) -> Vec<Note> {
     let wire = &config.spec().wire;
     let holder_of = |name: &String| {
@@ -145,7 +145,6 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
     }
 }
 
-/// The error if the interface that `key` names is not in `there`.
 fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     let wire = &config.spec().wire;
     let (name, other) = match key {

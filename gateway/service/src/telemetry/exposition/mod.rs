@@ -126,7 +126,6 @@ fn gateway(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// Standard Prometheus client metrics, and one for the thread that limits a gateway.
 fn process(page: &mut Page, its: &ProcessSnapshot) {
     let counters = [
         ("process_cpu_seconds", "Processor time of the gateway's process.", its.cpu_s),
@@ -184,7 +183,6 @@ fn qdisc(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// The directions with a discipline, and the interface by which each leaves.
 fn shaped(snapshot: &Snapshot) -> impl Iterator<Item = (&WaySnapshot, &str)> {
     let device = |at: usize| snapshot.ports.get(at).map_or("", |port| port.interface.as_str());
     snapshot
@@ -195,7 +193,6 @@ fn shaped(snapshot: &Snapshot) -> impl Iterator<Item = (&WaySnapshot, &str)> {
         .map(move |(at, way)| (way, device(at)))
 }
 
-/// The value of a family for a direction.
 type ValueOfWay = fn(&WaySnapshot) -> f64;
 
 fn queue(page: &mut Page, snapshot: &Snapshot) {
@@ -227,7 +224,6 @@ fn queue(page: &mut Page, snapshot: &Snapshot) {
     discipline(page, snapshot);
 }
 
-/// Waits of packets and round-trip times, since the start.
 fn sojourns(page: &mut Page, snapshot: &Snapshot) {
     page.histograms(
         snapshot,
@@ -334,7 +330,6 @@ fn totals(page: &mut Page, snapshot: &Snapshot) {
     }
 }
 
-/// Metrics of an edge of a DiffServ domain, which has few classes.
 fn edge(page: &mut Page, edge: &EdgeSnapshot) {
     type Of = fn(&EdgeClassSnapshot) -> Option<f64>;
     let gauges: [(&str, &str, Of); 2] = [

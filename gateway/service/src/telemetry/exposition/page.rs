@@ -16,7 +16,6 @@ pub(super) enum MetricKind {
 const UNITS: [&str; 8] =
     ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
 
-/// The text of families and their samples, appended in order.
 pub(super) struct Page {
     pub text: String,
     pub format: Format,
@@ -54,7 +53,6 @@ impl Page {
         let _ = writeln!(self.text, "{value}");
     }
 
-    /// Writes a family with one sample for each name.
     pub(super) fn each<T: Display>(&mut self, kind: MetricKind, all: &[(&str, &str, T)]) {
         let suffix = if kind == MetricKind::Counter { "_total" } else { "" };
         for (name, help, value) in all {
@@ -68,7 +66,6 @@ impl Page {
         self.sample(&format!("{name}_info"), &label, 1);
     }
 
-    /// Writes a histogram, counted since the start, for each direction.
     pub(super) fn histograms(&mut self, snapshot: &Snapshot, name: &str, help: &str, of: OfHistogram) {
         self.family(name, MetricKind::Histogram, help);
         for way in &snapshot.ways {

@@ -31,7 +31,6 @@ pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     };
     let output = run("lab,sim")?;
     let refusal = match fs::read(&series) {
-        // A failed expectation is irrelevant here.
         Ok(rows) if !rows.is_empty() && has_lab(&rows) => return Ok(rows),
         // The simulator could run the scenario and the lab could not: the lab's own output has the
         // reason.

@@ -11,7 +11,6 @@ use fairwire_terminal::file;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The format of time series: a line for each row.
 pub(in crate::output) const SERIES: Form = Form { head: HEADS, row };
 
 /// The header of time series: for only the simulator, and for several stages.
@@ -37,7 +36,6 @@ pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failu
     file::write(path, csv::flows(report)?.as_bytes())
 }
 
-/// Transfers: one row each, with the fields of the transfer's record.
 pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -> Result<(), Failure> {
     let fault = |error: ::csv::Error| Failure::Ours(format!("CSV could not be made: {error}"));
     let mut writer = ::csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
@@ -49,7 +47,6 @@ pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -
     file::write(path, &bytes)
 }
 
-/// Histograms: one row per bin that is not empty.
 pub(in crate::output) fn histograms(all: &[Histogram]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "from_s", "to_s", "packets"].map(String::from).to_vec();
     let row = |run: &[String; 4], bin: &Bin| {
@@ -61,7 +58,6 @@ pub(in crate::output) fn histograms(all: &[Histogram]) -> Result<String, Failure
     csv::text(std::iter::once(head).chain(rows))
 }
 
-/// Delays: one row per percentile.
 pub(in crate::output) fn percentiles(records: &[DelayRecord]) -> Result<String, Failure> {
     let head = ["discipline", "seed", "kind", "of", "packets", "mean_s", "percent", "delay_s"]
         .map(String::from)

@@ -9,7 +9,6 @@ pub(in crate::output) fn packets() -> Box<dyn Packets> {
     Box::new(Lines)
 }
 
-/// The format of time series: a line for each row.
 pub(in crate::output) const SERIES: Form = Form { head: ["", ""], row };
 
 fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {

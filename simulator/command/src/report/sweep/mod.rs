@@ -87,7 +87,6 @@ pub(crate) fn cost(plan: &Plan, cost: &Cost, format: Format) -> Result<String, F
     })
 }
 
-/// The missing runs: the number and description of each.
 pub(crate) fn missing(plan: &Plan, missing: &[Run]) -> Result<String, Failure> {
     let head = ["row".to_owned()].into_iter().chain(heads(plan)).chain(["seed".to_owned()]).collect();
     let row = |run: &Run| {
@@ -150,7 +149,6 @@ fn json(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The heading and rows of a table with the first `shown` measures.
 fn cells(plan: &Plan, summary: &[CellSummary], shown: usize) -> (Vec<String>, Vec<Vec<String>>) {
     let names = heads(plan).into_iter().chain(["runs".to_owned()]);
     let names = names.chain(plan.measures[..shown].iter().cloned()).collect();

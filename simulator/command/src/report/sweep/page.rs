@@ -30,7 +30,6 @@ pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing:
         );
     }
     plan.notes.iter().for_each(|note| out += &format!("<p>Note: {}</p>\n", escaped(note)));
-    // A sweep whose axes have no numbers has no picture.
     if let Ok(picture) = figure(plan, summary, Setting::InPage) {
         out += &format!("<figure>\n{picture}</figure>\n");
     }
@@ -41,7 +40,6 @@ pub(crate) fn page(plan: &Plan, summary: &[CellSummary], command: &str, missing:
     out
 }
 
-/// A column that distinguishes cells: an axis of the plan, or the discipline.
 struct Column {
     key: String,
     values: Vec<String>,
@@ -69,14 +67,12 @@ fn axes(plan: &Plan) -> Vec<Column> {
     heads(plan).into_iter().enumerate().map(column).collect()
 }
 
-/// The filter for the values of a column, if it has several values.
 fn choice(at: usize, column: &Column) -> Option<Choice> {
     let options = column.values.iter().enumerate().map(|(value, text)| (word(at, value), text.clone()));
     let choice = Choice { label: column.key.clone(), all: "all".into(), options: options.collect() };
     (2..=MAX_CHOICES).contains(&column.values.len()).then_some(choice)
 }
 
-/// The filter word of the cells with this value in this column.
 fn word(column: usize, value: usize) -> String {
     format!("{column}.{value}")
 }

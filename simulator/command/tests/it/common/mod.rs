@@ -17,12 +17,10 @@ pub(crate) fn run(args: &[&str]) -> Output {
     FAIRWIRE.run(args)
 }
 
-/// A short contest, in a separate file.
 pub(crate) struct Contest {
     folder: tempfile::TempDir,
 }
 
-/// Three TCP flows and one CBR flow for two seconds.
 pub(crate) const SCENARIO: &str = r#"format = 2
 name = "short"
 title = "Three against one"

@@ -125,7 +125,6 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// Records a packet that arrived at `now`.
     pub(super) fn take(&mut self, Arrived { number, bytes, delay, is_marked }: Arrived, now: Time) {
         let base_s = self.base_s.map_or(delay.secs(), |base_s| base_s.min(delay.secs()));
         self.base_s = Some(base_s);
@@ -222,7 +221,6 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// A sender at the lowest rate.
     pub(super) fn new(rates: Rates) -> Self {
         Sender { rates, rate_bps: rates.least_bps, previous_s: 0.0, reported: None }
     }

@@ -57,7 +57,6 @@ impl Picture {
         }
     }
 
-    /// The call has begun, at or before `now`.
     pub(super) fn begin(&mut self, now: Time) {
         if self.began.is_none() {
             (self.began, self.next_captured) = (Some(now), now);

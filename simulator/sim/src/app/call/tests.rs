@@ -79,7 +79,6 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
 
 #[test]
 fn a_lost_frame_freezes_the_picture_until_a_key_frame_a_round_trip_later() {
-    // One packet is lost, after the call has reached its full rate.
     let (listener, _) = call(Call::default(), 100e6, |n| n == 4000);
     let freezes = took(&listener, Kind::Freeze);
     // The next frame reveals the loss, and the request for a key frame takes 20 ms. The next frame

@@ -37,7 +37,6 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Sizes of captured packets vary.
     pub(super) fn typical_bytes(&self, _header_bytes: u32) -> u32 {
         0
     }

@@ -134,7 +134,6 @@ pub(crate) struct Machine {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Playback {
-    /// Nothing has been requested yet.
     Idle,
     /// Since the request for the first chunk.
     Starting(Time),

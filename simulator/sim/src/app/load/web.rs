@@ -96,12 +96,14 @@ pub(crate) struct Machine {
 enum State {
     /// Reading; the next wake begins the next page.
     Reading,
-    /// The first object is in flight.
     First,
     /// Parsing the first object; the next wake requests the embedded objects.
     Parsing,
     /// The numbers of objects still to be requested and still to arrive.
-    Objects { to_request: u64, to_come: u64 },
+    Objects {
+        to_request: u64,
+        to_come: u64,
+    },
 }
 
 impl Machine {

@@ -194,7 +194,6 @@ impl Bbr {
         }
     }
 
-    /// A window, rounded as this flow counts windows.
     fn counted(&self, segments: f64) -> f64 {
         if !self.rounds_up {
             return segments;
@@ -376,7 +375,6 @@ impl Bbr {
         self.prior_window = if is_modulated { self.prior_window.max(self.window) } else { self.window };
     }
 
-    /// Ends a repair: restores the window from before the loss.
     fn repaired(&mut self) {
         if self.repair != Repair::None {
             self.restore_window();

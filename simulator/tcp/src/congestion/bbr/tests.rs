@@ -42,7 +42,6 @@ fn ack(at_ms: u64, newly: u32, in_flight: u32, per_second: f64) -> Acked {
     }
 }
 
-/// An acknowledgement of segments that were sent before any other in the test.
 fn sent_before(at_ms: u64, newly: u32, in_flight: u32) -> Acked {
     let ack = ack(at_ms, newly, in_flight, 1000.0);
     Acked { rate: ack.rate.map(|rate| RateSample { delivered_before: 0, ..rate }), ..ack }

@@ -147,7 +147,6 @@ impl Bounds {
         Bounds { in_flight_long: f64::INFINITY, in_flight_short: f64::INFINITY, rate_short: f64::INFINITY };
 }
 
-/// The growth of the long-term bound in `Up`.
 #[derive(Debug, Default)]
 struct Growth {
     /// BBR.bw_probe_up_rounds.

@@ -43,8 +43,7 @@ impl Sample {
         })
     }
 
-    /// BBRInflightAtLoss: the number in flight at which losses exceeded `threshold`. The last
-    /// `newly_lost` losses are current.
+    /// BBRInflightAtLoss: the number in flight at which losses exceeded `threshold`.
     pub(super) fn in_flight_at_loss(&self, newly_lost: u32, threshold: f64) -> f64 {
         let size = f64::from(newly_lost);
         let (in_flight, lost) = (self.in_flight - size, self.lost - size);
@@ -69,7 +68,6 @@ impl Latest {
         Latest { round_ends: before.round_ends, ..Latest::default() }
     }
 
-    /// Begins a loss round, at the first loss, when `delivered` segments have been delivered.
     pub(super) fn begin_round(&mut self, delivered: u32) {
         self.round_ends = delivered;
     }

@@ -157,7 +157,6 @@ fn between_probes_a_lossy_round_sets_the_bounds_to_the_delivery() {
     assert_eq!(rounds.bbr.bounds.rate_short, 1000.0);
     assert!((rounds.bbr.bounds.in_flight_short - 0.7 * window).abs() < 1e-9, "{:?}", rounds.bbr.bounds);
     assert!(rounds.bbr.window() <= 0.7 * window);
-    // A probe forgets the short-term bounds.
     let rounds = rounds.until(Bbr3State::Refill);
     assert!(rounds.bbr.bounds.rate_short.is_infinite() && rounds.bbr.bounds.in_flight_short.is_infinite());
 }
