@@ -216,8 +216,8 @@ impl Limited {
         self.link(queue);
     }
 
-    /// Assigns `flow` a queue: a new one, or one of another flow. The queue's position in the list
-    /// of use stays.
+    /// Assigns `flow` an unused queue, or else the queue of another flow. That queue keeps its
+    /// position in the list, from the oldest use to the newest.
     fn take(&mut self, flow: FlowHash) -> u32 {
         let queue = if (self.taken as usize) < self.slots.len() {
             self.taken += 1;

@@ -20,10 +20,10 @@ pub enum Loss {
 }
 
 /// The model of E. N. Gilbert (1960) and E. O. Elliott (1963): a wire that is good or bad. It
-/// begins good. A packet is lost with the probability of the state; then the state changes with its
-/// probability.
+/// begins good. Each state has a probability of losing a packet, and a probability of changing to
+/// the other state. For each packet the loss is drawn first, and then the change.
 ///
-/// On average it is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of
+/// On average the wire is bad for `1 / to_good` packets at a time, and `to_bad / (to_bad + to_good)` of
 /// all packets find it bad.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {

@@ -118,8 +118,8 @@ impl<T> End<T> {
 }
 
 impl<T> Direction<T> {
-    /// Locks the state. The state is consistent between calls of the link, so a panic elsewhere
-    /// does no harm.
+    /// Locks the state, even if a thread panicked while it had the lock: no call of the link leaves
+    /// it half changed.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

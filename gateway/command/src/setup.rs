@@ -118,7 +118,7 @@ fn ruleset() -> Option<String> {
     found
 }
 
-/// NAT, and traffic that bypasses a gateway, according to the rules.
+/// Sentences about NAT, and about traffic that bypasses the gateway, according to `ruleset`.
 fn translation(ruleset: &Option<String>) -> String {
     let Some(rules) = ruleset else {
         return "whether it translates addresses is not known: neither `nft` nor `iptables-save` says so"

@@ -229,7 +229,8 @@ pub struct Reloaded {
     pub took_ms: f64,
     /// Milliseconds without forwarding.
     pub paused_ms: f64,
-    /// Milliseconds of the pause in which the forwarding thread had a processor.
+    /// The part of `paused_ms` in which the forwarding thread ran. In the rest it waited for a
+    /// processor.
     pub paused_cpu_ms: f64,
     /// Is every packet that ever arrived accounted for (in = out + dropped + lost + inside), in
     /// both directions?

@@ -73,7 +73,8 @@ pub(super) fn check(
     }
 }
 
-/// Checks that each burst is above its class's ceiling, and within the link and the classes above.
+/// Checks that the rate of each burst exceeds the class's ceiling, and neither the link's rate nor
+/// what parent classes may send.
 fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (number, _) in tree.book.iter() {
         if let Some((burst, why, allowed)) = burst_fault(&tree.book, number, way, link) {

@@ -1,5 +1,5 @@
-//! Checks the outputs in addition to the report. The code that writes a file checks whether it can
-//! be written.
+//! Checks the outputs other than the report. Whether a file can be written is checked only by the
+//! code that writes it.
 
 use super::{Check, Checked};
 use crate::fault::refused;

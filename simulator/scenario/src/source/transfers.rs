@@ -43,7 +43,7 @@ impl SourceSpec for TransfersSpec {
         let arrivals = match (&self.think, self.mean_gap) {
             (Some(_), None) if self.connections.is_some() => {
                 let why = "with `think` there is one at a time";
-                return Err(at.refuse("connections", "given", why, "leave it out, or `mean_gap`"));
+                return Err(at.refuse("connections", "given", why, "`connections` or `mean_gap`, not both"));
             }
             (Some(think), None) => Arrivals::Think(at.law("think", Some(think), Law::Fixed(0.0))?),
             (None, Some(mean_gap)) => Arrivals::Poisson {

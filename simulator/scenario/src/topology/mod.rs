@@ -119,7 +119,8 @@ impl Topology {
     }
 }
 
-/// The number of flows of a group, or of users with several connections each.
+/// The number of flows of a group: one for each flow and on-time. A user with several connections
+/// is one flow.
 pub(crate) fn flows(flow: &FlowSpec, routes: &[Route]) -> u64 {
     let on_times = flow.on.as_ref().map_or(1, |on| on.len().max(1) as u64);
     routes.iter().map(|route| u64::from(route.flows)).sum::<u64>() * on_times

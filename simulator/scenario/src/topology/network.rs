@@ -208,7 +208,7 @@ fn queue(
             format!("{path}.{key}"),
             "given",
             "packets never wait at a wire",
-            "leave it out, or `wire`",
+            "a `buffer` or a `wire`, not both",
         ));
     }
     let Some(buffer) = link.buffer else {

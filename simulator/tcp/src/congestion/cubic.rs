@@ -636,7 +636,7 @@ mod tests {
                     rfc.ack(now, f64::from(newly), rtt, used);
                 }
             }
-            // Rounding to nanoseconds makes the times differ.
+            // `cubic` rounds times to nanoseconds, so the windows differ slightly.
             assert!(
                 (cubic.window() / rfc.cwnd - 1.0).abs() < 1e-5,
                 "{step}: {} {}",

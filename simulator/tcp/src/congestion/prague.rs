@@ -141,7 +141,8 @@ impl Prague {
         self.window = kept(window + rest * self.segments_per_round() / window, acked.max_window);
     }
 
-    /// (R / V)^2, at most 1.
+    /// The growth of the window, segments per round trip: (R / V)^2, at most 1, with R the round trip
+    /// and V the virtual round trip, `period`.
     fn segments_per_round(&self) -> f64 {
         let period = self.period().secs();
         if period > self.rtt.secs() { (self.rtt.secs() / period) * (self.rtt.secs() / period) } else { 1.0 }

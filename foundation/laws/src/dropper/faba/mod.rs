@@ -140,7 +140,7 @@ pub struct Spec {
     /// packets in the queue (Q).
     #[parameter(default = BetaRule::Abs)]
     pub beta_rule: Option<BetaRule>,
-    /// The maximum number of moves of tokens per departure.
+    /// The maximum number of tokens that a departure moves between the pool and the buckets.
     #[parameter(
         default = 16,
         min = 1,
