@@ -25,8 +25,8 @@ fn main() -> io::Result<()> {
     computed.extend(COMPUTED_READS.map(|file| root.join(file)));
     println!("cargo::rerun-if-changed=src/computed");
     println!("cargo::rustc-env=FAIRWIRE_COMPUTED={}", hash(computed, &root)?);
-    // In the repository this path is a link to the folder of studies; in the package it is the
-    // folder.
+    // In the repository, this path is a link to the folder of studies. In the package, it is the
+    // folder itself.
     studies(&root.join("studies"))
 }
 

@@ -1,5 +1,5 @@
 //! QUIC connections over the parking lot. With CUBIC, two runs have identical results. BBR draws
-//! random numbers from the system, so its results are only bounded.
+//! random numbers from the system, so the test only checks that its results are within bounds.
 
 use std::process::Command;
 

@@ -21,8 +21,8 @@ fn tcp_keeps_most_of_its_half_under_drr_and_two_runs_agree() {
     let text = run();
     assert_eq!(text, run());
     let [tail_drop, drr] = ["tail-drop", "drr+lqd"].map(|queue| rates(&text, queue));
-    // The TCP gets 3.96 of 5 Mbit/s. Without selective acknowledgements smoltcp recovers slowly
-    // from losses, and the flood uses the rest meanwhile.
+    // The TCP gets 3.96 Mbit/s of its share of 5 Mbit/s. Without selective acknowledgements smoltcp
+    // recovers slowly from losses, and meanwhile the flood uses what smoltcp leaves unused.
     assert!(drr[0] > 3.5 && drr[0] < 5.0, "{text}");
     assert!(tail_drop[0] < 0.1, "{text}");
 }

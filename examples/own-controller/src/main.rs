@@ -28,7 +28,7 @@ impl ControllerSpec for Spec {
     }
 }
 
-/// The window, in segments.
+/// The controller `gentle`. Its window is in segments.
 #[derive(Debug)]
 struct Gentle {
     window: f64,

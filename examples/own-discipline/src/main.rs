@@ -23,7 +23,8 @@ const ABOUT: About = About {
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// How much may wait, what becomes of signals, and in which order packets leave.
+    /// The size of the buffer, the treatment of ECN-capable packets, and the order in which packets
+    /// leave.
     #[parameter(flatten)]
     pub queue: Queueing,
     /// The fraction of the buffer above which packets are dropped.

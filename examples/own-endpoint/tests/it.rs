@@ -40,8 +40,8 @@ fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_agree() {
 #[test]
 fn it_reacts_to_marks_and_its_parameters_have_an_effect() {
     let marked = outcome(&["discipline.fq-codel.ecn=mark"]);
-    // The sender must react to marks. If it ignored them, its packets would be dropped like
-    // CUBIC's, which cannot be marked.
+    // The sender must react to marks. If it ignored them, its packets would be dropped, as are
+    // those of CUBIC, which cannot be marked.
     assert!(mean(&marked, "fq-codel", "marks") > 500.0, "{marked}");
     assert!(mean(&marked, "fq-codel", "throughput_bps.steady") > 7.5e6, "{marked}");
     let seldom = outcome(&["flow.steady.source.steady.every=10 s"]);

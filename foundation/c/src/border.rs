@@ -47,8 +47,8 @@ pub extern "C" fn fw_text(code: i32) -> *const c_char {
     text(code).as_ptr()
 }
 
-/// Writes the name of law `number`, counted from 0, with its terminating zero. In addition, any
-/// scheduler and dropper form a name, such as "drr+faba".
+/// Writes the name of law `number`, counted from 0, with its terminating zero. Names that join a
+/// scheduler and a dropper, such as "drr+faba", are valid too, but are not counted here.
 ///
 /// Returns 1, or 0 after the last law. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if the name does not
 /// fit.
@@ -154,7 +154,8 @@ pub unsafe extern "C" fn fw_last_error(queue: *const fw_queue) -> i32 {
     unsafe { queue.as_ref() }.map_or(FW_ERROR_NULL, |queue| queue.last.get())
 }
 
-/// Sets the callback for drops and marks, which are then not listed; null for none.
+/// Sets the callback that receives drops and marks, which are then not written to lists. Null
+/// removes the callback.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
@@ -307,10 +308,10 @@ pub unsafe extern "C" fn fw_backlog(queue: *mut fw_queue, backlog: *mut fw_backl
     unsafe { call(queue, waiting) }
 }
 
-/// Writes up to `room` gauges of the law, which may have more; null with a room of 0 only counts
-/// them.
+/// Writes up to `room` gauges of the law. With null and a room of 0 it only counts them.
 ///
-/// Returns the number of gauges. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+/// Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
+/// FW_ERROR_BUSY, FW_ERROR_FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_inspect(queue: *mut fw_queue, gauges: *mut fw_gauge, room: u32) -> i32 {
     // SAFETY: `gauges` has room for `room` gauges.
@@ -355,8 +356,9 @@ pub unsafe extern "C" fn fw_set_weight(
     unsafe { call(queue, set) }
 }
 
-/// Writes the flow of a 5-tuple to `*flow`: a hash under 16 secret bytes at `key`, so no sender can
-/// aim at another's flow. Take the bytes from the system's random source.
+/// Writes the flow of a 5-tuple to `*flow`. The flow is a hash keyed with the 16 bytes at `key`.
+/// Take them from the system's random source and keep them secret, so that no sender can aim at
+/// another sender's flow.
 ///
 /// Errors: FW_ERROR_NULL; FW_ERROR_PACKET if the version is neither 4 nor 6.
 #[unsafe(no_mangle)]
@@ -466,7 +468,8 @@ unsafe fn built(
     code
 }
 
-/// Writes a text and its zero, cut if it does not fit. Returns whether it fits.
+/// Writes a text and its terminating zero, and cuts the text if it does not fit. Returns whether it
+/// fits.
 ///
 /// # Safety
 /// `at` is null, or has room for `room` bytes.
@@ -490,7 +493,7 @@ unsafe fn text_at<'a>(text: *const c_char) -> Option<&'a CStr> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }
 
-/// The caller's list, emptied, so that it is empty after an error.
+/// Empties the caller's list first, so that no old events are in it after an error.
 ///
 /// # Safety
 /// `events` is null, or a list that no other call uses.

@@ -1,4 +1,5 @@
-//! The return values of functions, in addition to counts: zero, or an error below zero.
+//! The codes that functions return: zero for success, and a number below zero for an error. A
+//! function that counts returns its count instead of zero.
 
 use core::ffi::CStr;
 
@@ -22,7 +23,7 @@ pub const FW_ERROR_PACKET: i32 = -7;
 pub const FW_ERROR_BATCH: i32 = -8;
 /// The output does not fit into the room given; nothing was done.
 pub const FW_ERROR_ROOM: i32 = -9;
-/// Too many drops have not been taken yet; the packet stays with the caller.
+/// Too many drops are kept because no list had room for them; the packet stays with the caller.
 pub const FW_ERROR_EVENTS: i32 = -10;
 /// Another call for the queue is in progress.
 pub const FW_ERROR_BUSY: i32 = -11;

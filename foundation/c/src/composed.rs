@@ -1,5 +1,5 @@
-//! Disciplines that contain others, with the tables of a scenario: `queue`, `prio`, `shaper`,
-//! `conditioner` and `classful`.
+//! Builds the disciplines that contain others, with their tables as in a scenario: `queue`, `prio`,
+//! `shaper`, `conditioner` and `classful`.
 
 use crate::code::{FW_ERROR_NAME, FW_ERROR_PARAMETER, FW_ERROR_TEXT};
 use crate::queue::Built;

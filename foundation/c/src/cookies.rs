@@ -1,8 +1,10 @@
-//! The caller's cookies: a packet of the core has 32 bits for its frame, and a cookie has 64.
+//! A table of the caller's cookies. A packet of the core has only 32 bits for its frame, and a
+//! cookie has 64, so the frame is the index of the cookie in this table.
 
 pub(crate) struct Cookies {
-    /// The cookie of each frame in use. For a free frame, the distance to the next free frame,
-    /// minus one. So zeros, which take no memory until they are touched, chain all frames in order.
+    /// For a frame in use, its cookie. For a free frame, the distance to the next free frame minus
+    /// one. A new table thus consists of zeros, which take no memory until they are touched, and
+    /// chains all frames in order.
     all: Box<[u64]>,
     /// The first free frame, or a number beyond the last frame if all are in use.
     free: u32,
@@ -23,7 +25,7 @@ impl Cookies {
     }
 
     /// Frees a frame and returns its cookie, or 0 if the frame does not exist. Only a discipline in
-    /// C can pass such a frame.
+    /// C can pass a frame that does not exist.
     #[inline]
     pub(crate) fn take(&mut self, frame: u32) -> u64 {
         let Some(place) = self.all.get_mut(frame as usize) else { return 0 };

@@ -1,4 +1,4 @@
-//! Drops and marks, and their delivery to the caller.
+//! Delivers drops and marks to the caller.
 #![allow(unsafe_code, reason = "the caller's list is written, and its callback invoked")]
 
 use crate::cookies::Cookies;
@@ -104,8 +104,7 @@ impl Signals for Sink {
     fn dropped(&mut self, packet: Packet, cause: Cause) {
         let cookie = self.cookies.peek(packet.frame);
         let mut event = fw_event { packet: outer(&packet, cookie), kind: FW_DROP, cause: cause as u32 };
-        // There is no room to keep a drop only if a discipline in C drops more packets than
-        // entered.
+        // Only a discipline in C can fill `kept`, by dropping more packets than entered.
         if self.send(&event) || self.kept.len() == self.kept.capacity() {
             self.cookies.take(packet.frame);
         } else {

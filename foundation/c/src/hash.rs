@@ -1,4 +1,4 @@
-//! The flow of a packet.
+//! Computes the flow of a packet.
 
 use crate::types::{fw_packet, fw_tuple};
 use core::net::{Ipv4Addr, Ipv6Addr};

@@ -55,7 +55,7 @@ pub struct fw_discipline {
 }
 
 /// Reports that the discipline dropped a packet, which it no longer has. A cause other than
-/// FW_CAUSE_… counts as FW_CAUSE_EARLY. Null does nothing.
+/// FW_CAUSE_… counts as FW_CAUSE_EARLY. If a pointer is null, nothing happens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_dropped(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
     // SAFETY: as guaranteed by the caller.
@@ -64,8 +64,8 @@ pub unsafe extern "C" fn fw_dropped(signals: *mut fw_signals<'_>, packet: *const
     }
 }
 
-/// Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. Null does
-/// nothing.
+/// Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. If a pointer
+/// is null, nothing happens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_marked(signals: *mut fw_signals<'_>, packet: *const fw_packet, cause: u32) {
     // SAFETY: as guaranteed by the caller.
@@ -83,7 +83,7 @@ fn given_back(packet: &fw_packet) -> Option<Packet> {
     Some(inner(packet, frame, Time::from_ns(packet.arrived)))
 }
 
-/// A discipline written in C, as a discipline of Rust.
+/// Makes a discipline written in C a [`Discipline`].
 #[derive(Debug)]
 pub struct Own {
     table: fw_discipline,
@@ -109,7 +109,7 @@ impl Own {
 impl Drop for Own {
     fn drop(&mut self) {
         if let Some(free) = self.table.free {
-            // SAFETY: the contract of the table; it is the last call.
+            // SAFETY: the table's contract allows this call, which is the last.
             unsafe { free(self.table.state) };
         }
     }

@@ -1,4 +1,4 @@
-//! A discipline with the additions of the C border: cookies, events, and a check that time never
+//! A discipline with what the C border adds to it: cookies, events, and a check that time never
 //! decreases.
 #![allow(unsafe_code, reason = "a part of a packet is copied that both of its forms have")]
 
@@ -31,7 +31,8 @@ pub(crate) fn utf8<'a>(text: &'a CStr, what: &str) -> Result<&'a str, Refused> {
 }
 
 impl Queue {
-    /// The law called `name` at `site`, whose buffer size is the text `buffer`.
+    /// Builds the law called `name` at `site`, with the parameters in `text`. `buffer` is the size
+    /// of the buffer as a text.
     pub(crate) fn build(name: &str, text: &str, site: &fw_site, buffer: &str) -> Result<Self, Refused> {
         let refused = |message: String| (FW_ERROR_PARAMETER, message);
         let rate = Rate::from_bps(site.rate_bps);
@@ -225,7 +226,8 @@ fn built(name: &str, text: &str, site: &Site<'_>) -> Built {
 #[inline(always)]
 pub(crate) fn is_right(packet: &fw_packet) -> bool {
     let &fw_packet { len, ecn, dscp, color, .. } = packet;
-    // One comparison finds bits that no valid field has, and a colour of 3.
+    // One comparison finds bits that no valid field has. It also finds a colour of 3, which becomes
+    // 4 by the addition.
     let bits = u32::from_le_bytes([ecn, dscp, color, packet.reserved]);
     len.wrapping_sub(1) < u64::from(u32::MAX) && (bits | bits.wrapping_add(0x01_0000)) & 0xfc_c0fc == 0
 }
@@ -244,7 +246,8 @@ const _: () = {
 #[inline(always)]
 pub(crate) fn inner(packet: &fw_packet, frame: u32, arrived: Time) -> Packet {
     let mut inner = Packet::new(frame, packet.len as u32, packet.flow.into(), arrived);
-    // SAFETY: both types have the same fields there, and their values were checked.
+    // SAFETY: the last eight bytes of both types are the same fields, and their values were
+    // checked.
     unsafe { (&raw mut inner).cast::<u64>().add(3).write(from_ref(packet).cast::<u64>().add(4).read()) };
     inner
 }
@@ -255,8 +258,8 @@ pub(crate) fn outer(packet: &Packet, cookie: u64) -> fw_packet {
     let &Packet { flow, arrived, len, .. } = packet;
     let (flow, arrived, len) = (flow.0, arrived.ns(), len.into());
     let mut outer = fw_packet { cookie, flow, arrived, len, ..fw_packet::default() };
-    // SAFETY: both types have the same fields there. The last byte may be uninitialised until it is
-    // written.
+    // SAFETY: the last eight bytes of both types are the same fields, except that `Packet` lacks
+    // the last byte. That byte may be uninitialised until it is written.
     unsafe {
         let rest = from_ref(packet).cast::<MaybeUninit<u64>>().add(3).read();
         (&raw mut outer).cast::<MaybeUninit<u64>>().add(4).write(rest);

@@ -20,7 +20,7 @@ pub const FW_CAUSE_OVERFLOW: u32 = 0;
 pub const FW_CAUSE_PUSH_OUT: u32 = 1;
 /// A random early decision, before the buffer was full.
 pub const FW_CAUSE_EARLY: u32 = 2;
-/// A certain early decision, such as an average above its upper threshold.
+/// An early decision that was certain, as when an average is above its upper threshold.
 pub const FW_CAUSE_FORCED: u32 = 3;
 /// The flow has no tokens left.
 pub const FW_CAUSE_NO_TOKENS: u32 = 4;
@@ -54,7 +54,7 @@ pub struct fw_packet {
     pub reserved: u8,
 }
 
-/// An event of a packet during a call.
+/// A drop or a mark of a packet during a call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct fw_event {
@@ -113,7 +113,7 @@ pub struct fw_backlog_size {
 pub struct fw_gauge {
     /// The name of the gauge, with its component, such as "class 7/backlog". A longer name is cut.
     pub name: [c_char; 64],
-    /// Its unit, such as "packets", "B" or "1".
+    /// The unit of the gauge, such as "packets", "B" or "1".
     pub unit: [c_char; 16],
     /// Its value.
     pub value: f64,

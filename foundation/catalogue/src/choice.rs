@@ -36,7 +36,7 @@ impl Choice {
         Choice { name: Cow::Borrowed(name), parameters: None }
     }
 
-    /// The discipline called `name`, with its defaults regardless of parameters given elsewhere.
+    /// The discipline called `name` with its defaults, even where base parameters are given for it.
     pub fn with_defaults(name: &'static str) -> Self {
         Choice { name: Cow::Borrowed(name), parameters: Some(Parameters::default()) }
     }
@@ -51,7 +51,8 @@ impl Choice {
         &self.name
     }
 
-    /// The parameters given with its name; `None` if there are none, as in `{ red = {} }`.
+    /// The parameters given with the name; `None` if it has none or an empty table, as in `{ red =
+    /// {} }`.
     pub fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }
@@ -75,8 +76,8 @@ impl From<String> for Choice {
     }
 }
 
-/// Reads the table form. Its other keys are `others`; each is passed to `other` with its index in
-/// `others`.
+/// Reads a discipline in the form of a table. The table may also have the keys in `others`: each is
+/// passed to `other` with its index in `others`.
 pub fn read_table<'de, A: MapAccess<'de>>(
     mut table: A,
     others: &'static [&'static str],

@@ -42,8 +42,8 @@ pub(crate) fn with_spec<R>(
 }
 
 /// Checks the base parameters of each discipline at `site`. Parameters that a use in `uses` takes
-/// unchanged are checked there instead. Wrong parameters are accepted if one of `uses` makes them
-/// right, for example with a missing key.
+/// unchanged are not checked, since that use checks them. Wrong parameters are accepted if one of
+/// `uses` makes them right, for example by giving a missing key.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,

@@ -69,7 +69,7 @@ const LISTS: [(&str, &str); 3] =
 /// A parameter on more pages than this is common to nearly all, and is described only in the index.
 const MAX_SHARED: usize = 6;
 
-/// Documentation that lacks the form of pages.
+/// The error for documentation that does not have the form of a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the documentation of `{name}` {fault}")]
 pub struct BadDocumentation {
@@ -109,7 +109,7 @@ impl Page {
         }
     }
 
-    /// Sets `file` as its code, if that is a file of this workspace.
+    /// Sets `file` as the file of the page's code, if it is a file of this workspace.
     #[must_use]
     pub fn with_code(self, file: &'static str) -> Page {
         let is_ours = ["foundation/", "simulator/"].iter().any(|group| file.starts_with(group));
@@ -314,16 +314,16 @@ impl ParameterPage {
     }
 }
 
-/// The maximum number of fields listed; a larger table lists all disciplines, which have their own
-/// pages.
+/// The maximum number of fields listed on a page. A table with more fields has one for each
+/// discipline, and each discipline has its own page.
 const MAX_FIELDS: usize = 20;
 
 /// The fields of the table, or of the tables in the list, that a schema allows.
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // A name with its parameters: `{ drr = { quantum = "300 B" } }`. All names have the same
-    // fields.
+    // A table that has one name, with its parameters: `{ drr = { quantum = "300 B" } }`. All such
+    // names have the same fields.
     if schema["maxProperties"] == 1
         && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {
@@ -344,7 +344,8 @@ fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     if found.len() > MAX_FIELDS { Vec::new() } else { found }
 }
 
-/// Every constant that a schema allows, with its description, through references and alternatives.
+/// Collects every constant that a schema allows, with its description. Follows references and
+/// alternatives.
 fn words(schema: &Value, root: &Value, found: &mut Vec<(String, String)>) {
     if let Some(word) = schema["const"].as_str() {
         let description = schema["description"].as_str().unwrap_or_default();

@@ -37,7 +37,8 @@ impl Entry {
         self.spec.fields
     }
 
-    /// Its documentation. Fails only if the documentation in the code lacks the form of pages.
+    /// The documentation as a page. Fails only if the documentation in the code does not have the
+    /// form of a page.
     pub fn page(&self) -> Result<Page, BadDocumentation> {
         let takes_scheduler = self.takes_scheduler();
         let mut page = Page::of(self.spec)?.of_discipline(takes_scheduler);
@@ -142,8 +143,8 @@ pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
 
-/// The allowed names, for an error about the unknown name `given`: all names of the catalogue. If
-/// one side of a `+` in `given` is right, the combinations with that side.
+/// The allowed names, for an error about the unknown name `given`. If one side of a `+` in `given`
+/// is right, these are the combinations with that side; otherwise all names of the catalogue.
 pub fn allowed(given: &str) -> Vec<&'static str> {
     let of_both = |kind: Option<Kind>, dropper: Option<&str>| -> Vec<&'static str> {
         let is_it = |entry: &&Entry| {

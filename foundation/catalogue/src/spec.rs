@@ -29,7 +29,7 @@ pub type Parameters = Tables<Disciplines>;
 
 /// The parameters of one discipline, and its construction from them: an entry of the catalogue.
 ///
-/// Those of this crate are listed there; others are added with [`catalogue::register`].
+/// The entries of this crate are built in; other crates add theirs with [`catalogue::register`].
 ///
 /// [`catalogue::register`]: crate::register
 pub trait DisciplineSpec: Given + Part {

@@ -70,8 +70,8 @@ impl RateLaw {
         }
     }
 
-    /// The rate of a link of `rate` when `after` has passed since the law began; `None` while it is
-    /// down. For a trace, its mean.
+    /// The rate of a link of `rate` when `after` has passed since the law began; `None` while the
+    /// link is down. For a trace it is the mean rate of the trace.
     pub fn rate_after(&self, rate: Rate, after: Duration) -> Option<Rate> {
         match self {
             RateLaw::Fixed => Some(rate),
@@ -84,7 +84,8 @@ impl RateLaw {
         }
     }
 
-    /// The mean rate in this time, to the nearest bit/s; `rate` itself if nothing can be sent.
+    /// The mean rate between `from` and `to`, to the nearest bit/s; `rate` itself if nothing can be
+    /// sent.
     pub fn mean(&self, rate: Rate, from: Duration, to: Duration) -> Rate {
         Rate::from_bps((self.mean_bps(rate, from, to) + 0.5) as u64).unwrap_or(rate)
     }
@@ -398,8 +399,8 @@ impl Steps {
     }
 }
 
-/// The time at which `work` bit-nanoseconds are sent if sending begins at `at`, and the remainder
-/// not yet turned into time. `spell` returns the rate at a time, and the end of that rate.
+/// The time at which `work`, in bit/s times ns, is sent if sending begins at `at`, and the
+/// remainder not yet turned into time. `spell` returns the rate at a time, and when that rate ends.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);

@@ -110,7 +110,7 @@ impl ClassTree {
         self.terms[place].parent.map(|parent| parent as usize)
     }
 
-    /// The same tree with the guarantee of each class, by place.
+    /// The same tree with these `guarantees`, one for each class by place.
     #[must_use]
     pub fn with_guarantees(mut self, guarantees: impl IntoIterator<Item = Option<Rate>>) -> Self {
         self.terms.iter_mut().zip(guarantees).for_each(|(terms, guarantee)| terms.guarantee = guarantee);
@@ -300,7 +300,7 @@ pub enum Overpromised {
     Ceiling {
         /// Its place.
         place: usize,
-        /// Its guarantee, or the sum of its children's, bit/s.
+        /// The guarantee of the class, or else the sum of its children's guarantees, in bit/s.
         guaranteed: u128,
     },
     /// The classes under the root are guaranteed more than the link has.

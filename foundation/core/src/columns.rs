@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// The maximum number of rows of a file: with one every 10 ms, nearly three hours.
+/// The maximum number of rows of a file. At one row every 10 ms these are nearly three hours.
 pub(crate) const MAX_ROWS: usize = 1 << 20;
 
 /// A faulty line.
@@ -58,7 +58,8 @@ pub(crate) fn is_head(line: &str) -> bool {
     fields(line).into_iter().all(|field| number(field).is_none())
 }
 
-/// Converts `value` from units of `unit` nanoseconds; `None` if the result is no valid time.
+/// Converts `value`, in units of `unit` nanoseconds, to nanoseconds; `None` if the result is no
+/// valid time.
 pub(crate) fn nanoseconds(value: f64, unit: f64) -> Option<u64> {
     (0.0..1.8e19).contains(&(value * unit)).then_some((value * unit + 0.5) as u64)
 }

@@ -47,8 +47,8 @@ impl<V: Copy> Cycle<V> {
         (place.checked_sub(1).map_or(Duration::ZERO, |before| self.spells[before].0), self.spells[place].1)
     }
 
-    /// The value when `after` has passed since the start of the cycle, and its end since that
-    /// start.
+    /// The value when `after` has passed since the start of the cycle, and the time from that start
+    /// to the end of the value.
     pub(crate) fn at(&self, after: Duration) -> (V, Duration) {
         let (periods, rest) = self.divided(after);
         let (end, value) = self.spells[self.place(rest)];

@@ -253,7 +253,7 @@ fn columns(number: usize, line: &str) -> Result<(usize, usize), DelayError> {
     Ok((time.unwrap_or(0), trip))
 }
 
-/// A time in nanoseconds, given as such or in seconds.
+/// Reads a time in nanoseconds or in seconds, and returns it in nanoseconds.
 fn instant(field: &str) -> Option<u64> {
     let ns = field.parse().ok().filter(|ns: &u64| *ns >= 1_000_000_000_000_000);
     ns.or_else(|| nanoseconds(number(field)?, 1e9))

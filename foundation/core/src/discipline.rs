@@ -146,9 +146,10 @@ pub trait Control {
     /// returns true. Learnt state stays, as does the backlog until it leaves, even above a smaller
     /// limit.
     ///
-    /// Returns false if that is impossible: `fresh` is of another type, or its parameters shape
-    /// tables or change the unit of the state. Some parameters may have been taken over by then, so
-    /// the caller installs `fresh` and transfers the packets. The default returns false.
+    /// Returns false if that is impossible: `fresh` is of another type, or its parameters would
+    /// change the size of a table or the unit of the state. Some parameters may have been taken
+    /// over by then, so the caller installs `fresh` and transfers the packets. The default returns
+    /// false.
     ///
     /// Equal parameters change nothing. Memory is allocated only if the limit grows.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
@@ -196,8 +197,8 @@ pub trait Control {
         hears
     }
 
-    /// Does the discipline use [`Signals::acknowledges`]? A caller without this information refuses
-    /// it.
+    /// Does the discipline use [`Signals::acknowledges`]? A caller that does not know the
+    /// acknowledgements of packets refuses such a discipline.
     fn reads_acknowledgements(&mut self) -> bool {
         let mut reads = false;
         self.inside(None, &mut |inner| reads |= inner.reads_acknowledgements());
@@ -222,29 +223,29 @@ pub trait Control {
 pub struct Kept<'a> {
     /// The new number of each class, by its old number. Two old classes may have become one.
     pub classes: &'a [u32],
-    /// Do queued packets keep their frame and flow? Only then can queues stay: those of classes
-    /// whose numbers stay.
+    /// Do queued packets keep their frame and flow? Only then can queues stay, and only the queues
+    /// of classes whose numbers stay.
     pub names: bool,
 }
 
 /// Is there room for a packet in the space that a discipline shares with others?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// Yes: its own limit decides.
+    /// Yes: the discipline's own limit decides.
     Open,
-    /// No: its backlog may not grow.
+    /// No: the discipline's backlog may not grow.
     Full,
 }
 
 /// The time from the departure of a segment to its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// The peer: round trips of one peer have one path.
+    /// The number of the peer. Round trips of one peer have the same path.
     pub peer: u32,
     /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// A lower bound for the path only: the time from departure until the other end was last heard
-    /// before its answer.
+    /// A lower bound of the round trip without pauses of the other end: the time from the departure
+    /// until the last packet that came from the other end before the answer.
     pub least: Duration,
     /// Bytes that the peer carried since its previous round trip.
     pub bytes: u32,

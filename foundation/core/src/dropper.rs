@@ -55,8 +55,8 @@ pub trait Dropper: Any + Send {
     /// flow may have another queue by then.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// Does the dropper use the acknowledgements of packets? A caller without this information
-    /// refuses it.
+    /// Does the dropper use the acknowledgements of packets? A caller that does not know them
+    /// refuses such a dropper.
     fn reads_acknowledgements(&self) -> bool {
         false
     }

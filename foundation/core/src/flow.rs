@@ -8,8 +8,8 @@ use core::fmt;
 /// A salted 64-bit hash of a flow's key (5-tuple, source host, subscriber: the classifier's
 /// choice).
 ///
-/// To a discipline, two flows with the same hash are one flow. The classifier chooses the salt:
-/// keyed and secret in the gateway, derived from the seed in the simulator.
+/// To a discipline, two flows with the same hash are one flow. The classifier chooses the salt: a
+/// secret key in the gateway, and a value derived from the seed in the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct FlowHash(pub u64);
@@ -59,7 +59,8 @@ struct Group {
 
 const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 
-/// Finds a flow's place: its index in an array kept elsewhere. Allocates once, at construction.
+/// Finds a flow's place: its index in an array that the caller keeps. Allocates once, at
+/// construction.
 ///
 /// Open addressing with linear probing by groups of eight slots, at most half full, with removal by
 /// shifting back. A slot is four bytes: a place of 24 bits and eight bits of the flow's hash. So a
@@ -406,7 +407,7 @@ mod tests {
 
     #[test]
     fn flows_that_collide_in_one_slot_are_kept_apart() {
-        // Many flows are in a small index, so runs are long and wrap around.
+        // Many flows are in a small index, so runs of full groups are long and wrap around.
         let mut table = FlowTable::new(7);
         for round in 0..1000u64 {
             for i in 0..7 {
@@ -425,7 +426,8 @@ mod tests {
         let mut rng = Seed(3).stream("collisions");
         let mut table = FlowTable::new(40); // 16 groups
         let index = FlowIndex::new(40);
-        // All flows have their home in the last two groups, so runs are long and wrap around.
+        // All flows have their home in the last two groups, so runs of full groups are long and
+        // wrap around.
         let flows: Vec<FlowHash> =
             (0..2000).map(FlowHash).filter(|&flow| index.home(flow).0 >= index.groups.len() - 2).collect();
         let mut inside = std::collections::BTreeSet::new();

@@ -10,9 +10,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Finds the index of a name: hash chains, linked by index. A name is the hash of a flow, or a
 /// queue's number. If names are numbers below a bound, none collide, and one load finds an index.
 ///
-/// Queues appear and vanish with nearly each packet. So insertion and removal need no search and
-/// hardly an unpredictable branch. An open-addressed [`FlowIndex`](crate::FlowIndex) would have to
-/// close gaps.
+/// Queues appear and vanish with nearly each packet, so insertion and removal must be cheap: they
+/// need no search and hardly an unpredictable branch. An open-addressed
+/// [`FlowIndex`](crate::FlowIndex) would have to close gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
     /// The first index of each chain, by hash.
@@ -82,7 +82,8 @@ impl Names {
         self.nexts[before as usize] = next;
     }
 
-    /// The chain of `name`. If names are numbers, it is out of bounds for any other name.
+    /// The chain of `name`. If names are numbers below a bound, the chain of any other name is out
+    /// of bounds.
     #[inline]
     fn chain(&self, name: FlowHash) -> usize {
         (name.0.wrapping_mul(self.factor) >> self.shift) as usize

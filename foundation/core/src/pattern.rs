@@ -14,7 +14,7 @@ use core::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     cycle: Cycle<Option<Rate>>,
-    /// Work sent by the end of each part of a period, bit-nanoseconds.
+    /// The work sent by the end of each part of a period, in bit/s times ns.
     sent: Box<[u128]>,
 }
 
@@ -171,7 +171,7 @@ impl Pattern {
     }
 }
 
-/// Work sent at `rate` in `time`, bit-nanoseconds.
+/// The work sent at `rate` in `time`, in bit/s times ns. This unit is called a bit-nanosecond.
 fn work(rate: Option<Rate>, time: Duration) -> u128 {
     u128::from(rate.map_or(0, Rate::bps)) * u128::from(time.ns())
 }

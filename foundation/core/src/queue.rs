@@ -15,10 +15,10 @@ use core::any::Any;
 /// The effect of a [`Verdict::Signal`] on an ECN-capable packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnPolicy {
-    /// Drop it, as the papers' experiments do.
+    /// The packet is dropped, as in the papers' experiments.
     #[default]
     Drop,
-    /// Mark it CE and let it pass (RFC 3168).
+    /// The packet is marked CE and passes (RFC 3168).
     Mark,
 }
 

@@ -216,8 +216,9 @@ impl Limited {
         self.link(queue);
     }
 
-    /// Assigns `flow` an unused queue, or else the queue of another flow. That queue keeps its
-    /// position in the list, from the oldest use to the newest.
+    /// Assigns `flow` an unused queue, or else takes over the queue of another flow. A queue that
+    /// is taken over keeps its position in the list of queues, which goes from the oldest use to
+    /// the newest.
     fn take(&mut self, flow: FlowHash) -> u32 {
         let queue = if (self.taken as usize) < self.slots.len() {
             self.taken += 1;

@@ -85,14 +85,14 @@ pub struct Transmitter {
     free_at: Time,
     remainder: u64, // bit-nanoseconds not yet turned into time, below `rate`
     catch_up: Duration,
-    /// Bytes, integer ns and remainder of the two latest packet sizes: sizes repeat, and divisions
-    /// are slow.
+    /// For each of the two latest packet sizes: the bytes, the integer nanoseconds to send them,
+    /// and the remainder. Sizes repeat, and divisions are slow.
     last: [(u32, u64, u64); 2],
     changing: Option<Box<Changing>>,
 }
 
 impl Transmitter {
-    /// A transmitter of `rate` that is free now and never sends in the past: a simulated link.
+    /// A transmitter of `rate` that is free now and makes up for no lost time: a simulated link.
     pub fn new(rate: Rate) -> Self {
         Self::with_catch_up(rate, Duration::ZERO)
     }

@@ -22,8 +22,8 @@ impl Seed {
         self.begin(Hash::of(name))
     }
 
-    /// The streams for the flows of a group, which may be a million: their names share a beginning
-    /// and an end around a number.
+    /// The streams for the flows of a group, which may be a million. Each name is `start`, a
+    /// number, and an end.
     pub fn numbered(self, start: fmt::Arguments<'_>) -> Numbered {
         Numbered { seed: self, start: Hash::of(start) }
     }

@@ -148,7 +148,7 @@ mod tests {
     use crate::buffer::Limit;
     use crate::probe::Unit;
 
-    /// Counts its calls, and does nothing.
+    /// A scheduler that counts its calls, and does nothing else.
     #[derive(Default)]
     struct Counts(u32);
 
@@ -202,7 +202,8 @@ mod tests {
         let (flow, packet) = (buffer.flow_of(key), Packet::new(1, 100, 7.into(), Time::ZERO));
         let mut boxed: Box<dyn Scheduler> = Box::new(Counts::default());
         assert_eq!(boxed.needs(), Needs::ORDER);
-        // These calls go through the box's own implementation, as those of a queue do.
+        // These calls go through the box's implementation of `Scheduler`, as the calls of a queue
+        // do.
         let scheduler: &mut Box<dyn Scheduler> = &mut boxed;
         Scheduler::clock(scheduler, Time::ZERO);
         Scheduler::inserted(scheduler, key, flow, &buffer);

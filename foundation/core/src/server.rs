@@ -23,8 +23,8 @@ pub struct Server {
     is_idle: bool, // the latest poll found nothing to send
 }
 
-/// A packet that has begun to leave. Its last bit may have left before the next packet begins, so a
-/// caller that catches up holds several services.
+/// A packet that has begun to leave. A caller that makes up for late polls may hold several
+/// services: each packet may have left completely before the next one begins.
 #[derive(Debug)]
 #[must_use = "the packet is in no queue any more"]
 pub struct Service {
@@ -94,7 +94,7 @@ impl Server {
     }
 
     /// The time at which [`poll`](Server::poll) is due next without another arrival; [`Time::MAX`]
-    /// if only an arrival helps.
+    /// if no poll is due before an arrival.
     pub fn next_poll_at(&self) -> Time {
         self.next_poll_at
     }
@@ -208,7 +208,7 @@ impl Server {
     /// Polls after a change of discipline or transmitter, once the current packet has left.
     fn poll_again(&mut self, now: Time) {
         let free = self.transmitter.free_at().max(now);
-        // The time before earns no credit.
+        // The time before `free` earns no credit.
         self.transmitter.idle_until(free);
         self.next_poll_at = self.transmitter.begins_at(free);
         self.is_idle = false;
@@ -322,7 +322,7 @@ mod tests {
             sent.extend(server.poll(polled_at, &mut Ignore).map(|service| (polled_at, service.sent)));
         }
         // The opportunity of 1504 bytes at 2 ms sends fifteen packets of 100 bytes, and 4 bytes of
-        // the next packet. That packet and the other four end at 5 ms.
+        // the next packet. The remaining five packets end at 5 ms.
         let expected = [vec![(ms(2), ms(2)); 15], vec![(ms(2), ms(5))], vec![(ms(5), ms(5)); 4]].concat();
         assert_eq!(sent, expected);
         assert!(server.enqueue(packet(20), ms(6), &mut Ignore).is_none());
@@ -474,7 +474,7 @@ mod tests {
         assert_eq!(sent(&mut server), [(0, us(5000))]);
     }
 
-    /// Takes over parameters if both have the same value.
+    /// A dropper that takes over the parameters of another one if both have the same value.
     struct Tunable(bool);
     impl Dropper for Tunable {
         fn retune(&mut self, fresh: &Self, _: Time) -> bool {

@@ -43,7 +43,7 @@ pub enum Cause {
     PushOut,
     /// A random early decision, before the buffer was full.
     Early,
-    /// A certain early decision, such as an average above its upper threshold.
+    /// An early decision that was certain, as when an average is above its upper threshold.
     Forced,
     /// The flow has no tokens left.
     NoTokens,

@@ -48,7 +48,7 @@ impl Time {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The duration zero.
     pub const ZERO: Duration = Duration(0);
     /// The longest duration that can be represented.
     pub const MAX: Duration = Duration(u64::MAX);
@@ -96,7 +96,7 @@ impl Duration {
         self.0 as f64 / 1e9
     }
 
-    /// Is this no time at all?
+    /// Is the duration zero?
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -114,7 +114,8 @@ pub enum Room {
 }
 
 impl Room {
-    /// The amount, if a packet and its answer travel for `round_trip`; `None` if that is zero.
+    /// The amount, if a packet and its answer travel for `round_trip`. `None` for a multiple of a
+    /// bandwidth-delay product that is zero.
     pub fn amount(self, round_trip: Duration) -> Option<Amount> {
         match self {
             Room::Amount(amount) => Some(amount),

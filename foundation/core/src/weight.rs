@@ -141,7 +141,8 @@ impl SetInAll {
         self.results().filter_map(Result::err).find(|error| !error.is_elsewhere())
     }
 
-    /// The result; if it is an error, also the weights to restore, in the same order.
+    /// The result for all disciplines. If it is an error, also the weight to restore in each
+    /// discipline, in the order of the calls of [`next`](Self::next).
     pub(crate) fn finish(self) -> (Result<Weight, SetWeightError>, impl Iterator<Item = Option<Weight>>) {
         let unknown =
             || self.results().filter_map(Result::err).find(|error| *error != SetWeightError::NoWeights);

@@ -1,8 +1,9 @@
 //! The effects of a wire between a transmitter and the far end of a link: loss, jitter, reordering,
 //! duplication, and a changing delay.
 //!
-//! Each draws from a separate random stream, so adding one does not change the others. Simulated
-//! links and the links of `fairwire-link` both use this, so the effects are written once.
+//! Each effect draws from a separate random stream, so adding one effect does not change the
+//! others. Simulated links and the links of `fairwire-link` both use this, so the effects are
+//! written once.
 
 use crate::delays::DelayTrace;
 use crate::rng::{Rng, Seed};
@@ -13,7 +14,7 @@ use core::fmt;
 /// The packets lost on the wire after transmission, in addition to the queue's drops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Each packet independently, with this probability.
+    /// Each packet is lost independently, with this probability.
     Bernoulli(f64),
     /// In bursts.
     GilbertElliott(GilbertElliott),
@@ -80,7 +81,7 @@ pub trait Jitter: fmt::Debug + Send + Sync {
     }
 }
 
-/// Uniform from zero to this.
+/// Jitter that is uniform from zero to this duration.
 impl Jitter for Duration {
     fn draw(&self, rng: &mut Rng) -> Duration {
         Duration::from_ns((rng.uniform() * self.ns() as f64) as u64)
@@ -96,7 +97,7 @@ pub struct DelayStep {
     pub delay: Duration,
 }
 
-/// A time in which a wire loses all packets whose last bit is sent then.
+/// A period in which a wire loses every packet whose last bit is sent in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// Its start.
@@ -365,9 +366,9 @@ mod tests {
         let lost = lost(lossy(model), 400_000);
         let losses = lost.iter().filter(|lost| **lost).count() as f64;
         let bursts = lost.windows(2).filter(|two| !two[0] && two[1]).count() as f64;
-        // 1/26 of 400,000 packets are lost. Consecutive states correlate by 1 - 0.01 - 0.25 = 0.74.
-        // So the variance of the losses is that of independent losses, 14,793, times (1 + 0.74) /
-        // (1 - 0.74). The bound is 4 standard deviations of 315.
+        // Of 400,000 packets 1/26 are lost, or 0.01 / (0.01 + 0.25). Consecutive states correlate
+        // by 1 - 0.01 - 0.25 = 0.74. So the variance of the losses is that of independent losses,
+        // 14,793, times (1 + 0.74) / (1 - 0.74). The bound is 4 standard deviations of 315.
         assert!((losses - 15_385.0).abs() < 1260.0, "{losses}");
         // Bursts have a mean of 1 / 0.25 = 4 packets and a standard deviation of 3.5. For the mean
         // of 3800 bursts the bound is 4 x 3.5 / sqrt(3800) = 0.23.
@@ -399,10 +400,11 @@ mod tests {
         let mean = Loss::from(model).mean();
         assert!((mean - (0.8 * 0.05 + 0.2 * 0.6)).abs() < 1e-12, "a fifth of the packets meets it bad");
         let count = lost(lossy(model), 400_000).into_iter().filter(|lost| *lost).count() as f64;
-        // For independent losses the variance of their number is 53,760. The covariance of two
-        // packets at a distance k is 0.16 x (0.6 - 0.05)^2 x 0.9^k. Their sum over k, in both
-        // directions, adds 400,000 x 0.16 x (0.6 - 0.05)^2 x 2 x 9 = 400,000 x 0.87. The bound is 4
-        // standard deviations of 634.
+        // For independent losses the variance of their number is 53,760. The wire is bad for a
+        // fifth of the packets, so the variance of its state is 0.2 x 0.8 = 0.16. The covariance of
+        // two packets at a distance k is thus 0.16 x (0.6 - 0.05)^2 x 0.9^k, where 0.9 = 1 - 0.02 -
+        // 0.08. The sum over k, in both directions, adds 400,000 x 0.16 x (0.6 - 0.05)^2 x 2 x 9 =
+        // 400,000 x 0.87. The bound is 4 standard deviations of 634.
         assert!((count - 64_000.0).abs() < 2540.0, "{count}");
     }
 

@@ -77,7 +77,7 @@ pub struct Read<T> {
     /// SHA-256 of the effective text, hexadecimal. It ignores comments, layout, the order of keys,
     /// and the table `output`.
     pub sha256: String,
-    /// As `sha256`, but without the keys that `read` should omit.
+    /// As `sha256`, but without the keys that the argument `without` of [`read`] names.
     pub sha256_without: String,
 }
 
@@ -99,8 +99,8 @@ pub struct Change {
 /// Parses `text` after applying `changes`. One of the two hashes omits the top-level keys in
 /// `without`.
 ///
-/// The hash covers the changed document in a canonical form: comments, layout and the order of keys
-/// do not matter.
+/// Both hashes cover the changed document in a canonical form: comments, layout and the order of
+/// keys do not matter.
 pub fn read<T: DeserializeOwned>(
     name: &str,
     text: &str,
@@ -115,8 +115,8 @@ pub fn read<T: DeserializeOwned>(
     Ok(Read { value: value(root, &locations)?, locations, sha256, sha256_without })
 }
 
-/// Parses only `changes`, which replace top-level keys of the document with these `locations`.
-/// Updates the locations to the changed document.
+/// Parses only `changes`, which replace top-level keys of a document that was read before. Updates
+/// `locations`, those of that document, to the changed document.
 pub fn read_changes<T: DeserializeOwned>(
     changes: &[Change],
     locations: &mut Locations,

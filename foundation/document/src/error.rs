@@ -65,7 +65,7 @@ pub enum Problem {
     TooLarge {
         /// The given path.
         path: PathBuf,
-        /// Its size, if the system reports it without reading.
+        /// The size of the file, if the system reports it without reading.
         bytes: Option<u64>,
         /// The maximum size, in bytes.
         max: u64,
@@ -86,7 +86,7 @@ pub enum Problem {
         /// The parser's message.
         message: String,
     },
-    /// A key or a word that is invalid here.
+    /// A key or a word that is invalid at its location.
     #[error("unknown {what} `{given}`")]
     Unknown {
         /// The type of name, such as `key`.
@@ -121,7 +121,7 @@ pub enum Problem {
     BadValue {
         /// The dotted key.
         key: String,
-        /// The given value; then `; allowed: ` and the allowed ones.
+        /// The given value, followed by `; allowed: ` and the allowed values.
         message: String,
     },
     /// A value of the right type that is invalid.
@@ -262,8 +262,8 @@ impl From<Problem> for DocumentError {
     }
 }
 
-/// The maximum number of allowed words in a message: above the number of keys in a table, and of
-/// disciplines.
+/// The maximum number of allowed words in a message: more than any table has keys, and more than
+/// there are disciplines.
 const MAX_LISTED: usize = 100;
 
 /// `a`, `b` or `c`.

@@ -19,7 +19,8 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     })
 }
 
-/// Reads an open file from its start; `path` is its name. For a process that may not open it.
+/// Reads a file that is already open, from its start, for a process that may not open it. `path` is
+/// the name of the file.
 pub fn read_open(
     mut file: &File,
     path: &Path,

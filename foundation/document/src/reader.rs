@@ -24,7 +24,7 @@ pub(crate) struct Mistake {
 
 #[derive(Debug)]
 enum Kind {
-    /// A key or a word that is invalid there.
+    /// A key or a word that is invalid at its location.
     Unknown { what: &'static str, given: String, allowed: &'static [&'static str] },
     /// The missing key of the table.
     Missing(&'static str),

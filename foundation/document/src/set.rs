@@ -190,7 +190,8 @@ fn place_in_value<'a>(
     }
 }
 
-/// The continuation of a path below a value that may be a choice, for an error: the choice's name.
+/// A remark for an error about a path below a plain value. If the value looks like the name of a
+/// choice, the remark is that a path leads through this name.
 fn opened(plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);

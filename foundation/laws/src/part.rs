@@ -66,8 +66,9 @@ pub trait Part: Any + Roles {
         false
     }
 
-    /// Does the arrival's position in the sequence decide whether it is dropped, as in RED above
-    /// its maximum? Losses may then depend on round trips modulo a packet's transmission time.
+    /// Does an arrival's position in the sequence of arrivals decide whether it is dropped, as in
+    /// RED above its maximum? Losses may then depend on round trips modulo a packet's transmission
+    /// time.
     fn drops_by_place(&self) -> bool {
         false
     }

@@ -205,7 +205,7 @@ impl WeightOf {
         self.by_class.is_empty()
     }
 
-    /// The number above all listed classes.
+    /// One more than the greatest number of a listed class.
     pub(crate) fn len(&self) -> usize {
         self.by_class.len()
     }

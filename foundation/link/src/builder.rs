@@ -235,9 +235,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Like [`delays`](Self::delays), for the return link of a link with the same file. An
-    /// immediate answer completes the [round trip](DelayTrace::back) of the time at which the
-    /// packet was sent.
+    /// Like [`delays`](Self::delays), for the return link of a link with the same file. If the
+    /// answer is immediate, both delays together are the [round trip](DelayTrace::back) at the time
+    /// at which the packet was sent.
     #[must_use]
     pub fn delays_back(mut self, text: &str) -> Self {
         let read = self.checked("delays_back", DelayTrace::parse(text));

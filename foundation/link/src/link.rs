@@ -258,9 +258,9 @@ impl<T, I: Moment> Link<T, I> {
         Some(Arrival { payload, bytes: bytes as usize, flow, ecn, mark, sent, arrived })
     }
 
-    /// The time for the next call of [`receive`](Link::receive) if nothing is sent before: no
-    /// packet arrives earlier. `None` if the link is empty, or nothing arrives in the range of `I`.
-    /// The time may be in the past, and occasionally nothing has arrived then.
+    /// The time for the next call of [`receive`](Link::receive) if nothing is sent before then. No
+    /// packet arrives earlier; occasionally, none has arrived at that time either. `None` if the
+    /// link is empty, or nothing arrives in the range of `I`. The time may be in the past.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
         // A packet that is still queued arrives at least the shortest delay after it leaves.

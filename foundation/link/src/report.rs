@@ -8,7 +8,7 @@ use std::time::Duration;
 /// The counts of a link since its start, or since [`restart_report`](crate::Link::restart_report).
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkReport {
-    /// The length of the report, up to the latest time given.
+    /// The time that the report covers, up to the latest time given.
     pub time: Duration,
     /// The counts of each flow, sorted by number.
     pub flows: Vec<FlowReport>,
@@ -199,7 +199,7 @@ pub(crate) struct Sent {
     pub(crate) from: Time,
     /// The bits of the packets begun since `from`.
     pub(crate) begun_bits: f64,
-    /// The bits sent since `from` of the packet that was begun before.
+    /// The bits sent since `from` of the packet whose transmission began before `from`.
     pub(crate) inherited_bits: f64,
     pub(crate) until: Time,
 }

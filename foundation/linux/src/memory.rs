@@ -8,8 +8,8 @@ pub fn use_small_pages() {
 }
 
 /// Lets the allocator take pieces of at least 128 KiB from the kernel individually, and return each
-/// when freed. By default, once the first was freed, glibc places them between small pieces, and
-/// keeps the free ones.
+/// when freed. By default, once one such piece was freed, glibc places large pieces between small
+/// ones, and keeps them when they are freed.
 pub fn keep_apart() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the call changes a setting of the allocator, under the allocator's lock. An allocator

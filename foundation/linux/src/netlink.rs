@@ -180,7 +180,7 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Creates an interface, down, for the VLAN `id` on the interface `under`.
+    /// Creates an interface for the VLAN `id` on the interface `under`. The new interface is down.
     pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
         request.link(Link::untouched(here.index));
@@ -201,8 +201,8 @@ impl Netlink {
         self.execute(request)
     }
 
-    /// Creates a bridge, down, that forwards immediately, without a spanning tree, waiting or
-    /// multicast snooping.
+    /// Creates a bridge that is down. Once up, it forwards immediately: it has no spanning tree, no
+    /// waiting time and no multicast snooping.
     pub fn add_bridge(&self, name: &str) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWLINK, CREATE);
         request.link(Link::untouched(0));

@@ -203,9 +203,9 @@ impl Batch {
 /// A step of a rule. Steps share one register.
 #[derive(Clone, Copy, Debug)]
 pub enum Expression<'a> {
-    /// Loads metadata of the packet, by its key.
+    /// Loads the packet's metadata with this key.
     Meta(u32),
-    /// Sets metadata of the packet, by its key, to the register.
+    /// Sets the packet's metadata with this key to the register.
     SetMeta(u32),
     /// Loads the destination address of the Ethernet header.
     EthernetDestination,
@@ -214,7 +214,7 @@ pub enum Expression<'a> {
     InTag,
     /// Loads the source address of the IPv4 header.
     Ipv4Source,
-    /// Loads a result of the route lookup for the packet's destination, by its key.
+    /// Loads the result with this key from the route lookup for the packet's destination.
     RouteOfDestination(u32),
     /// Applies `mask` with AND, then `xor`, to the register.
     Bits {

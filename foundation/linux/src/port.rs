@@ -39,8 +39,8 @@ pub trait Port {
         refused
     }
 
-    /// Sets the departure time of frames transmitted from now on, from which a port that delays
-    /// frames counts.
+    /// Sets the departure time of the frames transmitted from now on. A port that delays frames
+    /// counts the delay from this time.
     fn leaves_at(&mut self, _time: Time) {}
 
     /// Sends the delayed frames that are due at `now`.
@@ -63,14 +63,14 @@ pub trait Port {
         None
     }
 
-    /// The frames since the last call that [`transmit_all`](Port::transmit_all) accepted but the
-    /// device did not.
+    /// The frames that [`transmit_all`](Port::transmit_all) accepted since the last call of this
+    /// method, but the device did not accept.
     fn take_late(&mut self) -> Late {
         Late::default()
     }
 
-    /// The index in the ring at which another process continues with this port's descriptor; `None`
-    /// if none can.
+    /// The index in the ring at which another process can continue with this port's descriptor;
+    /// `None` if no process can.
     fn place(&self) -> Option<u32> {
         None
     }

@@ -41,7 +41,7 @@ impl Request {
         self.0.extend_from_slice(bytes);
     }
 
-    /// struct ifinfomsg: family and type (any), index, flags, and a mask of changed flags.
+    /// Appends struct ifinfomsg: family and type (any), index, flags, and a mask of changed flags.
     pub(crate) fn link(&mut self, link: Link) {
         self.raw(&[0; 4]);
         self.raw(&link.index.to_ne_bytes());

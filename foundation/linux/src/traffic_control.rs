@@ -9,9 +9,9 @@ use std::io;
 /// The appearance of redirected frames at the other interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirected {
-    /// They leave through the interface (`TCA_EGRESS_REDIR`).
+    /// Redirected frames leave through the interface (`TCA_EGRESS_REDIR`).
     Leaves = 1,
-    /// They arrive at the interface (`TCA_INGRESS_REDIR`).
+    /// Redirected frames arrive at the interface (`TCA_INGRESS_REDIR`).
     Arrives = 3,
 }
 
@@ -32,8 +32,8 @@ pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
 pub struct Impairment {
     /// The delay of each frame; `jitter` is added to it.
     pub delay: Duration,
-    /// The extra delay of each frame: one of the list, equally probable, at most 2 s. Faster frames
-    /// overtake others.
+    /// The extra delay of each frame: an entry of the list, at most 2 s. All entries are equally
+    /// probable. Frames with less delay overtake others.
     pub jitter: Vec<Duration>,
     /// The losses.
     pub loss: Option<Loss>,
@@ -73,7 +73,8 @@ fn impairing(index: u32, impairment: &Impairment) -> Request {
             request.attribute(NETEM_REORDER, &bytes_of(&[probability(1.0 - part), 0]));
         }
         if let Some(GilbertElliott { to_bad, to_good, loss_when_good, loss_when_bad }) = bursts {
-            // struct tc_netem_gemodel: to bad, to good, not lost when bad, lost when good.
+            // struct tc_netem_gemodel: the probabilities of becoming bad, of becoming good, of no
+            // loss when bad, and of a loss when good.
             let model = [*to_bad, *to_good, 1.0 - loss_when_bad, *loss_when_good].map(probability);
             request.nested(NETEM_LOSS, |request| request.attribute(NETEM_LOSS_GE, &bytes_of(&model)));
         }
@@ -96,8 +97,9 @@ struct Spread {
 }
 
 impl Spread {
-    /// The mean and the table of `delay` plus one of `jitter`. The kernel's table has room for 16
-    /// 384 entries; of more delays, every n-th in order of size is used.
+    /// The mean and the table for delays of `delay` plus an entry of `jitter`. The kernel's table
+    /// has room for 16 384 entries; of a longer `jitter`, every n-th entry in order of size is
+    /// used.
     fn of(delay: Duration, jitter: &[Duration]) -> Self {
         let mut sorted: Vec<u64> = jitter.iter().map(|it| it.ns()).collect();
         sorted.sort_unstable();

@@ -76,7 +76,8 @@ impl Tun {
         let device = open.open("/dev/net/tun").map_err(fail("opening /dev/net/tun"))?;
         let request = request(name).ok_or_else(|| fail("naming")(io::ErrorKind::InvalidInput.into()))?;
         let layer = if kind == LinkKind::Ip { libc::IFF_TUN } else { libc::IFF_TAP };
-        // Without a second queue, the name must be free, or belong to a device created for us.
+        // These flags do not allow a second queue, so the name must be free, or belong to a device
+        // created for us.
         let flags = (layer | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
         control(device.as_fd(), libc::TUNSETIFF as c_ulong, &mut with_flags(request, flags))
             .map_err(fail("making a TUN device"))?;

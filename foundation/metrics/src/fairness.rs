@@ -69,7 +69,7 @@ pub(crate) fn shares<'a>(
         let (at, flow) = claims.next()?;
         Some(if is_on(at) { claim(flow) } else { Claim::up_to(0.0) })
     };
-    // There may be a million flows, and most are alike.
+    // There may be a million flows, most of them alike, so equal flows are combined.
     let mut routed: Vec<Routed<'a>> = Vec::new();
     for Route { links, max_bps, flows } in routes {
         let first = routed.len();
@@ -225,7 +225,8 @@ mod tests {
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
         let actual = assess(&flows, 10e6);
         assert!((actual.jain - 1.0).abs() < 1e-12, "{actual:?}"); // rounding
-        // (2 x 4.85 + 3 x 0.1)^2 / (5 x (2 x 4.85^2 + 3 x 0.1^2))
+        // Jain's index of the throughputs is (2 x 4.85 + 3 x 0.1)^2 / (5 x (2 x 4.85^2 + 3 x
+        // 0.1^2)).
         assert!(
             (actual.jain_throughput - 100.0 / (5.0 * (2.0 * 23.5225 + 0.03))).abs() < 1e-12,
             "{actual:?}"

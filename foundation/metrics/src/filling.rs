@@ -138,7 +138,7 @@ impl Wants {
     }
 
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The quotient is rounded, so the product decides.
+        // The level `enough` is a rounded quotient, so the product of weight and level decides.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;

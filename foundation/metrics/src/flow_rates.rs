@@ -88,8 +88,9 @@ impl FlowRates {
     }
 
     /// The complementary distribution: ascending rates in bit/s, each with the fraction of flows at
-    /// least as fast. Of many rates, some are left out: each rank is at most a sixteenth farther
-    /// from the fastest than its predecessor, because axes are usually logarithmic.
+    /// least as fast. If there are many rates, some are left out, because axes are usually
+    /// logarithmic. Counted from the fastest flow, each rank is then at most a sixteenth above its
+    /// predecessor.
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

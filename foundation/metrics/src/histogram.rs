@@ -128,8 +128,8 @@ impl DelayHistogram {
     }
 
     /// Like [`quantile`](Self::quantile), interpolated within the bin in proportion to its packets.
-    /// If the waits vary little, so does the result; so the waits at two links can be compared.
-    /// `None` if nothing was counted.
+    /// A small change of the waits then changes the result only a little, so the waits at two links
+    /// can be compared. `None` if nothing was counted.
     pub fn proportional_quantile(&self, q: f64) -> Option<Duration> {
         let wanted = q * self.count as f64;
         let mut below = 0.0;

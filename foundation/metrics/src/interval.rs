@@ -58,8 +58,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_student() {
-        // Ten runs 1..=10: s = 3.02765, t(0.975, 9) = 2.26216 (any table), so 2.26216 * 3.02765 /
-        // sqrt(10).
+        // For the ten runs 1..=10, s is 3.02765 and t(0.975, 9) is 2.26216 (any table). So the half
+        // width is 2.26216 * 3.02765 / sqrt(10).
         let runs: Vec<f64> = (1..=10).map(f64::from).collect();
         let actual = estimate(&runs).unwrap();
         assert_eq!((actual.mean, actual.min, actual.max), (5.5, 1.0, 10.0));
@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_share_is_that_of_wilson() {
-        // By hand: 8 of 10, z = 1.96: centre (0.8 + 0.192073) / 1.384146 = 0.716740, half 0.226423.
+        // By hand, for 8 of 10 and z = 1.96: the centre is (0.8 + 0.192073) / 1.384146 = 0.716740,
+        // and the half width 0.226423.
         let [low, high] = proportion(8, 10).unwrap();
         assert!((low - 0.49016).abs() < 1e-4 && (high - 0.94332).abs() < 1e-4, "{low} {high}");
         let [low, high] = proportion(0, 16).unwrap();
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn two_runs_have_a_very_wide_interval() {
-        // t(0.975, 1) = 12.7062, s / sqrt(2) = 0.5 for runs one apart.
+        // For two runs that differ by one, t(0.975, 1) is 12.7062 and s / sqrt(2) is 0.5.
         let actual = estimate(&[1.0, 2.0]).unwrap();
         assert!((actual.half_width_95.unwrap() - 6.3531).abs() < 1e-4, "{actual:?}");
     }

@@ -51,7 +51,8 @@ mod tests {
 
     #[test]
     fn the_goodputs_of_faba_table_2_give_its_indices() {
-        // Kamra et al. 2004, Table 2. The paper prints 0.99325 and 0.99743: truncated, not rounded.
+        // The rates are from Kamra et al. 2004, Table 2. The paper prints 0.99325 and 0.99743,
+        // which are truncated, not rounded.
         let fred = [3401.94, 2910.18, 3641.26, 3518.34];
         let faba = [4059.04, 4109.35, 4012.97, 3605.87];
         assert_eq!((jain(&fred) * 1e5).round(), 99_326.0);

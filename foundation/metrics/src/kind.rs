@@ -60,7 +60,8 @@ impl Kind {
     }
 
     /// Does the kind belong to calls and videos? Their groups have a record of the kind even if no
-    /// event occurred. Without the record, zero would look like a scenario without such events.
+    /// event occurred. Without the record, a group with zero events would look like a group that
+    /// cannot have such events.
     pub fn is_lasting(self) -> bool {
         !matches!(self, Kind::Transfer | Kind::Page)
     }

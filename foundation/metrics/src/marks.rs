@@ -127,7 +127,8 @@ mod tests {
         for (block, (estimate, request)) in seen.iter().skip(9).step_by(10).enumerate() {
             let expected = 0.01 * 0.9f64.powi(i32::try_from(block).expect("few"));
             assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
-            // 0.01 * 0.9^6 = 0.00531 and 0.01 * 0.9^7 = 0.00478.
+            // The estimate is 0.01 * 0.9^6 = 0.00531 after block 6, and 0.01 * 0.9^7 = 0.00478
+            // after block 7.
             assert_eq!(
                 *request,
                 if block <= 6 { RateRequest::Keep } else { RateRequest::Increase },

@@ -9,7 +9,7 @@
 pub struct Claim {
     /// The demand, in the unit of the capacity; [`f64::INFINITY`] if the claim is greedy.
     pub demand: f64,
-    /// The weight among its siblings, finite and above zero.
+    /// The weight of the claim among its siblings, finite and above zero.
     pub weight: f64,
 }
 
@@ -62,8 +62,8 @@ fn by_demand(claims: &[Claim]) -> Vec<usize> {
     order
 }
 
-/// By rank in `order`: the total weight of the claims from there on. Summed from the end, so no
-/// rounding error of earlier weights remains in the weight of the last few claims.
+/// For each rank in `order`, the total weight of this claim and all later claims. The sums begin at
+/// the end, so no rounding error of earlier weights remains in the weight of the last few claims.
 fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     let mut sums = vec![0.0; order.len()];
     let mut sum = 0.0;
@@ -224,8 +224,8 @@ mod tests {
         })
     }
 
-    /// Checks the definition: shares are feasible and work-conserving, and no claim with more
-    /// demand is below a claim that could give.
+    /// Checks the definition: shares are feasible and work-conserving, and no claim with unmet
+    /// demand has less per weight than a claim that could give.
     fn check_definition(claims: &[Claim], shares: &[f64], capacity: f64) -> Result<(), TestCaseError> {
         let slack = ROUNDING * capacity.max(1.0);
         let given: f64 = shares.iter().sum();

@@ -31,8 +31,8 @@ pub struct Presence {
 const SLOT: Duration = Duration::from_ms(100);
 /// The most counts kept for a run: 16 MB.
 const MAX_COUNTS: u64 = 2_000_000;
-/// The most fair shares kept during summation: 160 MB. Above this number, nearby changes are
-/// merged.
+/// The maximum number of fair shares kept during summation: 160 MB. Above this number, nearby
+/// changes are merged.
 const MAX_SHARES: usize = 20_000_000;
 /// The fraction of its new share that a flow must reach.
 const REACHED: f64 = 0.9;
@@ -149,14 +149,15 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// The time from `from` to the end of the flow's first slot with enough of `fair` bit/s, if
-    /// this slot ends by `until`.
+    /// The time from `from` until the flow has reached the fraction [`REACHED`] of `fair` bit/s, at
+    /// the end of a slot. `None` if no such slot ends by `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
         let upto = |slot: usize| if slot == 0 { 0 } else { self.bytes[(slot - 1) * self.on.len() + flow] };
         let end_s = |slot: usize| self.from_s + slot as f64 * self.slot_s;
-        // Times are sums of floats, so a slot that starts at the change counts as after it.
+        // Times are sums of floats. The tolerance of 1e-6 lets a slot that starts at the change
+        // count as after the change.
         let first = ((from - self.from_s) / self.slot_s - 1e-6).ceil().max(0.0) as usize;
         let enough = REACHED * fair * self.slot_s * wide as f64 / 8.0;
         let mut ends = (first.saturating_add(wide)..=slots).take_while(|end| end_s(*end) <= until + 1e-6);

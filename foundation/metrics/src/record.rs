@@ -151,23 +151,23 @@ pub struct FlowRecord {
     /// Packets lost on wires rather than dropped by a discipline; absent if no wire has faults.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub packets_lost: Option<u64>,
-    /// The number of retransmission timeouts of its TCP, including those of the handshake; absent
-    /// for other sources and for a live contest.
+    /// The number of retransmission timeouts of the flow's TCP, including those of the handshake;
+    /// absent for other sources and for a live contest.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeouts: Option<u64>,
-    /// The number of times its TCP detected a loss outside recovery; absent if `timeouts` is
-    /// absent.
+    /// The number of times that the flow's TCP detected a loss outside recovery; absent if
+    /// `timeouts` is absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub loss_episodes: Option<u64>,
     /// The number of loss episodes with a timeout; absent if `timeouts` is absent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_episodes: Option<u64>,
-    /// The start, seconds after the start of the run, as drawn if the scenario has a range; absent
-    /// outside the simulator.
+    /// The start of the flow, in seconds after the start of the run. If the scenario has a range,
+    /// this is the drawn value. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_s: Option<f64>,
-    /// The propagation delay of the access link at either end, seconds, as drawn if the scenario
-    /// has a range; absent outside the simulator.
+    /// The propagation delay of the access link at either end, in seconds. If the scenario has a
+    /// range, this is the drawn value. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
     /// The round-trip time of an empty network, seconds: a data packet over all links of its path,

@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// - for each of several links, its [`LINK_MEASURES`] after `link.<name>.`, and the
 ///   [`WIRE_MEASURES`] if its wire has faults.
 ///
-/// If only other runs of the discipline had drops of a cause, a run counts as zero. Any other
-/// measure is over the runs that have it.
+/// A run without drops of a cause counts as zero for `drops.<cause>`, if other runs of the
+/// discipline had such drops. Any other measure is over the runs that have it.
 pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     summarize_with(runs, &[])
 }
@@ -45,10 +45,11 @@ pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     summaries
 }
 
-/// Every other discipline minus `baseline`, over common seeds; empty without a common seed.
+/// The differences of every other discipline from `baseline`, which is subtracted, over common
+/// seeds. Empty without a common seed.
 ///
-/// Under one seed, all disciplines have the same traffic, whose variation cancels. Law (as in
-/// [`crate::interval`]), section 10.2.1. The measures are those of [`summarize`].
+/// Under one seed, all disciplines have the same traffic, whose variation cancels (Law, as in
+/// [`crate::interval`], section 10.2.1). The measures are those of [`summarize`].
 pub fn differences(runs: &[RunRecord], baseline: &str) -> Vec<Difference> {
     let of = |name: &str| -> BTreeMap<u64, BTreeMap<String, f64>> {
         runs.iter().filter(|run| run.discipline == name).map(|run| (run.seed, measures(run))).collect()
@@ -208,7 +209,8 @@ pub fn measure(run: &RunRecord, name: &str) -> Option<f64> {
 pub const FURTHER: [&str; 5] =
     ["goodput_bps", "sojourn_p95_s", "drop_fraction", "mark_fraction", "loss_fraction"];
 
-/// Further measures per group of flows, before `.<group>`: its dropped packets.
+/// The measures of a group of flows that a summary has only if a scenario names them: the group's
+/// dropped packets. In a name, `.<group>` follows.
 pub const FURTHER_OF_GROUPS: [&str; 1] = ["packets_dropped"];
 
 /// Is `name` a measure that a summary has only if a scenario names it?
@@ -326,8 +328,8 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate, before `.<name>`. The target is present if the marker changes it.
-/// A fraction is present if its denominator is not zero.
+/// The measures of an aggregate. In a name, `.<name>` follows. The target is present if the marker
+/// changes it. A fraction is present if its denominator is not zero.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 

@@ -153,8 +153,8 @@ impl TransferMeter {
     }
 }
 
-/// A statistic of transfers in a summary. Its name is between their kind and their group:
-/// `transfer_p95_s.web`.
+/// A statistic of transfers in a summary. In the name of a measure, it is between the kind and the
+/// group of the transfers: `transfer_p95_s.web`.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistic {
     /// Its name.

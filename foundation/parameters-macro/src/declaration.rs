@@ -16,9 +16,10 @@ pub(crate) struct Declaration {
     pub checked: Option<Ident>,
     /// The owner of the parameters: the constant `NAME` by default.
     pub name: Expr,
-    /// Is it only flattened into other structs?
+    /// Is the struct only flattened into other structs?
     pub is_group: bool,
-    /// Are its checked values public, with the defaults as their default?
+    /// Is the struct of checked values public, with the defaults of all parameters as its
+    /// `Default`?
     pub is_public: bool,
     /// Is the code that needs serde emitted only under the feature `serde` of the declaring crate?
     pub is_gated: bool,

@@ -457,8 +457,8 @@ fn shown(value: &Expr) -> String {
     text.strip_suffix(".0").unwrap_or(&text).into()
 }
 
-/// The names of a word: its identifier in kebab case, or the name that serde gives it, and its
-/// aliases.
+/// The names of a word. The first is the name that serde gives it, or else its identifier in kebab
+/// case; its aliases follow.
 pub(crate) fn names(variant: &Variant) -> Vec<String> {
     let mut names = vec![kebab(&variant.ident.to_string())];
     let of_serde = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("cfg_attr"));

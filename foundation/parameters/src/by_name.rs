@@ -1,4 +1,4 @@
-//! Tables of parameters known only by name: those of other crates.
+//! Tables of the parameters of other crates, which are known only by name.
 
 use crate::field::Field;
 use crate::table::{OneOf, Tabled, deserialize_part};

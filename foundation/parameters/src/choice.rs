@@ -25,7 +25,8 @@ pub trait Choice: Sized {
     /// The choice with index `at` among the names, with its defaults.
     fn named(at: usize) -> Self;
 
-    /// A required parameter of the choice with index `at`, if any. Its name is then not sufficient.
+    /// A required parameter of the choice with index `at`, if any. The name of the choice is then
+    /// not sufficient.
     fn needed(_at: usize) -> Option<&'static str> {
         None
     }

@@ -126,13 +126,13 @@ impl Field {
         schema: NO_SCHEMA,
     };
 
-    /// Description, range and default, in one or two sentences.
+    /// The description, the range and the default, in one or two sentences.
     pub fn description(&self) -> String {
         let Field { default, .. } = self;
         format!("{} Default: {default}.", self.text_with_range())
     }
 
-    /// Description and range, in one sentence.
+    /// The description and the range, in one sentence.
     pub fn text_with_range(&self) -> String {
         match (self.range, self.text.strip_suffix('.')) {
             ("", _) => String::from(self.text),

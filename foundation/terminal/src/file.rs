@@ -20,7 +20,7 @@ fn all_hidden() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 }
 
 /// Removes all hidden files, for a process that ends at once. A thread that tries to create another
-/// one waits for the end.
+/// hidden file waits for the end of the process.
 pub(crate) fn remove_hidden() {
     let all = all_hidden();
     all.iter().for_each(|path| drop(fs::remove_file(path)));
@@ -75,7 +75,7 @@ impl Scratch {
         Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
-    /// Finishes and closes one of the pieces of a file, which may be thousands.
+    /// Finishes and closes one piece of a file. A file may have thousands of pieces.
     pub fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
     }
@@ -182,7 +182,7 @@ pub fn try_whole(path: &Path, content: &[u8]) -> io::Result<Whole> {
     file.whole()
 }
 
-/// The failure of a file that was writable before the run.
+/// The failure to write a file that was writable before the run.
 pub fn fault(path: &Path, error: &io::Error) -> Failure {
     let text = error.to_string();
     let alone = text.split_once(" at path ").map_or(text.as_str(), |(alone, _)| alone);

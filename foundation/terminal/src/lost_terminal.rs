@@ -7,9 +7,9 @@ use std::io;
 /// Ends this process like an interrupted one, from a separate thread, once the terminal of stdout
 /// is gone.
 ///
-/// For a command that reads keys and reports nothing at its end. SIGHUP is not sufficient, because
-/// a process of another session gets none. Nor is a flag: crossterm 0.29 loops at end of file and
-/// on any error, and never returns to check it.
+/// This is for a command that reads keys and reports nothing at its end. SIGHUP is not sufficient,
+/// because a process of another session gets none. A flag is not sufficient either: crossterm 0.29
+/// loops at end of file and on any error, and never returns to check the flag.
 pub(crate) fn end_with_terminal() {
     std::thread::spawn(|| {
         while !is_gone(None) {}
@@ -21,7 +21,7 @@ pub(crate) fn has_ended() -> bool {
     is_gone(Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))
 }
 
-/// Waits up to `patience` for an event of stdout's terminal. Is it gone?
+/// Waits up to `patience` for an event of stdout's terminal. Returns whether the terminal is gone.
 fn is_gone(patience: Option<&Timespec>) -> bool {
     let stdout = io::stdout();
     // Polls only for the events that are always reported; another thread reads keys.

@@ -10,8 +10,8 @@ static HOW: OnceLock<(PathBuf, Vec<String>)> = OnceLock::new();
 /// Sets the command that starts helpers: `program`, with the arguments `before` ahead of
 /// [`AGENT_COMMAND`].
 ///
-/// For a process whose executable is not our program, such as a language's interpreter. The started
-/// program must call this function first, and then pass control to
+/// This is for a process whose executable is not our program, such as a language's interpreter. The
+/// started program must call this function first, and then pass control to
 /// [`agent::main`](crate::agent::main). Call it once, before any helper starts; a second call has
 /// no effect.
 pub fn start_as(program: PathBuf, before: Vec<String>) {

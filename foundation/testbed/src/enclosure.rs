@@ -271,14 +271,15 @@ fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
 /// reaches the outside.
 fn quiet_host() -> Result<Host, Trouble> {
     let host = Host::new()?;
-    // Without IPv6 there is nothing to disable. Without a writable /proc/sys, only a nested
-    // enclosure lacks something.
+    // Errors are ignored: without IPv6 there is nothing to disable, and without a writable
+    // /proc/sys, only a nested enclosure does not reach the outside.
     let _ = host.set_variable("net/ipv6/conf/default/disable_ipv6", "1");
     let _ = host.set_variable("net/ipv4/ip_forward", "1");
     Ok(host)
 }
 
-/// The result of `make`, run in another thread, which may enter another network namespace.
+/// Runs `make` in another thread, which may enter another network namespace, and returns the
+/// result.
 fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Result<T, Trouble> {
     let made = thread::scope(|scope| scope.spawn(make).join());
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))

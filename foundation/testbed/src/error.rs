@@ -92,7 +92,7 @@ impl Trouble {
         Trouble { kind, operation: operation.into(), reason: error.to_string() }
     }
 
-    /// The kernel has no virtual Ethernet pairs.
+    /// The failure of a kernel that has no virtual Ethernet pairs.
     pub fn no_veth(error: &std::io::Error) -> Self {
         Trouble { kind: TroubleKind::NoVeth, ..Trouble::new("making a virtual Ethernet pair", error) }
     }
@@ -107,7 +107,7 @@ impl Trouble {
         Trouble { reason: format!("{}; without one: {first}", self.reason), ..self }
     }
 
-    /// The final error of this failure in the helper `role`.
+    /// The error to report for this failure of the helper `role`.
     pub fn into_error(self, role: &str) -> TestbedError {
         let Trouble { kind, operation, reason } = self;
         match kind {

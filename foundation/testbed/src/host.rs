@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use std::net::IpAddr;
 use std::{io, thread};
 
-/// A host in a separate network namespace, which exists as long as this value, or a process or a
-/// socket in it.
+/// A host in a separate network namespace. The namespace exists as long as this value, a process in
+/// the namespace, or a socket in it.
 #[derive(Debug)]
 pub struct Host {
     namespace: Namespace,
@@ -174,7 +174,7 @@ impl Host {
         self.netlink.set_segments(index, most).during("bounding an interface's super-packets")
     }
 
-    /// Creates an interface for the VLAN `id` on the interface `under`, down.
+    /// Creates an interface for the VLAN `id` on the interface `under`. The new interface is down.
     pub fn add_vlan(&self, under: u32, here: End<'_>, id: u16) -> Result<(), Trouble> {
         self.netlink.add_vlan(under, here, id).during("making a VLAN interface")
     }

@@ -100,7 +100,7 @@ pub(crate) enum Instruction {
         /// The forwarder.
         at_gateway: AtGateway,
     },
-    /// To a network, and the first message to a host: the traffic.
+    /// The traffic: for a network, and for a host as its first message.
     Send(Traffic),
     /// To a host: both hosts listen, so connections may be opened.
     Connect,

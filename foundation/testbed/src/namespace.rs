@@ -61,7 +61,7 @@ pub fn die_with_parent() -> Result<(), Trouble> {
 pub(crate) fn gain_rights() -> Result<(), Trouble> {
     let Err(plain) = unshare(UnshareFlags::NEWNS) else { return Ok(()) };
     become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-    // The process need not end with its parent, like any program that people start.
+    // This process, like any program that people start, need not end with its parent.
     set_parent_process_death_signal(None).during("living on without the parent")
 }
 

@@ -174,7 +174,7 @@ fn make_network() -> Result<(), Failed> {
     let mut seen = agents.finish()?;
     seen.path = bed.finish_path().map_err(own)?;
     report(&BuilderMessage::Counted(seen), &[]).map_err(own)?;
-    // The run has ended; the process ends with the instructions.
+    // The run has ended. This process ends when the instructions end.
     while instructions.recv().is_ok() {}
     Ok(())
 }

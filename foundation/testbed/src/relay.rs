@@ -27,7 +27,7 @@ pub struct Relay {
     names: UdpSocket,
     /// The host's address, which represents this machine.
     address: Ipv4Addr,
-    /// Connections with data from their openers still to be passed on.
+    /// The number of connections that still have data from their openers to pass on.
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
@@ -70,7 +70,7 @@ impl Relay {
         serve_names(self.names.try_clone().during("relaying")?)
     }
 
-    /// Connections with data from their openers still to be passed on.
+    /// The number of connections that still have data from their openers to pass on.
     pub fn sending(&self) -> usize {
         self.sending.load(Ordering::Relaxed)
     }
@@ -171,8 +171,8 @@ fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
     SocketAddr::from((ip, there.port()))
 }
 
-/// Copies until `from` ends, and then ends `to`. Sets `has_ended` for the other direction, whose
-/// end is in `other_has`.
+/// Copies until `from` ends, and then ends `to`. Sets `has_ended`, which the other direction reads.
+/// `other_has` says whether the other direction has ended.
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
     // The error of a reset is reported once, so one direction may see a normal end. The connection

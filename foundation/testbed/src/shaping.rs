@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The rate of a link and the kernel's discipline under it.
+/// The rate of a link, and the kernel's discipline that shares the link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shaping {
     /// Bit/s.
     pub rate_bps: u64,
-    /// The later rates, bit/s, each after its time, nanoseconds after the start.
+    /// The later rates: each entry has the time, in nanoseconds after the start, and the rate from
+    /// then on, in bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
     /// The overhead of each frame, added to its bytes from the Ethernet header on. -14 counts IP

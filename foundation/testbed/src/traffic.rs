@@ -16,7 +16,7 @@ pub struct Traffic {
     pub duration_ns: u64,
     /// The slots in which bytes are counted.
     pub slots: Slots,
-    /// Does every frame that arrives at a host count as on the link?
+    /// Are all frames that arrive at a host counted as bytes on the link?
     pub is_tapped: bool,
     /// The interval at which the state of TCP senders is sampled, nanoseconds; `None` for never.
     pub tcp_every_ns: Option<u64>,
@@ -155,13 +155,13 @@ pub fn flow_of(port: u16, flows: usize) -> Option<usize> {
     port.checked_sub(FIRST_PORT).map(usize::from).filter(|flow| *flow < flows)
 }
 
-/// Bytes on the link of a UDP packet from `source` with `payload` bytes.
+/// The bytes that a UDP packet from `source` with `payload` bytes takes on the link.
 pub fn datagram_bytes(payload: u32, source: IpAddr) -> u64 {
     let headers = if source.is_ipv6() { 14 + 40 + 8 } else { 14 + 20 + 8 };
     on_the_link((headers + payload) as usize)
 }
 
-/// Bytes on the link of a frame with `bytes` from its Ethernet header on.
+/// The bytes that a frame takes on the link, if it has `bytes` from its Ethernet header on.
 pub fn on_the_link(bytes: usize) -> u64 {
     u64::from((bytes as u32 + FRAMING).max(SHORTEST))
 }

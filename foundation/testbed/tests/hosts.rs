@@ -87,8 +87,8 @@ fn what_is_sent_arrives(bed: &Bed) {
     let after = bed.sink.counted(HOST.name).expect("it is there");
     let sum = |slots: &[u64]| slots.iter().sum::<u64>();
     let [tcp, udp, ping] = seen.flows.as_slice() else { panic!("{seen:?}") };
-    // A TCP packet is on the link before its payload leaves the socket, with 66 bytes of headers
-    // and 24 of Ethernet per 1448.
+    // A TCP packet is on the link before its payload leaves the socket. For 1448 bytes of payload,
+    // the link also carries 66 bytes of headers and 24 of Ethernet.
     let (payload, link) = (sum(&tcp.payload_bytes), sum(&tcp.link_bytes));
     assert!(payload > 1_000_000 && link > payload, "{payload} of {link}");
     assert!(sum(&tcp.back_bytes) > 0, "it is acknowledged");

@@ -129,7 +129,7 @@ impl<D: Discipline> Driver<D> {
         self.ledger.outcome
     }
 
-    /// ECN-capable packets that an early decision dropped.
+    /// The number of ECN-capable packets that an early decision dropped.
     pub fn early_drops_of_capable(&self) -> u64 {
         self.ledger.early_drops_of_capable
     }

@@ -29,7 +29,7 @@ pub struct Shape {
     pub flows: u64,
     /// The maximum size of nine packets in ten, in bytes on the wire. The minimum is 40.
     pub max_packet_bytes: u32,
-    /// The sizes of the tenth packet, at the ends of the possible range. If empty, no packet
+    /// The sizes of one packet in ten, at the ends of the possible range. If empty, no packet
     /// exceeds the usual range.
     pub extreme_bytes: &'static [u32],
     /// The longest wait, in nanoseconds.
@@ -79,14 +79,14 @@ pub fn operations(shape: Shape) -> impl Strategy<Value = Vec<Operation>> {
 /// A fixed contest at 1.5 times the rate of a link of 10 Mbit/s. Pauses make averages and buckets
 /// cover their ranges.
 ///
-/// The flow that sends most changes over time, and neither offers nor polls are periodic. The
-/// longest queue is thus not always the oldest, nor the previous longest.
+/// The heaviest flow changes over time, and neither offers nor polls are periodic. So the longest
+/// queue is not always the oldest queue, and not always the previous longest queue.
 pub fn contest(flows: u64, offers: u64) -> Vec<Operation> {
     // A hash picks one of each three consecutive numbers.
     let is_picked = |i: u64, salt: u64| i % 3 == mix((i / 3) ^ salt) % 3;
     let enqueue = |i: u64| Operation::Enqueue {
-        // One flow sends a third of all packets, and the others share the rest; at times, one flow
-        // sends all.
+        // One flow sends a third of all packets, and the other flows share two thirds. At times,
+        // one flow sends all packets.
         flow: match i {
             _ if i % 1000 >= 970 => 5,
             _ if is_picked(i, 0xf1) => i / 400 % 3,

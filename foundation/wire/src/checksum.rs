@@ -101,8 +101,8 @@ impl PseudoHeader<Ipv6Addr> {
     }
 }
 
-/// The sum of a pseudo header of either version, because order and zeros between words do not
-/// matter. `addresses` are both addresses.
+/// The sum of a pseudo header. It is computed alike for both IP versions, because neither the order
+/// of words nor zeros between them matter. `addresses` are both addresses.
 pub(crate) fn pseudo(addresses: &[u8], length: u32, protocol: u8) -> Sum {
     Sum::new().with(addresses).with(&length.to_be_bytes()).with(&[0, protocol])
 }

@@ -6,8 +6,8 @@
 //! any number of fair shares.
 //!
 //! In IPv6, the fragment header names the protocol. RFC 8200 (section 4.5) permits fragments of one
-//! packet to differ in it; their sender only splits its own packet. A packet that is **not IP** has
-//! a key of its EtherType and addresses.
+//! packet to name different protocols; a sender that does so only splits its own packet. A packet
+//! that is **not IP** has a key of its EtherType and addresses.
 //!
 //! VLAN tags are not part of a key.
 

@@ -29,8 +29,8 @@ const VLAN_TAG_BYTES: usize = 4;
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The most VLAN tags parsed; a frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
-/// The most bytes before an IP header: Ethernet, VLAN tags, and PPPoE, or LLC and SNAP of equal
-/// length.
+/// The most bytes before an IP header: Ethernet, VLAN tags, and either PPPoE or LLC and SNAP, which
+/// have equal lengths.
 pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN_TAG_BYTES + PPPOE_BYTES;
 /// A PPPoE session (RFC 2516, section 4).
 const PPPOE_SESSION: u16 = 0x8864;
@@ -387,7 +387,7 @@ pub(crate) fn ipv6(frame: &[u8], offset: usize) -> Option<Network> {
 }
 
 /// The end in `frame` of a packet of `length` bytes at `offset`, and whether the frame ends before
-/// it.
+/// the packet does.
 fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
     match length {
         0 => (frame.len(), false),
@@ -408,7 +408,8 @@ fn walk_extensions(frame: &[u8], network: &mut Network) {
             // Hop-by-hop, routing, destination options, mobility (RFC 6275), HIP (RFC 7401), shim6
             // (RFC 5533).
             0 | 43 | 60 | 135 | 139 | 140 => 8 + 8 * usize::from(header[1]),
-            // Authentication counts words, minus two (RFC 4302, section 2.2).
+            // The length field of the authentication header counts words, minus two (RFC 4302,
+            // section 2.2).
             51 => 8 + 4 * usize::from(header[1]),
             44 => 8,
             _ => return,

@@ -6,8 +6,8 @@
 //! writes a new one, which must not hide damage.
 //!
 //! Segmentation must restore identical frames. Headers must therefore be equal except for the
-//! sequence number, the IPv4 identification (each one more), lengths and checksums. All segments
-//! except the last have one size, and only the last has PSH.
+//! sequence number, the IPv4 identification, lengths and checksums. The identification rises by one
+//! per segment. All segments except the last have one size, and only the last has PSH.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, pseudo};

@@ -25,7 +25,7 @@ struct Position {
 }
 
 impl Train<'_> {
-    /// The number of resulting frames: one without payload.
+    /// The number of resulting frames; one if there is no payload.
     pub(crate) fn segments(&self) -> usize {
         self.payload.len().div_ceil(self.size).max(1)
     }
@@ -121,8 +121,9 @@ impl Train<'_> {
     }
 }
 
-/// The flags of one segment. The last segment has the flags that end the data, and the first those
-/// about the window. URG is on segments before the octet of the urgent pointer.
+/// The flags of one segment. The last segment has the flags that end the data, and the first
+/// segment has the flags about the window. URG is on segments before the octet of the urgent
+/// pointer.
 fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
     if !position.is_last {

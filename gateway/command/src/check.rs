@@ -55,7 +55,7 @@ pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     Ok(resident)
 }
 
-/// For example `no classes`, `1 class`, `2 classes`.
+/// A count in words: for example `no classes`, `1 class`, `2 classes`.
 fn counted((count, one, several): (usize, &str, &str)) -> String {
     match count {
         0 => format!("no {several}"),

@@ -104,7 +104,7 @@ struct LeaseFile {
     seen: Option<FileStamp>,
     /// The file's state at the last read.
     read: Option<FileStamp>,
-    /// Has the file changed, and does no server write it?
+    /// Has the file changed, and is no server writing it?
     is_new: bool,
     text: Option<String>,
     /// The reason why the current file cannot be read.
@@ -119,8 +119,8 @@ impl LeaseFile {
         LeaseFile { path: path.to_owned(), seen: None, read: None, is_new: false, text: None, trouble: None }
     }
 
-    /// Has the file new content, unchanged for two checks, because a server may be writing it? A
-    /// file that is briefly missing counts as unchanged.
+    /// Has the file new content that was unchanged for two checks? Before that, a server may still
+    /// be writing it. A file that is briefly missing counts as unchanged.
     fn look(&mut self) -> bool {
         let of = |about: Metadata| (about.ino(), about.mtime(), about.mtime_nsec(), about.size());
         let now = self.path.metadata().ok().map(of);

@@ -33,7 +33,7 @@ use std::thread;
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
 /// The most requests that wait while the file is changed: datagrams in this process, and bytes in
-/// the kernel, which takes 768 for a datagram of a hundred bytes.
+/// the kernel. For a datagram of a hundred bytes, the kernel counts 768 bytes.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
 /// The time in which refused changes are retried in smaller groups: a client waits some seconds.
@@ -162,7 +162,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Was the change refused, rather than the file before it?
+    /// Did the change cause the refusal, rather than the file as it was before the change?
     fn is_of_a_change(&self, failure: &Failure) -> bool {
         matches!(failure, Failure::Document(_)) && Config::load(&self.args.whom.config).is_ok()
     }

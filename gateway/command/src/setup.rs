@@ -23,11 +23,11 @@ const PERCENT: u64 = 95;
 const MEASURED: Duration = Duration::from_secs(30);
 /// The lowest plausible rate of a speed test, bit/s.
 const MIN_MEASURED_BPS: f64 = 100_000.0;
-/// The largest ratio to the other direction for one that carried only acknowledgements: one of 84
-/// bytes for two full packets of 1538.
+/// The largest ratio of a direction's rate to the rate of the other direction if it carried only
+/// acknowledgements. An acknowledgement of 84 bytes answers two full packets of 1538.
 const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
-/// Bytes that Ethernet adds to each frame, and those of a frame header for a bare packet: the
-/// default of the gateway's `framing`.
+/// The bytes that Ethernet adds to each frame, and the bytes of the frame header that a bare packet
+/// lacks, as in the default of the gateway's `framing`.
 const BESIDE_FRAME: u64 = 24;
 const HEADER: u64 = 14;
 
@@ -77,7 +77,7 @@ fn shown(survey: &Survey) -> String {
     out
 }
 
-/// For example `wan0: up, 203.0.113.5, 1 Gbit/s, MTU 1500`.
+/// An interface in words: for example `wan0: up, 203.0.113.5, 1 Gbit/s, MTU 1500`.
 fn described(interface: &Surveyed) -> String {
     let Surveyed { name, about, ipv4, has_ipv6, master, speed } = interface;
     let state = match (about.is_up, about.is_running) {
@@ -277,7 +277,7 @@ impl Answers {
     }
 }
 
-/// The name of an existing interface other than `other`.
+/// Parses the name of an existing interface other than `other`.
 fn interface(survey: &Survey, text: &str, other: Option<&str>) -> Result<String, String> {
     let names = survey.interfaces.iter().map(|interface| interface.name.clone());
     let names: Vec<String> = names.filter(|name| Some(name.as_str()) != other).collect();
@@ -356,7 +356,7 @@ fn measure(survey: &Survey, outside: &str, length: Duration) -> Result<Busiest, 
     Ok(most)
 }
 
-/// Bit/s on the link over the time `over`; 0 if the counters were reset.
+/// The rate on the link over the time `over`, bit/s; 0 if the counters were reset.
 fn bps(before: &Counted, now: &Counted, way: usize, beside: u64, over: Duration) -> f64 {
     let bytes = now.bytes[way].saturating_sub(before.bytes[way]);
     let packets = now.packets[way].saturating_sub(before.packets[way]);

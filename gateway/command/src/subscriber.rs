@@ -53,7 +53,7 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     })
 }
 
-/// A change in addition to the subscriber file.
+/// What is changed in addition to the subscriber file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
     /// No other change: the changed lines are enough for the gateway.
@@ -61,7 +61,7 @@ pub(crate) enum Beside {
     Configuration,
 }
 
-/// Chooses the edits of subscribers from the present table.
+/// A function that chooses the edits of subscribers from the present table.
 pub(crate) type EditOf<'a> = dyn FnMut(&Table) -> Result<Vec<(String, Edit)>, DocumentError> + 'a;
 
 /// Makes the gateway check, record and apply edits of subscribers, which `edit` chooses from the
@@ -302,8 +302,8 @@ pub(crate) struct NextFile {
 
 impl NextFile {
     /// A temporary file with `text` in the folder of `path`, with the owner and the rights of
-    /// `like`. Removes temporary files of killed writers, because the caller holds the lock of all
-    /// writers.
+    /// `like`. Also removes the temporary files of killed writers: no live writer has one, since
+    /// the caller holds the lock of all writers.
     pub(crate) fn written(path: &Path, text: &str, like: &Metadata) -> io::Result<Self> {
         // If `path` is a symbolic link, its target is replaced.
         let place = path.canonicalize()?;

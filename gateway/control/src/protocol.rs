@@ -68,7 +68,7 @@ pub enum Request {
     SetWeight {
         /// Its name.
         class: String,
-        /// From 1e-6 to 1e6.
+        /// The weight, from 1e-6 to 1e6.
         weight: f64,
     },
     /// Set the link rate of a direction, or several rates in turn, until a reload reverts them. The
@@ -173,7 +173,7 @@ pub struct RateStep {
     /// Milliseconds after the request.
     #[serde(default)]
     pub after_ms: f64,
-    /// Bit/s; 0 stops sending.
+    /// The rate, bit/s; 0 stops sending.
     pub bps: u64,
 }
 
@@ -181,13 +181,13 @@ pub struct RateStep {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "kebab-case")]
 pub enum Answer {
-    /// To `status` and `watch`.
+    /// The answer to `status` and `watch`.
     Snapshot(Box<Snapshot>),
     /// To `counts`.
     Counts(Box<CountsSnapshot>),
-    /// To `reload` and `subscribers`.
+    /// The answer to `reload` and `subscribers`.
     Reloaded(Reloaded),
-    /// To `subscribers`, if the change needs a reload; nothing was changed.
+    /// The answer to `subscribers` if the change needs a reload; nothing was changed.
     ReloadNeeded,
     /// To `set-weight`.
     WeightSet {
@@ -201,7 +201,7 @@ pub enum Answer {
     },
     /// To `left-out`.
     Noted,
-    /// To `take-over`: further messages follow on the attached stream.
+    /// The answer to `take-over`. Further messages follow on the attached stream.
     Offered,
     /// To `capture`.
     Captured {
@@ -229,8 +229,8 @@ pub struct Reloaded {
     pub took_ms: f64,
     /// Milliseconds without forwarding.
     pub paused_ms: f64,
-    /// The part of `paused_ms` in which the forwarding thread ran. In the rest it waited for a
-    /// processor.
+    /// The part of `paused_ms` in which the forwarding thread ran. In the remaining time, the
+    /// thread waited for a processor.
     pub paused_cpu_ms: f64,
     /// Is every packet that ever arrived accounted for (in = out + dropped + lost + inside), in
     /// both directions?

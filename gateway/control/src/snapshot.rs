@@ -44,7 +44,7 @@ pub struct Snapshot {
     /// The resource use of the gateway's process; absent if the system does not report it.
     #[serde(default)]
     pub process: Option<ProcessSnapshot>,
-    /// Its state as an edge of a DiffServ domain; absent if it is none.
+    /// The gateway's state as an edge of a DiffServ domain; absent if the gateway is no edge.
     #[serde(default)]
     pub edge: Option<EdgeSnapshot>,
 }
@@ -211,8 +211,8 @@ pub struct TotalsSnapshot {
 }
 
 impl TotalsSnapshot {
-    /// The number of packets that arrived, and the equal number accounted for: sent on, dropped,
-    /// lost or inside.
+    /// The number of packets that arrived, and the number accounted for: sent on, dropped, lost or
+    /// inside. The two numbers should be equal.
     pub fn balance(&self) -> (u64, u64) {
         let gone: u64 = self.dropped.values().chain(self.lost.values()).sum();
         (self.packets_in, self.packets_out + gone + self.inside)

@@ -67,14 +67,14 @@ impl Account {
 /// of forged senders thus takes only the slots of silent flows, and only while it lasts. The search
 /// is O(1), and all memory is allocated at construction.
 ///
-/// Packets inside name their flow's account by a number that includes how often the slot was
-/// reassigned. An old packet is thus counted with the other flows, not for the new owner of the
-/// slot.
+/// A packet inside the gateway refers to its flow's account by a number that includes how often the
+/// slot was reassigned. So an old packet is counted with the other flows, not for the new owner of
+/// the slot.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
-    /// The latest flow's slot, by the low bits of its hash. Most packets need no lookup in the
-    /// index.
+    /// For each value of the low bits of a hash, the slot of the latest flow with these bits. With
+    /// it, most packets need no lookup in the index.
     recent: Box<[u32]>,
     accounts: Vec<Account>,
     opened: Vec<FirstPacket>,

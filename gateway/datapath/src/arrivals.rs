@@ -1,8 +1,8 @@
 //! Records the arrivals at a discipline, to replay them through another discipline.
 //!
 //! The forwarding thread writes arrivals to its own memory and hands over a few hundred at a time.
-//! It never waits: while another thread takes a batch, new arrivals stay in the thread's memory. If
-//! this is full, they are counted as missed.
+//! It never waits: while another thread takes a batch, new arrivals stay in the forwarding thread's
+//! memory. Arrivals that find this memory full are counted as missed.
 
 use fairwire_core::{Duration, Ecn, FlowHash, Time};
 use std::sync::{Arc, Mutex};

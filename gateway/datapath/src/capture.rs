@@ -182,8 +182,8 @@ pub struct Setting<'a> {
     pub book: &'a ClassBook,
     /// The disciplines since `since`, indexed by the [`Way`].
     pub disciplines: [&'a str; 2],
-    /// Start of the current configuration. The file names no class and no discipline of earlier
-    /// packets.
+    /// The start of the current configuration. For earlier packets, the file names no class and no
+    /// discipline.
     pub since: Time,
 }
 

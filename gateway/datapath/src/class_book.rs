@@ -216,7 +216,7 @@ impl ClassBook {
         (number != FREE).then_some(number)
     }
 
-    /// Is the class a leaf? A vacant number is.
+    /// Is the class a leaf? A vacant number counts as a leaf.
     pub fn is_leaf(&self, number: u32) -> bool {
         self.is_leaf.get(number as usize).copied().unwrap_or(false)
     }
@@ -267,8 +267,8 @@ impl ClassBook {
         true
     }
 
-    /// Gives `class` the number vacant for longest, and returns it. `None` if no number is vacant,
-    /// the name is taken, or the parent is a leaf.
+    /// Gives `class` the number that has been vacant for longest, and returns it. `None` if no
+    /// number is vacant, the name is taken, or the parent is a leaf.
     pub fn take(&mut self, class: Class) -> Option<u32> {
         let number = *self.vacant.front()?;
         if self.number(&class.name).is_some() || !self.may_be_above(class.parent, number) {
@@ -280,7 +280,8 @@ impl ClassBook {
         Some(number)
     }
 
-    /// Makes a leaf's number vacant. False for [`UNCLAIMED`], and if the number is no leaf's.
+    /// Makes a leaf's number vacant. Returns false for [`UNCLAIMED`], and for a number that no leaf
+    /// has.
     pub fn vacate(&mut self, number: u32) -> bool {
         if number == UNCLAIMED || self.class(number).is_none() || !self.is_leaf(number) {
             return false;

@@ -47,7 +47,8 @@ pub fn emulate<P: Port + AsFd>(
 }
 
 struct Pace {
-    /// The lead before an event, if each event is handled at its own time; otherwise zero.
+    /// The time by which the thread is awake before an event, if each event is handled at its own
+    /// time; otherwise zero.
     early: Duration,
     /// The least time between wake-ups while packets wait.
     coalesce: Duration,

@@ -107,8 +107,8 @@ impl Signals for Refused<'_> {
 /// Sends the packets that were carried over, first come, first served, and then those of another
 /// discipline, `inner`.
 ///
-/// While carried packets are being sent, arrivals wait in `inner`. It is not polled until they are
-/// sent, so it counts the link as busy.
+/// While carried packets are being sent, arrivals wait in `inner`. `inner` is not polled until all
+/// carried packets are sent, so it counts the link as busy.
 pub struct Ahead {
     carried: VecDeque<Packet>,
     bytes: u64,

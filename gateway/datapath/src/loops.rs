@@ -1,11 +1,11 @@
 //! Detects that both interfaces are in one network, where frames that leave by one come back by the
 //! other forever.
 //!
-//! A switch connected to both interfaces floods a broadcast to both, and floods each copy that the
-//! gateway forwards again. It treats a frame to an unknown host likewise. The latest departed
-//! frames to groups (broadcasts, multicasts) are remembered by their hash. Frames to one host are
-//! too many for that, so one per millisecond is remembered for each port. Two observations prove a
-//! loop, because neither occurs without one:
+//! A switch connected to both interfaces floods a broadcast to both. The gateway forwards each
+//! copy, and the switch floods it again. The switch treats a frame to an unknown host likewise. The
+//! latest departed frames to groups (broadcasts, multicasts) are remembered by their hash. Frames
+//! to one host are too many for that, so one per millisecond is remembered for each port. Two
+//! observations prove a loop, because neither occurs without one:
 //!
 //! - A frame arrives by the port by which an identical frame has left, [`ECHOES`] times within a
 //!   second. (A reflector may cause single cases.)
@@ -60,7 +60,7 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, Default)]
 struct SentFrame {
     hash: u64,
-    /// The last time it left by each port.
+    /// The last time that the frame left by each port.
     at: [Time; 2],
     /// Start of the current count of repeats, at any port.
     since: Time,
@@ -80,7 +80,7 @@ const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
 /// Octets that identify a frame to one host, up to the beginning of the payload.
 const HEAD: usize = 64;
-/// The number of arrivals of a frame to one host within [`SPELL`] that show it in a proved loop.
+/// The number of arrivals within [`SPELL`] which show that a frame to one host is in a proved loop.
 /// BFD (RFC 5880) as configured in practice repeats a frame at most every 10 ms.
 const AGAIN: u32 = 16;
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);

@@ -20,7 +20,8 @@ pub struct NotIpLimit {
 const BURST: Duration = Duration::from_ms(10);
 /// Eight full frames. At a low rate, even one frame takes longer than [`BURST`].
 const BURST_BYTES: u64 = 8 * 1538;
-/// The link's rate divided by the default rate, which is however enough for ARP of a few hosts.
+/// The ratio of the link's rate to the default rate. The minimum of the default rate is enough for
+/// ARP of a few hosts.
 const PART: u64 = 100;
 const MIN_BPS: u64 = 64_000;
 
@@ -55,10 +56,10 @@ impl NotIpLimit {
 const CONTROL: [u16; 10] = [0x0806, 0x8035, 0x8863, 0x888e, 0x8809, 0x88cc, 0x8902, 0x88f7, 0x88f5, 0x88f6];
 const PPPOE_SESSION: u16 = 0x8864;
 
-/// Does `frame`, which is not IP, keep a link or a session alive? The EtherType decides, or a
-/// receiver among the reserved bridge addresses (IEEE 802.1Q, table 8-1: STP and similar
-/// protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also keep a session
-/// alive.
+/// Does `frame`, which is not IP, keep a link or a session alive? It does if it has one of certain
+/// EtherTypes, or if its receiver is among the reserved bridge addresses (IEEE 802.1Q, table 8-1:
+/// STP and similar protocols). PPPoE session frames without IP (LCP, authentication, IPCP) also
+/// keep a session alive.
 pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     let is_reserved =
         headers.has_ethernet && matches!(frame, [0x01, 0x80, 0xc2, 0, 0, last, ..] if *last < 0x30);
@@ -69,7 +70,8 @@ pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     }
 }
 
-/// PPP protocols from 8000 on negotiate and control (RFC 1661, section 2).
+/// Does the frame's PPP protocol negotiate or control? Such protocols have numbers from 8000
+/// (hexadecimal) on (RFC 1661, section 2).
 fn is_ppp_control(frame: &[u8], headers: &Headers) -> bool {
     let protocol = 14 + usize::from(headers.vlan_tags) * 4 + 6;
     frame.get(protocol).is_some_and(|high| *high >= 0x80)
@@ -130,7 +132,8 @@ mod tests {
         }
         assert_eq!((control, refused), (1000, 0), "100 ARP frames a second beside a flood of 123 Mbit/s");
         let all = flood + control * 84;
-        // 1 Mbit/s for ten seconds, and a burst of eight full frames plus the one that exceeds it.
+        // The limit is 1 Mbit/s for ten seconds, a burst of eight full frames, and the frame that
+        // exceeds the burst.
         let most = 1_250_000 + 9 * 1538;
         assert!(all <= most && all > 1_230_000, "{all} bytes");
     }

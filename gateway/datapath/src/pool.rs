@@ -62,7 +62,7 @@ impl PoolSize {
         (self.frames + self.short_frames()) as usize
     }
 
-    /// The memory of all buffers once used, in bytes.
+    /// The memory of all buffers in bytes, once all have been used.
     pub fn bytes(&self) -> u64 {
         let of = |frames: u32, bytes: u32| u64::from(frames) * u64::from(bytes);
         of(self.frames, self.frame_bytes) + of(self.short_frames(), SHORT_BYTES)

@@ -198,8 +198,8 @@ impl Slot {
     }
 }
 
-/// Values below twice [`PARTS`] have a bucket each. Above that, each doubling has [`PARTS`]
-/// buckets.
+/// The bucket of a wait. Waits below twice [`PARTS`] ns have a bucket each. Above that, each
+/// doubling has [`PARTS`] buckets.
 #[inline]
 fn bucket_of(ns: u64) -> usize {
     let ns = ns.min((1 << MAX_BITS) - 1);
@@ -281,14 +281,14 @@ mod tests {
         }
         assert_eq!(fine.counts.iter().sum::<u64>(), waits.len() as u64);
         let sum: f64 = waits.iter().map(|ns| *ns as f64 * 1e-9).sum();
-        // Floats are summed, one of which is 2^64 ns.
+        // The tolerance allows for a sum of floats, one of which is 2^64 ns.
         assert!((histogram.sum_s - sum).abs() < 1e-6 * sum, "{}, not {sum}", histogram.sum_s);
     }
 
     proptest! {
         #[test]
         fn quantiles_are_within_a_thirtieth_of_the_sorted_list(
-            // Log-uniform from 1 ns to four minutes.
+            // The waits are log-uniform from 1 ns to four minutes.
             waits in prop::collection::vec((0u32..37, 0.5f64..1.0), 1..300),
         ) {
             let mut waits: Vec<u64> = waits.iter().map(|(log, x)| ((1u64 << log) as f64 * x) as u64).collect();

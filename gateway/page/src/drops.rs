@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The most drops, marks and losses kept.
 pub const KEPT: usize = 500;
-/// Events named per look. If there are more, the newest are named and represent all.
+/// The most events that are named per look. If there are more, the newest represent all of them.
 const NAMED: usize = 256;
 /// Seconds counted.
 const MINUTE: usize = 60;
@@ -55,9 +55,10 @@ struct Second {
 #[derive(Debug, Serialize)]
 pub struct DropsAnswer {
     last: Vec<Drop>,
-    /// Events of the last minute per class, or per flow without classes.
+    /// Events of the last minute per class, or per flow if there are no classes.
     minute: Vec<Count>,
-    /// Events named per look. If there were more, the newest represent all.
+    /// The most events that are named per look. If there were more, the newest represent all of
+    /// them.
     named: usize,
 }
 

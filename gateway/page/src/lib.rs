@@ -136,7 +136,7 @@ pub enum ReplayError {
     /// The direction has no discipline.
     #[error("this way is not shaped")]
     Unshaped,
-    /// No packet arrived, or more than could be kept.
+    /// No packet arrived, or more packets arrived than could be kept.
     #[error("nothing arrived in the last minute that could be replayed")]
     Empty,
     /// The discipline cannot work on this link.

@@ -157,7 +157,8 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // A viewer that has just arrived found this task still reading, so it started no other.
+        // A viewer that has just arrived found this task still reading, so it did not start another
+        // task.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }

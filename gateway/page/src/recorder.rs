@@ -13,17 +13,18 @@ use std::time::Duration;
 
 /// The interval between looks at drops.
 const LOOK: Duration = Duration::from_millis(100);
-/// The `nice` value of the thread, of at most 19. It yields above all to the forwarding thread.
+/// The thread's `nice` value; the maximum is 19. So the thread yields to others, above all to the
+/// forwarding thread.
 const NICE: i32 = 10;
 
-/// Writes events to the history of `watch` from a separate thread, until `stop`. Then it closes the
-/// history file and ends, to be joined.
+/// Writes events to the history of `watch` from a separate thread, until `stop`. Then the thread
+/// closes the history file and ends, so it can be joined.
 ///
 /// # Errors
 /// If no thread can be started.
 pub fn record(watch: Arc<Watch>, stop: Arc<AtomicBool>) -> std::io::Result<JoinHandle<()>> {
     let run = move || {
-        // Without permission the priority stays.
+        // If this is not permitted, the priority stays as it is.
         let _ = rustix::process::nice(NICE);
         let mut recorder = Recorder::new(watch);
         while !stop.load(Ordering::Relaxed) {

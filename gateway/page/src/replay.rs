@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, VecDeque};
 
 const MINUTE: Duration = Duration::from_secs(60);
-/// The most classes or flows named in an outcome: those that offered most.
+/// The most classes or flows named in an outcome, which are those that offered most traffic.
 const NAMED: usize = 12;
 /// A class or flow that got less than this fraction of its offered traffic wanted more.
 const CONTENT: f64 = 0.98;
@@ -80,7 +80,7 @@ pub struct Outcome {
     pub p99_s: f64,
     /// Jain's index over the units that got less than they offered.
     pub jain: f64,
-    /// The units that offered most.
+    /// The classes or flows that offered most traffic.
     pub shares: Vec<Share>,
 }
 
@@ -152,7 +152,8 @@ impl Signals for Books<'_> {
     }
 }
 
-/// Replays `arrivals` through `other`, counted by class or, without classes, by flow.
+/// Replays `arrivals` through `other`. Packets are counted by class, or by flow if there are no
+/// classes.
 pub fn replay(
     other: OtherDiscipline,
     arrivals: &[Arrival],

@@ -270,7 +270,7 @@ async fn replay(
 ) -> Result<Response, Refused> {
     let (sender, answer) = oneshot::channel();
     let run = move || {
-        // Without permission the priority stays.
+        // If this is not permitted, the priority stays as it is.
         let _ = rustix::process::nice(REPLAY_NICE);
         // The receiver may have gone.
         let _ = sender.send(watch.replay(query.way, &query.discipline));
@@ -324,7 +324,7 @@ mod tests {
         let (found, first) = names(r#"{"way":"upload","limit":100000}"#, 20_000);
         assert_eq!((found, first.len()), (20_000, MAX_LISTED));
         assert_eq!(names(r#"{"way":"upload","offset":20000}"#, 20_000).1, Vec::<String>::new());
-        // The class 96 has the highest rate, and 12 the most drops.
+        // Class 96 has the highest rate, and class 12 has the most drops.
         assert_eq!(first[0], "Home-00096");
         assert_eq!(names(r#"{"way":"upload","order":"drops"}"#, 20_000).1[0], "Home-00012");
         assert_eq!(names(r#"{"way":"upload","order":"short"}"#, 20_000).1[0], "Home-00000");

@@ -27,8 +27,8 @@ struct Sites {
     readers: Readers,
 }
 
-/// Opens telemetry's sources of this process, and binds the addresses of `config`. Creates the
-/// history's folder for `user`, which the process becomes.
+/// Opens the sources of this process's telemetry, and binds the addresses of `config`. Creates the
+/// history's folder for `user`, the user that the process becomes.
 ///
 /// If a listener among `handed` is already bound to an address, it is used.
 pub fn bind(

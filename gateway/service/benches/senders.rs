@@ -8,8 +8,8 @@
 //!
 //! Other programs affect wall-clock rates. So a pair of rounds counts for the ratio only if in both
 //! rounds the gateway's threads hardly waited for a processor. The number of such pairs is printed.
-//! Processor time per frame does not depend on other programs. From it follows the ratio on an idle
-//! machine, on which the busier thread is the limit.
+//! Processor time per frame does not depend on other programs. It gives the ratio on an idle
+//! machine, where the busier thread is the limit.
 
 #[path = "forwarding/frame.rs"]
 mod frame;
@@ -141,8 +141,8 @@ fn waited_s() -> f64 {
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// Measures a round with frames of `bytes` and `threads` threads in total, which send by `end`.
-/// `counted` counts the departures if the gateway's count cannot be used.
+/// Measures a round with frames of `bytes` bytes and `threads` threads in total, which send through
+/// `end`. `counted` counts the departures if the gateway's count cannot be used.
 fn round(
     bytes: usize,
     threads: usize,

@@ -1,5 +1,5 @@
-//! The kernel's lock on an interface, which is the same for all users, folders and names of the
-//! interface.
+//! A lock on an interface, held in the kernel. All users, all folders and all names of the
+//! interface share the lock.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
@@ -9,8 +9,8 @@ use rustix::net::{
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A lock on an interface: a socket named after the interface's index. Both are known in a network
-/// namespace, and the lock ends with the process.
+/// A lock on an interface: a socket named after the interface's index. Name and index are valid
+/// within a network namespace. The lock ends with the process.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
     socket: OwnedFd,

@@ -1,4 +1,5 @@
-//! Metrics and pages over HTTP. The service itself has no HTTP, so a program passes them in.
+//! Metrics and pages over HTTP. The service itself has no HTTP, so a program passes in the code
+//! that serves them.
 
 use crate::config::user::User;
 use crate::config::{Config, PlanContext};
@@ -65,8 +66,8 @@ pub enum ServeError {
     Thread(#[from] io::Error),
 }
 
-/// The file of a gateway's history: the configured file, or else one in systemd's state folder.
-/// `None` without a page, or without either.
+/// The file of a gateway's history: the configured file, or else a file in systemd's state folder.
+/// `None` without a page, or if there is neither a configured file nor a state folder.
 pub fn history_of(config: &Config) -> Option<PathBuf> {
     let page = config.spec().telemetry.page.as_ref()?;
     let state = || {

@@ -27,8 +27,8 @@ const NO_HOSTS: [(IpAddr, u8); 7] = {
     ]
 };
 
-/// Can one subscriber have this network? `0.0.0.0`, `::/0` and similar ones would take the traffic
-/// of others.
+/// Can one subscriber have this network? `0.0.0.0`, `::/0` and similar networks would take the
+/// traffic of others.
 pub fn is_plausible(prefix: &Prefix) -> bool {
     let fewest = MIN_BITS[usize::from(prefix.address().is_ipv6())];
     let is_of = |(address, bits): &(IpAddr, u8)| Prefix::containing(*address, *bits).overlaps(prefix);

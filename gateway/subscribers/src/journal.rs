@@ -119,7 +119,8 @@ impl Journal {
     }
 
     /// The current values of subscriber `name`, whose line in the file has the values `listed`. If
-    /// the journal does not know these, `Err` with the number of the journal's line.
+    /// the journal does not contain `listed`, returns `Err` with the number of its last line on the
+    /// subscriber.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),

@@ -6,8 +6,8 @@
 //! leases follow a `duid` line, and their last word is the client's DUID.
 //!
 //! Kea writes a CSV file with the columns `address`, `hwaddr`, `expire` and `state`, and for DHCPv6
-//! also `duid`, `lease_type` and `prefix_len`. The last line of an address counts, state 0 is a
-//! lease in use, and type 2 a delegated prefix (Kea Administrator Reference Manual, memfile).
+//! also `duid`, `lease_type` and `prefix_len`. The last line of an address counts. State 0 is a
+//! lease in use, and type 2 is a delegated prefix (Kea Administrator Reference Manual, memfile).
 //!
 //! A DUID contains an Ethernet address if it is a DUID-LL or DUID-LLT (RFC 8415, section 11).
 
@@ -47,7 +47,7 @@ pub struct LeaseText {
 /// The leases in `text` that are in use at `now_s`, in seconds since 1970.
 ///
 /// # Errors
-/// If this is no lease file: no line is one of dnsmasq's, or a column of Kea's is missing.
+/// If `text` is no lease file: no line has dnsmasq's form, or a column of Kea's is missing.
 pub fn read(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
     match text.lines().next() {
         Some(head) if head.starts_with("address,") => of_kea(text, now_s),
@@ -129,7 +129,7 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // The number of a hardware type may precede the address, but not that of Ethernet.
+                // The number of the hardware type may precede the address, except for Ethernet.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,

@@ -380,8 +380,8 @@ mod tests {
         let (circuits, nodes) = (circuits(&text).unwrap().read, nodes(NETWORK).unwrap());
         let links = [Rate::from_bps(450_000_000), None];
         let (plans, notes) = plans(&circuits, &nodes, &BTreeSet::new(), links);
-        // Guarantees of 1550 Mbit/s are scaled to the AP's 500. These and 400 more are scaled to
-        // the link's 450.
+        // Guarantees of 1550 Mbit/s are scaled to the AP's 500 Mbit/s. The sum of these and another
+        // 400 Mbit/s is scaled to the link's 450 Mbit/s.
         assert_eq!(value(&plans, "c0", "download_guaranteed"), "25 Mbit/s");
         assert_eq!(value(&plans, "far", "download_guaranteed"), "200 Mbit/s");
         assert_eq!(value(&plans, "c0", "upload_guaranteed"), "10 Mbit/s");

@@ -146,7 +146,7 @@ impl Beside {
 /// A customer and servers that forge timestamps in small conversations. They answer at once until
 /// [`PROMPT_S`], so that the lowest round trip is short, and then 300 ms late.
 struct Forger {
-    /// At the customer, and at the servers.
+    /// The ports at the customer and at the servers.
     ports: [AfPacket; 2],
     start: Time,
 }
@@ -211,7 +211,7 @@ fn forged(source: Side, conversation: u16, stamp: u32, echo: u32) -> Vec<u8> {
     [head, ipv4(addresses, 6, &segment)].concat()
 }
 
-/// The direction in the world of the direction `way` at the gateway under test.
+/// The direction in the world that corresponds to the direction `way` at the gateway under test.
 fn in_world(way: Way) -> Way {
     match way {
         Way::Download => Way::Upload,
@@ -319,8 +319,8 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &HostCounts, follows:
     }
 }
 
-/// The median and 95th percentile, in ms, of how long pings sent in this interval took beyond the
-/// path's delay.
+/// The median and 95th percentile, in ms, of the time beyond the path's delay that pings sent in
+/// this interval took.
 fn waited(traffic: &Traffic, seen: &HostCounts, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
     let range = from_s * 1_000_000_000..to_s * 1_000_000_000;

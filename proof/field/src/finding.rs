@@ -66,7 +66,7 @@ impl Finding {
         Finding { subject, ..self }
     }
 
-    /// Does it miss in an unknown manner?
+    /// Is this a miss that is not known?
     pub fn fails(&self) -> bool {
         self.verdict == Verdict::Fails
     }

@@ -30,7 +30,7 @@ pub struct Gateway {
     pub file: PathBuf,
     socket: PathBuf,
     log: PathBuf,
-    /// The time from its start to its first answer.
+    /// The time from the gateway's start to its first answer.
     pub took: Duration,
 }
 
@@ -48,9 +48,9 @@ impl Gateway {
         Gateway::start_in(&world.gateway, &folder, &|socket| document.text(socket))
     }
 
-    /// Starts a gateway at `host` with the file `gateway.toml`, created in `folder`: `text_of`
-    /// returns its text for the path of its socket. Waits until it forwards. This thread stays at
-    /// the host.
+    /// Starts a gateway at `host` with the file `gateway.toml`, created in `folder`. `text_of`
+    /// returns the text of the file for the path of the gateway's socket. Waits until the gateway
+    /// forwards. This thread stays at the host.
     pub fn start_in(host: &Host, folder: &Path, text_of: &dyn Fn(&Path) -> String) -> Fallible<Gateway> {
         host.enter()?;
         let began = clock::now();
@@ -87,12 +87,12 @@ impl Gateway {
         Ok(())
     }
 
-    /// Its output on stdout and stderr.
+    /// The gateway's output on stdout and stderr.
     pub fn last_words(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default().trim().to_owned()
     }
 
-    /// Sends it a request over its socket, and returns its answer.
+    /// Sends the gateway a request over its socket, and returns the answer.
     pub fn send(&self, request: &Request) -> Fallible<Answer> {
         let mut stream = UnixStream::connect(&self.socket)?;
         stream.set_read_timeout(Some(std::time::Duration::from_secs(10)))?;
@@ -115,7 +115,7 @@ impl Gateway {
         self.snapshot(false)
     }
 
-    /// Its measurements, with all classes.
+    /// The gateway's measurements, with all classes.
     pub fn status_with_classes(&self) -> Fallible<Snapshot> {
         self.snapshot(true)
     }
@@ -127,7 +127,7 @@ impl Gateway {
         }
     }
 
-    /// The number of frames that it did not fetch in time.
+    /// The number of frames that the gateway did not fetch in time.
     pub fn overflows(&self) -> Fallible<u64> {
         Ok(self.status()?.ports.iter().map(|port| port.overflows).sum())
     }
@@ -142,7 +142,7 @@ impl Gateway {
     }
 
     /// Lets another process take over the link, and continues with that process. Returns how long
-    /// nothing was forwarded, milliseconds, by its own clock.
+    /// nothing was forwarded, in milliseconds, as the previous process measured.
     pub fn take_over(&mut self) -> Fallible<f64> {
         let (program, arguments) = program()?;
         let log = self.log.with_extension(clock::now().ns().to_string());
@@ -185,7 +185,7 @@ impl Gateway {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Sends it a signal.
+    /// Sends the gateway a signal.
     pub fn signal(&self, signal: Signal) -> Fallible<()> {
         Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
@@ -195,19 +195,19 @@ impl Gateway {
         self.family().into_iter().map(|pid| field_kib(pid, "VmRSS:") * 1024).sum()
     }
 
-    /// The CPU time of these processes, seconds.
+    /// The CPU time of the gateway and of its child processes, seconds.
     pub fn processor_s(&self) -> f64 {
         self.family().into_iter().map(processor_s).sum()
     }
 
-    /// How long the threads of these processes were ready without a free processor, seconds; 0 if
-    /// the kernel does not report it.
+    /// How long the threads of the gateway and of its child processes were ready without a free
+    /// processor, seconds; 0 if the kernel does not report it.
     pub fn waited_s(&self) -> f64 {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
     }
 
-    /// The CPU time of its threads, seconds: those of this name, and all others.
+    /// The CPU time of the gateway's threads, seconds: of those called `name`, and of all others.
     pub fn ran_s(&self, name: &str) -> [f64; 2] {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         let mut sums = [0.0; 2];
@@ -231,7 +231,7 @@ impl Gateway {
         all
     }
 
-    /// Signals it to end, as `systemctl stop` does, and waits.
+    /// Signals the gateway to end, as `systemctl stop` does, and waits.
     pub fn stop(&mut self) -> Fallible<ExitStatus> {
         self.signal(Signal::TERM)?;
         let until = clock::now() + PATIENCE;
@@ -286,7 +286,7 @@ const TICKS: f64 = 100.0;
 fn processor_s(pid: u32) -> f64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    // Fields 14 and 15 are user and system time; after the name comes field 3.
+    // Fields 14 and 15 are user and system time. The text after the name begins with field 3.
     let ticks: u64 =
         after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
     ticks as f64 / TICKS

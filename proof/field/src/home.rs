@@ -63,15 +63,16 @@ pub struct Method {
     pub title: String,
     discipline: Option<Choice>,
     flows: Option<FlowsSpec>,
-    /// The kernel's HTB before a gateway with room to spare: its limits in packets, down and up.
+    /// With the kernel's HTB before a gateway with room to spare: HTB's limits in packets, down and
+    /// up.
     htb: Option<[u32; 2]>,
     /// Has the gateway a list of subscribers?
     #[serde(default)]
     has_subscribers: bool,
-    /// Is it a router with NAT?
+    /// Is the gateway a router with NAT?
     #[serde(default)]
     is_router: bool,
-    /// Do the promises of the home apply to it?
+    /// Do the promises of the home apply to this method?
     #[serde(default)]
     is_promised: bool,
 }
@@ -111,7 +112,7 @@ pub struct Pings {
     pub p50_ms: f64,
     /// The 95th percentile.
     pub p95_ms: f64,
-    /// The share of lost ones.
+    /// The share of lost pings.
     pub loss: f64,
 }
 
@@ -134,7 +135,7 @@ pub struct Cell {
     pub own: Pings,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// Whether the host starved the gateway, and of what.
+    /// How the host starved the gateway, if it did.
     pub starved: Option<String>,
 }
 
@@ -149,7 +150,7 @@ impl Outcome for Cell {
 }
 
 impl Method {
-    /// The reason why this machine cannot run it, if it cannot.
+    /// The reason why this machine cannot run the method, if it cannot.
     pub fn needs(&self) -> Option<String> {
         self.htb.and_then(|_| crate::peers::check().err()).map(|error| error.to_string())
     }

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 struct Target {
     name: &'static str,
     about: &'static str,
-    /// Is it part of `all`?
+    /// Does `all` include this target?
     in_all: bool,
     run: fn(IsWanted<'_>) -> Vec<Happened>,
 }
@@ -391,7 +391,7 @@ impl Arguments {
         self.in_uml()
     }
 
-    /// Prints the oracle's results, if it has run before.
+    /// Prints the oracle's results, if the oracle has run before.
     fn in_uml(&self) -> Fallible<bool> {
         let mut all = Vec::new();
         for contest in peers::IN_UML {

@@ -1,10 +1,10 @@
 //! The cost and robustness of the gateway's page: viewers at a hundred readings per second, a
 //! search among 20 000 subscribers, and thousands of slow connections.
 //!
-//! The cost of viewers is measured as CPU time rather than throughput: the throughput of one
-//! gateway differs by a tenth between two intervals of 2 s, which hides 1 %. The forwarding thread
-//! works for viewers a hundred times per second, regardless of its load. The share of a core by
-//! which it is busier is therefore the share of its maximum throughput that viewers cost.
+//! The cost of viewers is measured as CPU time rather than throughput. The throughput of a gateway
+//! differs by a tenth between two intervals of 2 s, which hides 1 %. The forwarding thread works
+//! for viewers a hundred times per second, regardless of its load. So if viewers make that thread
+//! busier by some share of a core, they cost the same share of its maximum throughput.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -96,8 +96,8 @@ const SETTLING: Duration = Duration::from_ms(200);
 const PACKETS: u64 = 20_000;
 /// Readings per second.
 const READINGS: f64 = 100.0;
-/// A busy machine skips readings. Their cost is then scaled up to all; with fewer than this, the
-/// result is meaningless.
+/// The fewest readings per second for a meaningful result. A busy machine skips readings, and the
+/// measured cost is then scaled up to all of them.
 const MIN_READINGS: f64 = 50.0;
 
 /// CPU use in an interval, as fractions of a core.
@@ -259,7 +259,7 @@ fn list(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The connections, and the threads that open them.
+/// The numbers of connections and of threads that open them.
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
 /// A connection sends another byte of its header after this number of further connections.
@@ -317,8 +317,8 @@ fn crowd(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Opens its share of the connections, and sends a header byte by byte over each open one. Returns
-/// how many were opened.
+/// Opens this thread's share of the connections, and sends a header byte by byte over each open
+/// connection. Returns how many were opened.
 fn open_slowly(stop: &AtomicBool) -> usize {
     let header = b"GET /metrics HTTP/1.1\r\nX-Slow: ".iter().copied().chain(std::iter::repeat(b'a'));
     let header: Vec<u8> = header.take(CONNECTIONS).collect();

@@ -45,8 +45,8 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
 }
 
 /// The `tc` and `ip` commands for a bridge whose port to the inside has an HTB tree with a FIFO in
-/// each leaf. Rates count the same bytes as the gateway's: `overhead 24 mpu 84`, less the Ethernet
-/// header that the kernel already counts.
+/// each leaf. Rates count the same bytes as the gateway's rates: `overhead 24 mpu 84`, less the
+/// Ethernet header that the kernel already counts.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -134,7 +134,7 @@ pub struct InUml {
     pub delivered: f64,
     /// Jain's index over the delivered payload, averaged over the runs.
     pub jain: f64,
-    /// The largest deviation of a flow's share from an equal one, percentage points, in the worst
+    /// The largest deviation of a flow's share from an equal share, percentage points, in the worst
     /// run.
     pub share_error_points: f64,
     /// The queueing delay.
@@ -175,7 +175,8 @@ mod tests {
     #[test]
     fn the_tree_of_htb_has_the_weights_of_the_contest() {
         let commands = htb(&find("hfaba/tree-udp"));
-        // Of 50 Mbit/s: the office 1 of 1 + 3 + 2 + 1; plus 3 of 4 of the homes' 3 of 7.
+        // Of 50 Mbit/s, the office has 1 of 7 (1 + 3 + 2 + 1), and the homes have 3 of 7. The class
+        // `plus` has 3 of 4 of the homes' share.
         assert!(
             commands.iter().any(|line| line.contains("parent 1:1 classid 1:10 htb rate 7142kbit")),
             "{commands:#?}"

@@ -21,8 +21,8 @@ const WARM_UP_S: f64 = 3.0;
 /// The maximum time without forwarding, milliseconds.
 const PAUSE_MS: f64 = 5.0;
 
-/// The cases selected by name: a run without take-overs, which shows the machine's effect, and one
-/// with them.
+/// The cases selected by name: a run without take-overs, which shows the machine's effect, and a
+/// run with take-overs.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, &'static str, u32); 2] = [
         ("restart-never", "nothing: what pings wait when no process takes over, to compare", 0),
@@ -45,7 +45,7 @@ fn run(happened: &mut Happened, times: u32) -> Fallible<()> {
     let mut flows: Vec<_> = (0..4)
         .map(|number| flow("tcp", Sends::Tcp("cubic".into()), Way::Download, number, duration_ns))
         .collect();
-    // Ends before the run does, so all sent pings can arrive.
+    // The pings end before the run does, so all of them can arrive.
     let ping_ns = duration_ns - 1_000_000_000;
     flows.push(flow("ping", Sends::Ping { every_ns: EVERY.ns() }, Way::Download, 50, ping_ns));
     let document = Document::both_ways(direction(LINK_MBPS, "fq-codel", None));

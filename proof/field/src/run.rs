@@ -18,7 +18,8 @@ use fairwire_wire::Way;
 pub enum Middle<'a> {
     /// The gateway under test.
     Gateway(&'a Document),
-    /// The gateway under test, and another one, its line, between it and the inside.
+    /// The gateway under test, and another gateway between it and the inside, which acts as its
+    /// line.
     BeforeLine(&'a Document, &'a Document),
     /// The kernel, configured by these commands.
     Kernel(&'a [String]),
@@ -102,8 +103,8 @@ impl Run {
         Ok(HostCounts { path: self.world.finish_path()?, ..seen })
     }
 
-    /// Whether the host starved the gateway or the path during the run with the observations
-    /// `seen`, and of what.
+    /// How the host starved the gateway or the path, if it did, during the run with the
+    /// observations `seen`.
     pub fn starved(&mut self, seen: &HostCounts) -> Fallible<Option<String>> {
         let (path, waited_s) = (&seen.path, self.waited_s(seen));
         let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
@@ -133,7 +134,8 @@ struct KernelTime {
 impl KernelTime {
     fn now() -> KernelTime {
         let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-        // cpu user nice system idle iowait irq softirq, in hundredths of a second.
+        // The fields are cpu, user, nice, system, idle, iowait, irq and softirq. Times are in
+        // hundredths of a second.
         let softirq =
             text.lines().next().and_then(|line| line.split_whitespace().nth(7)?.parse::<f64>().ok());
         KernelTime { seconds: softirq.unwrap_or(0.0) / 100.0 }

@@ -15,13 +15,13 @@ use std::net::Ipv4Addr;
 
 /// Subscribers.
 pub const SUBSCRIBERS: u32 = 20_000;
-/// The classes above them.
+/// The number of classes above the subscribers.
 const TOWERS: u32 = 20;
 /// The bound on memory with all subscribers, MB.
 const MEMORY_MB: f64 = 64.0;
 const START_S: f64 = 2.0;
 const RELOAD_MS: f64 = 200.0;
-/// The subscribers with traffic during the run.
+/// The number of subscribers with traffic during the run.
 const AT_WORK: u32 = 200;
 
 /// Disciplines that take a tree: one with a shared queue, and one with one or more queues per leaf.
@@ -119,8 +119,8 @@ pub fn plans(subscribers: u32) -> Document {
 /// One CUBIC flow on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent
 /// subscribers.
 ///
-/// Each may be [repeated](crate::tries::attempt): other work on the machine briefly keeps hosts and
-/// gateway from their processors, and a TCP window takes seconds to recover.
+/// Each case may be [repeated](crate::tries::attempt): other work on the machine briefly keeps
+/// hosts and gateway from their processors, and a TCP window takes seconds to recover.
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {

@@ -21,7 +21,7 @@ pub const PROBE_COMMAND: &str = "shell-probe";
 /// The address of the machine behind the relay.
 const OUTSIDE: Ipv4Addr = Ipv4Addr::new(100, 64, 0, 1);
 
-/// A round trip, and the data that arrives per second.
+/// The two cases: a round trip, and the data that arrives per second.
 pub fn all() -> Vec<Happened> {
     vec![
         Happened::tried(false, &mut || {
@@ -59,8 +59,8 @@ fn delay(happened: &mut Happened) -> Fallible<()> {
 
 /// The payload of a full segment with its timestamps.
 const SEGMENT: (f64, f64) = (1448.0, 1500.0);
-/// The number of seconds counted, separately: in a second in which senders recover from losses,
-/// they leave a part of the link idle.
+/// The number of seconds. Each is counted separately, since senders leave a part of the link idle
+/// in a second in which they recover from losses.
 const COUNTED: usize = 9;
 
 fn rate(happened: &mut Happened) -> Fallible<()> {
@@ -132,7 +132,8 @@ fn echo() -> Fallible<()> {
         let mut answer = [0; 1500];
         loop {
             let (length, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
-            // An IPv4 header without options, then type, code, checksum, identifier and number.
+            // The answer has an IPv4 header without options, then type, code, checksum, identifier
+            // and number.
             if length >= 28 && answer[20] == 0 && answer[26..28] == number.to_be_bytes() {
                 break;
             }
@@ -148,7 +149,7 @@ fn request(number: u16) -> [u8; 64] {
     let mut bytes = [0; 64];
     bytes[0] = 8;
     bytes[6..8].copy_from_slice(&number.to_be_bytes());
-    // All other words are zero, and the numbers are small.
+    // All other words are zero, and the numbers are small, so the sum has no carry.
     let checksum = !(0x0800 + number);
     bytes[2..4].copy_from_slice(&checksum.to_be_bytes());
     bytes

@@ -1,5 +1,5 @@
-//! A soak: full load and reloads for minutes. Memory must stay flat, and every packet be accounted
-//! for.
+//! A soak: full load and reloads for minutes. Memory must stay flat, and every packet must be
+//! accounted for.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;

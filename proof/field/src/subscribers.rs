@@ -25,8 +25,8 @@ const SILENT: u32 = 20_000;
 /// The minimum use of a plan by TCP, as for every link here: TCP may leave some while it repairs
 /// losses.
 const USED: f64 = 0.95;
-/// Only the ceiling and its bucket may pass: in the shortest measured interval of 1.5 s, a
-/// hundredth is 15 ms.
+/// The maximum use of a plan. Only the ceiling and its bucket may pass: a hundredth of the shortest
+/// measured interval, which is 1.5 s, is 15 ms.
 const NOT_BEYOND: f64 = 1.01;
 /// The share of a burst's bytes that TCP gets: its start and its repairs may cost a tenth. Bytes
 /// are counted in slots of 100 ms, of which one at the peak is a twentieth of the burst.
@@ -193,8 +193,8 @@ const BEGIN: f64 = 3.0;
 /// than on the line.
 const PING: Duration = Duration::from_ms(20);
 
-/// Adds, changes and removes subscribers in turn, each by a command, while one of the others
-/// downloads and one pings.
+/// Adds, changes and removes subscribers in turn, each by a command, while one other subscriber
+/// downloads and another pings.
 fn turnover(happened: &mut Happened) -> Fallible<()> {
     let seconds = MINUTE_S + 5;
     let mut traffic = downloads(&["ann", "bob"], seconds);
@@ -300,7 +300,8 @@ struct Follower {
 const SECRET: &str = "testing123";
 
 impl Follower {
-    /// Follows for the gateway with the configuration `file`; `None` without FreeRADIUS' client.
+    /// Starts a follower of the gateway with the configuration `file`; `None` without FreeRADIUS'
+    /// client.
     fn start(file: &str) -> Fallible<Option<Follower>> {
         if Command::new("radclient").arg("-v").output().is_err() {
             return Ok(None);

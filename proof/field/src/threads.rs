@@ -23,7 +23,7 @@ const SECONDS: u64 = 12;
 const WARM_UP_S: u64 = 4;
 const FLOWS: u16 = 8;
 const DELAY: Duration = Duration::from_ms(2);
-/// The promise: a percentage point.
+/// The largest promised share error: one percentage point.
 const SHARE_ERROR: f64 = 1.0;
 /// The name of the threads that only send.
 const SENDER: &str = "sender";
@@ -60,7 +60,7 @@ fn run(happened: &mut Happened, threads: u32, mbps: u64) -> Fallible<()> {
     let traffic = Traffic::new((0..FLOWS).map(bulk).collect(), stop_ns);
     let wiring = Wiring { delays: [DELAY; 2], ..Wiring::default() };
     let mut run = Run::begin(wiring, Middle::Gateway(&document(threads, mbps, "drr")), traffic)?;
-    // Another discipline and back, before measuring starts.
+    // The gateway changes to another discipline and back before measuring starts.
     for (second, discipline) in [(1.0, "fq-codel"), (2.0, "drr")] {
         run.wait_until(second);
         let reloaded = run.gateway().reload(&document(threads, mbps, discipline))?;

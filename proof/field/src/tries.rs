@@ -16,12 +16,12 @@ pub trait Outcome {
     /// The promises, and their outcomes.
     fn findings(&self) -> &[Finding];
 
-    /// Whether the host starved the gateway, and of what.
+    /// How the host starved the gateway, if it did.
     fn starved(&self) -> Option<&str> {
         None
     }
 
-    /// Findings that miss in an unknown manner. Rate and delay do not count if the gateway was
+    /// The findings that fail; known misses do not. Rate and delay do not count if the gateway was
     /// starved.
     fn misses(&self) -> Vec<&Finding> {
         let is_starved = self.starved().is_some();
@@ -45,7 +45,7 @@ pub struct Tried<T> {
     pub bad: Vec<String>,
 }
 
-/// Whether the host starved the gateway, and of what. The gateway was ready without a processor for
+/// How the host starved the gateway, if it did. The gateway was ready without a processor for
 /// `waited_s` of `seconds`, and lost `overflows` frames before it could fetch them.
 pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
     (overflows > 0 || waited_s > STARVED * seconds).then(|| {

@@ -43,7 +43,7 @@ pub struct Wiring {
 /// A VXLAN tunnel (RFC 7348).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vxlan {
-    /// Do its UDP packets have a checksum?
+    /// Do the tunnel's UDP packets have a checksum?
     pub has_sum: bool,
 }
 
@@ -62,7 +62,7 @@ impl Wiring {
     }
 }
 
-/// The three hosts, alive as long as this value, or a process in them.
+/// The three hosts. Each exists as long as this value, or a process in the host.
 #[derive(Debug)]
 pub struct World {
     /// The rest of the internet.

@@ -18,8 +18,8 @@ pub enum Figure {
     Marked,
     /// The mean wait of the packets sent, in milliseconds.
     Wait,
-    /// One flow's share of the bytes sent, in percent. The flow is the one whose difference takes
-    /// up most of its tolerance, or without a tolerance is largest.
+    /// One flow's share of the bytes sent, in percent. It is the flow whose difference takes up
+    /// most of the tolerance. Without a tolerance, it is the flow with the largest difference.
     Share,
     /// The mean difference in departure time, in milliseconds, of the packets that both disciplines
     /// sent. The kernel's value is 0.
@@ -114,7 +114,7 @@ impl ComparedFigure {
         self.allowed.map(|allowed| judge(difference, Allowed::near(0.0, allowed), Rule::Mean))
     }
 
-    /// Is the figure within its tolerance, or has it none?
+    /// Is the figure within its tolerance, or without a tolerance?
     pub fn holds(&self) -> bool {
         self.verdict().is_none_or(|verdict| verdict == Verdict::Holds)
     }
@@ -140,7 +140,8 @@ pub fn compare(pairs: &[Pair], tolerances: &[Tolerance]) -> Vec<ComparedFigure> 
     Figure::ALL.into_iter().filter_map(row).collect()
 }
 
-/// The fraction of its tolerance that a row takes up, or without a tolerance the difference.
+/// The fraction of its tolerance that a row's difference takes up. Without a tolerance, it is the
+/// difference.
 fn excess(row: &ComparedFigure) -> f64 {
     (row.ours - row.kernel).abs() / row.allowed.unwrap_or(1.0).max(1e-9)
 }

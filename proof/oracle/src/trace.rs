@@ -120,7 +120,7 @@ impl Traffic {
             }
         }
         arrivals.sort_by_key(|arrival| (arrival.at_ns, arrival.flow));
-        // Of simultaneous arrivals one is kept, since their order would be arbitrary.
+        // Only one of several simultaneous arrivals is kept, since their order would be arbitrary.
         arrivals.dedup_by_key(|arrival| arrival.at_ns);
         arrivals
     }
@@ -191,8 +191,8 @@ mod tests {
         let promised = traffic.flows.iter().map(bits).sum::<f64>() / capacity;
         let bytes: u64 = traffic.arrivals(1).iter().map(|arrival| u64::from(arrival.bytes)).sum();
         let load = bytes as f64 * 8.0 / capacity;
-        // Some 20 000 gaps, each with a standard deviation of 0.58 of its mean, give the load to
-        // 0.4 %. The tolerance is 5 of these.
+        // Some 20 000 gaps, each with a standard deviation of 0.58 of its mean, give the load with
+        // a standard deviation of 0.4 %. The tolerance is five times that.
         assert!((load / promised - 1.0).abs() < 0.02, "{load} against {promised}");
     }
 

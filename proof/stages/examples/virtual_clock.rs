@@ -125,7 +125,7 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_int) 
 /// The register set of a processor's extended state.
 const NT_X86_XSTATE: usize = 0x202;
 /// A buffer for the complete state, which is 11 KiB with AMX. The guest's stacks are too short for
-/// it. The guest's kernel has one thread.
+/// it. One buffer is enough, since the guest's kernel has one thread.
 static STATE: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
 /// The C library's `ptrace`, cached since each system call of the guest calls it.
 static PTRACE: AtomicUsize = AtomicUsize::new(0);

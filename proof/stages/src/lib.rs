@@ -2,7 +2,7 @@
 //!
 //! [`Gateway`](gateway::Gateway) sends this kernel's TCP through a gateway process.
 //! [`Linux`](linux::Linux) uses Linux's disciplines and TCPs in User Mode Linux, and
-//! [`Kernel`](kernel::Kernel) those of this machine's kernel. [`Ns2`](ns2::Ns2) is ns-2.
+//! [`Kernel`](kernel::Kernel) uses those of this machine's kernel. [`Ns2`](ns2::Ns2) is ns-2.
 #![forbid(unsafe_code)]
 
 pub mod gateway;

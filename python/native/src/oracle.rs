@@ -1,4 +1,4 @@
-//! Fair shares, indices and descriptions.
+//! Functions for fair shares, indices and descriptions.
 
 use crate::own;
 use crate::table::Table;

@@ -232,8 +232,8 @@ impl Result {
         self.of_watched("completed", "no transfers were recorded", "transfers=True")
     }
 
-    /// One row per run, flow and bin of the times from source to receiver of its packets, in
-    /// seconds. Needs `run(…, one_way=True)`.
+    /// One row per run, flow and bin of its packets' times from source to receiver, in seconds.
+    /// Needs `run(…, one_way=True)`.
     #[getter]
     fn one_way(&self) -> PyResult<Table> {
         self.of_watched("one_way", "no one-way delays were counted", "one_way=True")
@@ -283,7 +283,7 @@ impl Result {
         Ok((restore, (report, self.watched.clone())))
     }
 
-    /// Are the reports equal, and the requested tables?
+    /// Are the reports and the requested tables equal?
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         let report = |result: &Result| serde_json::to_string(&result.report).ok();
         other

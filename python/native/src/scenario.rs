@@ -55,7 +55,7 @@ impl Scenario {
         &self.classes
     }
 
-    /// The scenario for a sweep, whose runs may also be in other processes.
+    /// The scenario for a sweep. The sweep's runs may also be in other processes.
     pub(crate) fn base(&self, py: Python<'_>) -> PyResult<Base> {
         if !self.classes.is_empty() {
             return Err(PyTypeError::new_err(

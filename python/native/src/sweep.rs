@@ -280,8 +280,8 @@ pub(crate) fn _sweep_plan(
 
 type Number = fn(&str) -> Option<f64>;
 
-/// The common unit of the values of `axis`, or the default of their type, and their conversion to
-/// numbers. `None` if a value is not a quantity, or if types differ.
+/// The common unit of the values of `axis`, or the default unit of their type, and the conversion
+/// of the values to numbers. `None` if a value is not a quantity, or if types differ.
 fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     let text = |(_, value): &(String, Value)| match value {
         Value::Text(text) => Some(text.clone()),

@@ -307,7 +307,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// The same columns with the same descriptions and units, and equal rows.
+    /// Are the columns with their descriptions and units, and the rows, equal?
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Table>().is_ok_and(|other| self == other.get())
     }

@@ -157,7 +157,7 @@ impl Watch {
         Ok(Watch { watching, warm_up, sim, finished: Mutex::default() })
     }
 
-    /// The recorder of samples of a run on `stage`, other than the simulator.
+    /// The recorder of samples of a run on `stage`, which is not the simulator.
     #[cfg(target_os = "linux")]
     pub(crate) fn sampled(&self, which: RunId<'_>, stage: &'static str) -> Sampling<'_> {
         Sampling { watch: self, seen: RunSamples::new(self.watching, self.warm_up, which, stage) }
@@ -354,7 +354,7 @@ struct Waited<'a> {
     discipline: &'a str,
     /// The seed.
     seed: u64,
-    /// The link with the queue, or the flow whose one-way delays these are.
+    /// The link with the queue, or the flow with the one-way delays.
     name: &'a str,
     /// The start of the bin, seconds. A link's waiting time excludes transmission. A bin's width is
     /// at most 1/128 of its start.

@@ -2,7 +2,7 @@
 //!
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 a scenario's
 //! expectation failed; 130 interrupted (finished runs have been reported).
-// These macros panic if the stream is closed; `notice` and `report::print` do not.
+// The macros for printing panic if the stream is closed; `notice` and `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;
@@ -35,8 +35,8 @@ pub fn main() -> ExitCode {
 }
 
 /// Runs the command with additional components: `registered` has the outcome of registering each.
-/// If one was refused, or has the name of a component of another type, nothing runs and the exit
-/// code is 2.
+/// If a component was refused, or has the name of a component of another type, nothing runs and the
+/// exit code is 2.
 pub fn main_with(registered: impl IntoIterator<Item = Result<(), NotRegistered>>) -> ExitCode {
     let registered = registered.into_iter().collect::<Result<(), _>>();
     let problem = registered.err().map(|error| error.to_string()).or_else(parts::taken_twice);

@@ -13,8 +13,8 @@ const BESIDE: usize = 44;
 /// The fraction and the time from which the remaining time is estimated.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
-/// The fraction of a command that a bar shows, from its start to its end, and when the command
-/// began.
+/// The part of a command that a bar shows, as the fractions of the command at its start and its
+/// end, and when the command began.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     begun: Instant,
@@ -37,8 +37,8 @@ impl Part {
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The remaining fraction of the command, which will take `rest`. The work so far counts with
-    /// its elapsed time.
+    /// The fraction of the command that remains, if the rest of the command will take `rest`. The
+    /// work so far counts with its elapsed time.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }

@@ -15,7 +15,8 @@ use std::borrow::Cow;
 pub struct Dumbbell {
     /// The link's name in results.
     pub name: String,
-    /// The link's rate, counting IP packets. If it changes, the rate that disciplines assume.
+    /// The link's rate, counting IP packets. If the rate changes, this is the rate that disciplines
+    /// assume.
     pub rate: Rate,
     /// The law by which the rate changes, from the start of the run.
     pub law: RateLaw,
@@ -40,7 +41,7 @@ pub struct Sender {
     pub group: String,
     /// The name of the sender's source in results.
     pub kind: String,
-    /// The data that it sends.
+    /// The data that the sender sends.
     pub sends: Sends,
     /// When it starts.
     pub start: Duration,
@@ -170,7 +171,7 @@ impl Shared {
     /// The return delay of the acknowledgements of `group`, without the access links.
     ///
     /// # Errors
-    /// If the group's path is not the link, with a wire in return.
+    /// If the group's path is not the link in one direction and a wire in the other.
     pub fn back_delay(group: &GroupPlan) -> Result<Duration, CannotRun> {
         match group.back.as_slice() {
             [Hop::Wire { delay, .. }] if group.forward == [Hop::Link(0)] => Ok(*delay),

@@ -11,8 +11,8 @@ use fairwire_datapath::pool::PoolSize;
 use fairwire_wire::flow_key::FlowHasher;
 
 pub(crate) const VIEW_EVERY: Duration = Duration::from_ms(100);
-/// The frames in addition to those for the queue. A discipline may have a separate buffer, such as
-/// FQ-CoDel's of 10240 packets.
+/// Frames in addition to those of the buffer. A discipline may have a separate buffer, such as
+/// FQ-CoDel's buffer of 10240 packets.
 const SPARE_FRAMES: f64 = 16_384.0;
 
 /// A classifier that counts only the bytes of IP packets, as the simulator does.

@@ -59,8 +59,8 @@ pub struct Unjudged<'a> {
 pub enum Because<'a> {
     /// The stage, or the first stage, omitted the disciplines.
     LeftOut(&'a LeftOut),
-    /// One of the two stages lacks the measure. Or the measure cannot differ, because neither stage
-    /// delivered anything, or because it is the fraction of a single group.
+    /// One of the two stages lacks the measure, or the measure cannot differ. It cannot differ if
+    /// neither stage delivered anything, or if it is the fraction of a single group.
     NotMeasured,
 }
 

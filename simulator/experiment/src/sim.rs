@@ -27,7 +27,8 @@ impl Stage for Sim {
         Ok(()) // the parser checked the scenario for the simulator
     }
 
-    /// Runs without samples; the simulator's own observers provide them, with packets and more.
+    /// Runs the plan without samples, since the simulator's own observers provide samples, packets
+    /// and more.
     fn run(
         &self,
         plan: &Plan<'_>,

@@ -86,9 +86,9 @@ pub enum Clock {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{given}; allowed: {allowed}")]
 pub struct CannotRun {
-    /// The feature of the plan, or what is missing.
+    /// The feature of the plan that the stage cannot run, or what the machine lacks.
     pub given: String,
-    /// The plans that the stage can run, or a remedy for what is missing.
+    /// The plans that the stage can run, or a remedy for what the machine lacks.
     pub allowed: String,
     /// Is only this machine at fault, so that another may run the plan?
     pub is_machines: bool,

@@ -18,7 +18,7 @@ pub struct LinkView {
     /// The median wait before transmission, in seconds, of the packets that left; on a real link,
     /// over the last second.
     pub wait_p50_s: f64,
-    /// The 99th percentile of these waits.
+    /// The 99th percentile of the same waits, in seconds.
     pub wait_p99_s: f64,
     /// Packets that the link's queue dropped, since the start.
     pub dropped: u64,

@@ -7,11 +7,11 @@ use libm::{log, log10, pow};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Orientation {
     Horizontal,
-    /// Begins at zero, or where the paper's axis begins.
+    /// A vertical axis, which begins at zero or where the paper's axis begins.
     Vertical,
 }
 
-/// The largest value drawn, so that the length of an axis does not overflow.
+/// The largest value drawn. Beyond it, the length of an axis could overflow.
 const MAX_VALUE: f64 = 1e150;
 /// A value nearer to zero than this is drawn as zero.
 const MIN_VALUE: f64 = 1e-150;
@@ -40,7 +40,7 @@ pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientati
     }
 }
 
-/// Is `end` an end of the paper's axis, which then does not move?
+/// Is `end` an end of the paper's axis? Such an end stays where it is.
 fn is_of_paper(axis: &Axis, end: f64) -> bool {
     axis.range.is_some_and(|range| range.contains(&end))
 }
@@ -114,7 +114,8 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// The span of `names` names at the positions 0, 1, ..., each in the middle of its column.
+    /// The span of an axis with `names` names, at the positions 0, 1, ..., each in the middle of
+    /// its column.
     pub(super) fn of_names(names: usize) -> Self {
         let high = names.max(1) as f64 - 0.5;
         Span { low: -0.5, high, scale: Scale::Linear, ticks: Vec::new(), step: 1.0 }
@@ -124,8 +125,8 @@ impl Span {
         [self.low, self.high]
     }
 
-    /// Puts ticks at the first and the last value, replacing those that are too near. Between the
-    /// round numbers of a logarithmic axis, these values could not be read.
+    /// Puts ticks at the first and the last value, replacing ticks that are too near. Otherwise the
+    /// ends of a logarithmic axis, between its round numbers, could not be read.
     fn name_ends(&mut self, ends: [f64; 2]) {
         for end in ends {
             let at = self.share(end);
@@ -156,7 +157,7 @@ impl Span {
         value >= self.low && value <= self.high
     }
 
-    /// The value at which bars begin: zero, or the end nearest to it.
+    /// The position at which bars begin: that of zero, or of the end of the axis nearest to zero.
     pub(super) fn foot(&self) -> f64 {
         match self.scale {
             Scale::Linear => self.share(0.0),

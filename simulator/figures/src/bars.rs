@@ -9,7 +9,7 @@ use crate::panel::{Line, Mark, Panel};
 use crate::reference;
 use crate::style::escaped;
 
-/// The share of a column between groups.
+/// The fraction of a column's width that is empty, to separate groups.
 const GAP: f64 = 0.24;
 const MAX_WIDTH: f64 = 54.0;
 const VALUE_WIDTH: f64 = 40.0;
@@ -20,8 +20,8 @@ pub(super) fn width(panel: &Panel) -> f64 {
     bars as f64 * (VALUE_WIDTH + 0.1) / (1.0 - GAP)
 }
 
-/// Draws a bar for each line in each column, the references across, the paper's number as a
-/// diamond, and the interval on top.
+/// Draws a bar with its interval for each line in each column. The references are horizontal lines,
+/// and the paper's number is a diamond.
 pub(super) fn draw(out: &mut String, panel: &Panel, plot: &Plot) {
     let columns = Columns::new(panel);
     let spread = (plot.bounds.right - plot.bounds.left) / columns.names.len().max(1) as f64;

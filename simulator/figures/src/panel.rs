@@ -1,4 +1,4 @@
-//! The content of a figure as data. A line has its identity here, and its layout elsewhere.
+//! The content of a figure as data. A line contains what it shows, but not its layout.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Panel {
     /// from 0.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub categories: Vec<String>,
-    /// The lines, or the colours of bars.
+    /// The lines. In [`Kind::Bars`], a line consists of the bars of one colour.
     pub lines: Vec<Line>,
     /// Values named by the paper, drawn as horizontal lines.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

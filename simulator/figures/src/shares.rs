@@ -7,7 +7,7 @@ use crate::panel::{Axis, Kind, Line, Mark, Panel, Reference};
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// For each category: throughput divided by the fair share, and the half-width of its 95 %
+    /// For each category, the throughput divided by the fair share, and half the width of its 95 %
     /// interval.
     pub shares: Vec<Option<(f64, Option<f64>)>>,
 }

@@ -203,8 +203,8 @@ fn measured(panel: &Panel, mark: &Mark) -> String {
     if panel.kind == Kind::Grid { in_grid(panel, mark.y) } else { with_interval(mark.y, mark.y_half_width) }
 }
 
-/// A number with the digits that its colour can show: a hundredth of a linear range, otherwise
-/// three digits. The tooltip has all digits.
+/// A number rounded to what its colour can show: to a hundredth of the range of a linear axis, or
+/// else to three digits. The tooltip has all digits.
 fn in_grid(panel: &Panel, y: f64) -> String {
     let range = panel.y.range.filter(|_| panel.y.scale == Scale::Linear);
     match range.map(|[low, high]| high - low) {

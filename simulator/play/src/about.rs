@@ -59,7 +59,8 @@ fn field(field: &Field) -> Value {
     })
 }
 
-/// A source as written in a scenario: its name, or a table with its example.
+/// A source as written in a scenario: its name or, if it has required parameters, a table with its
+/// example.
 fn typed(entry: &source::Entry) -> Value {
     let name = entry.name;
     if entry.needed().is_none() {

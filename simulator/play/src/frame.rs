@@ -69,7 +69,7 @@ pub struct Level {
     pub share_bps: f64,
 }
 
-/// How many numbers a [`Sample`] has before those of causes and flows.
+/// The number of values that a [`Sample`] has before the values of causes and flows.
 pub(crate) const FIXED: usize = 7;
 /// How many numbers a sample has for each flow.
 pub(crate) const OF_FLOW: usize = 4;
@@ -77,9 +77,10 @@ pub(crate) const OF_FLOW: usize = 4;
 impl Frame {
     /// Encodes everything as numbers of 64 bits, least significant byte first:
     ///
-    /// - the time; 1 if all runs have ended, else 0; the number of sides;
-    /// - for each side: the numbers of flows, of causes and of samples; three numbers for the level
-    ///   of each flow; the numbers of each sample, in the order of its fields.
+    /// - the time; then 1 if all runs have ended, or else 0; then the number of sides;
+    /// - for each side: the numbers of flows, of causes and of samples;
+    /// - then, for the same side: three numbers for the level of each flow, and the numbers of each
+    ///   sample, in the order of its fields.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut numbers = vec![self.now_s, f64::from(u8::from(self.is_over)), self.sides.len() as f64];
         for side in &self.sides {

@@ -42,8 +42,8 @@ struct Set {
 ///   new run.
 /// - `result`: the measures of each side's complete run, JSON; `null` before the end.
 /// - `judge`: makes one more complete run of the current scenario, until every discipline and seed
-///   has one. Returns how many are `done` `of` all and, with the last, the `judgements`, one per
-///   `[[expect]]` and discipline, JSON.
+///   has one. Returns the number of runs made, `done`, and the number of all runs, `of`, JSON.
+///   After the last run, it also returns the `judgements`, one per `[[expect]]` and discipline.
 /// - `run` with a [`Wanted`]: the records of complete runs under every discipline and seed, JSON.
 /// - `discipline` and `link`: create a discipline or a link. The page then drives it packet by
 ///   packet with `send`, `take`, `look` and `free`, all JSON.

@@ -154,7 +154,7 @@ impl Player {
     /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
         // All sides share one scenario, but only the last side requires that its discipline stays
-        // in the list. So the other sides accept every change that the last accepts.
+        // in the list. So if the last side accepts a change, all sides accept it.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }

@@ -1,5 +1,4 @@
-//! Aggregates, which are groups of flows with one contract at the edge: entered, checked, built,
-//! and measured.
+//! Checks, builds and measures aggregates, which are groups of flows with one contract at the edge.
 
 use crate::aggregate_spec::{AggregateSpec, CadenceSpec, EstimatorSpec};
 use crate::fault::{Fault, refused, unknown};
@@ -65,8 +64,8 @@ impl AggregateSpec {
         flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
     }
 
-    /// The site of the aggregate's marker: an edge with the rate of the fastest access link of its
-    /// flows, and the mean size of their packets.
+    /// The site of the aggregate's marker: an edge whose rate is that of the fastest access link of
+    /// the aggregate's flows, and whose packets have their mean size.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();
@@ -127,7 +126,8 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
             let allowed = spec.aggregate.iter().map(|aggregate| aggregate.name.clone()).collect();
             return Err(unknown(format!("flow.{at}.aggregate"), "aggregate", name, allowed));
         }
-        // No edge would colour the group's packets, and no link would limit its share.
+        // On a route without a queue, no edge would colour the group's packets, and no link would
+        // limit its share.
         if topology.routes[at].iter().any(|route| route.queues().next().is_none()) {
             let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
             let allowed = "a group that passes a link with a queue";

@@ -17,16 +17,17 @@ pub struct AggregateSpec {
     /// The contract: the rate up to which packets are in profile. Fair shares of a link are in
     /// proportion to the contracts.
     pub target: Quantity<Rate>,
-    /// The marker: a name, or a table with the name and its parameters. Its `rate` is `target`
-    /// unless it has one. Default: "token-bucket".
+    /// The marker: a name, or a table with the name and its parameters. If the table has no `rate`,
+    /// `target` is the marker's rate. Default: "token-bucket".
     #[serde(default)]
     pub marker: MarkerChoice,
-    /// How the marks of departing packets are estimated, for markers that use this.
+    /// How the marks of departing packets are estimated, for markers that use such an estimate.
     #[serde(default)]
     pub estimator: EstimatorSpec,
 }
 
-/// The estimation of an aggregate's marks where its packets leave, and the requests to its marker.
+/// How the marks of an aggregate are estimated where its packets leave, and when its marker is
+/// requested to change its target.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EstimatorSpec {
@@ -37,9 +38,9 @@ pub struct EstimatorSpec {
     pub window: Option<u32>,
     /// The weight of the window's mean in the estimate, above 0 and at most 1. Default: 0.1.
     pub weight: Option<f64>,
-    /// Below this estimate a higher target is requested, 0 to 1. Default: 0.005.
+    /// The estimate below which a higher target is requested, from 0 to 1. Default: 0.005.
     pub low: Option<f64>,
-    /// Above this estimate a lower target is requested, `low` to 1. Default: 0.02.
+    /// The estimate above which a lower target is requested, from `low` to 1. Default: 0.02.
     pub high: Option<f64>,
 }
 
@@ -47,8 +48,9 @@ pub struct EstimatorSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CadenceSpec {
-    /// With each packet in profile, over the window that ends with it.
+    /// The estimate changes with each packet in profile, over the window that ends with this
+    /// packet.
     Sliding,
-    /// Once per window of packets in profile.
+    /// The estimate changes once per window of packets in profile.
     Tumbling,
 }

@@ -19,8 +19,8 @@ pub struct AgreeSpec {
     pub tolerance: Option<f64>,
     /// The maximum distance, relative to the mean on the first stage.
     pub relative: Option<f64>,
-    /// The number of standard errors of the difference that are allowed in addition. The mean alone
-    /// then decides, without an interval. Default: none.
+    /// The number of standard errors of the difference that are added to the allowed distance. Only
+    /// the means are then compared, not their intervals. Default: none.
     pub deviations: Option<f64>,
     /// How intervals count. Default: "reach"; with `deviations`, "ignored".
     pub intervals: Option<IntervalsSpec>,

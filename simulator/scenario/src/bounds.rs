@@ -1,4 +1,4 @@
-//! Bounds of links, wherever they are given.
+//! Bounds on the delays and rates of links, for every table of a scenario that has links.
 
 use fairwire_core::Duration;
 

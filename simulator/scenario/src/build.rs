@@ -108,7 +108,7 @@ pub(crate) fn check_discipline(
 }
 
 /// Checks the `[discipline.<name>]` tables at the sites of the compared disciplines, or at the
-/// first queue. This includes values that none of `uses` takes unchanged.
+/// first queue. Values that each of `uses` overrides are checked too.
 pub(crate) fn check_base<'a>(
     spec: &Spec,
     topology: &Topology,

@@ -29,7 +29,8 @@ impl Compared {
         self.choice.name()
     }
 
-    /// The discipline's parameters in a scenario whose `[discipline.<name>]` are `common`.
+    /// The discipline's parameters. Those that it omits are from `common`, the scenario's
+    /// `[discipline.<name>]`.
     pub(crate) fn parameters<'a>(&self, common: &'a Parameters) -> Cow<'a, Parameters> {
         match self.choice.parameters() {
             Some(given) => Cow::Owned(given.filled(common)),

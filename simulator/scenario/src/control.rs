@@ -1,10 +1,10 @@
-//! A congestion controller as entered: its name, or a table of one name with its parameters.
+//! A congestion controller as entered: its name, or a table that maps its name to its parameters.
 
 use fairwire_parameters::{Entry, Given, Kind, Listed as _, Named, NotRegistered, Part, tables_schema_of};
 use fairwire_tcp::congestion::{About, ControllerSpec};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// The kind of component that is a controller.
+/// Controllers, as a kind of component.
 pub struct Controllers;
 
 /// A registered controller.
@@ -59,7 +59,7 @@ impl Kind for Controllers {
     }
 }
 
-/// Adapts the list of controllers in `fairwire-tcp` to this kind.
+/// Adapts the list of controllers in `fairwire-tcp` to [`Controllers`].
 macro_rules! listed {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident);)+]) => {
         fairwire_parameters::parts! { Controllers:

@@ -43,7 +43,7 @@ const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
 const OF_PACKET: f64 = 100.0;
 /// The bytes of a flow or a link in the record of a run, which is kept until all runs end. Measured
-/// like the others.
+/// like the sizes above.
 const OF_RECORD: f64 = 300.0;
 /// The number of rows in a sample: for each queued link, including some gauges; for each group or
 /// aggregate; for each flow.
@@ -69,12 +69,12 @@ pub struct Recorded {
     pub at_once: usize,
 }
 
-/// The names of two settings in messages.
+/// The names that messages use for two settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Keys<'a> {
-    /// The time between samples.
+    /// The name of the time between samples.
     pub every: &'a str,
-    /// The number of concurrent runs.
+    /// The name of the number of concurrent runs.
     pub jobs: &'a str,
 }
 
@@ -188,8 +188,8 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// For each queue: the offered and the carried load, bit/s, and the time by which packets may
-/// exceed the queue's delay, s.
+/// For each queue: the load that is offered and the load that is carried, bit/s, and the time, s,
+/// by which packets may take longer than the queue's delay.
 struct Wires {
     loads: Vec<[f64; 2]>,
     longer_by: Vec<f64>,

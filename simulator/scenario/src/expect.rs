@@ -33,11 +33,12 @@ pub struct Comparison {
     pub discipline: String,
     /// Its measure.
     pub measure: String,
-    /// The side on which the first is expected: above or below the other.
+    /// Is the first measure expected above or below the other?
     pub side: Relation,
     /// The margin required.
     pub margin: f64,
-    /// The first measure minus the other, over the seeds that both have; `None` if there are none.
+    /// The first measure minus the other, over the seeds that both have; `None` without common
+    /// seeds.
     pub difference: Option<Estimate>,
 }
 
@@ -51,8 +52,8 @@ pub enum Relation {
 }
 
 impl Judgement {
-    /// The verdict on the expectation. For bounds, the mean decides; relative to another
-    /// discipline, the complete interval.
+    /// The verdict on the expectation. Bounds are compared with the mean alone; a comparison with
+    /// another discipline uses the complete interval of the difference.
     pub fn verdict(&self) -> Verdict {
         let own = judge::judge(Value::exact(self.mean), Allowed::between(self.min, self.max), Rule::Mean);
         own.max(self.against.as_ref().map_or(Verdict::Holds, Comparison::verdict))
@@ -129,7 +130,7 @@ struct Judging<'a> {
 }
 
 impl Judging<'_> {
-    /// For each discipline of `expect`: its bounds, then its comparisons.
+    /// For each discipline of `expect`: the judgement of its bounds, then those of its comparisons.
     fn judgements(&self, expect: &ExpectSpec) -> Vec<Judgement> {
         let has_bounds = expect.min.is_some() || expect.max.is_some();
         let others = [(Relation::Less, &expect.less_than), (Relation::More, &expect.more_than)];
@@ -151,8 +152,8 @@ impl Judging<'_> {
         expect.discipline.as_ref().is_none_or(is_it)
     }
 
-    /// The comparison with another discipline. `None` if the other discipline was not run, or is
-    /// the same.
+    /// The comparison with another discipline. `None` if that discipline was not run, or is the one
+    /// of `first`.
     fn comparison(&self, first: &Judgement, side: Relation, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
         let measure = other.measure.as_ref().unwrap_or(&first.measure);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The maximum bytes of a trace, which are two million lines: hours of a fast link.
 const MAX_TRACE: u64 = 16 << 20;
-/// The maximum bytes of a file of delays: twice those in which irtt writes half a million round
+/// The maximum bytes of a file of delays: twice the size of irtt's output for half a million round
 /// trips.
 const MAX_DELAYS: u64 = 256 << 20;
 /// The maximum bytes of a capture. Its packets are held in memory, about 16 bytes for each.
@@ -210,7 +210,7 @@ fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     tables
 }
 
-/// The named captures, each with the key that names it, and the header bytes of its packets in this
+/// The named captures. Each has the key that names it, and the header bytes of its packets in this
 /// scenario.
 fn captures(spec: &Spec) -> impl Iterator<Item = (String, &str, u32)> {
     spec.flow.iter().enumerate().filter_map(|(at, flow)| {

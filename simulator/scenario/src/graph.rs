@@ -20,7 +20,7 @@ pub(crate) struct Edge {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoRoute {
-    /// No links lead from one to the other.
+    /// No links lead from `from` to `to`.
     Unreachable {
         from: usize,
         to: usize,

@@ -19,14 +19,16 @@ pub(crate) const EXAMPLE: &str =
 #[parameters(name = "impair", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpairSpec {
-    /// The probability that a packet is lost; if `to_bad` is given, while the wire is good.
+    /// The probability that a packet is lost. If `to_bad` is given, it applies only while the wire
+    /// is good.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub loss: Option<f64>,
     /// The probability, per packet, that a good wire becomes bad.
     ///
-    /// With this key, losses come in bursts. The wire begins good. A packet is lost with the
-    /// probability of the state, and then the state may change. The wire is bad for 1/`to_good`
-    /// packets at a time, and `to_bad`/(`to_bad` + `to_good`) of all packets find it bad.
+    /// With this key, losses come in bursts. The wire begins good. Each packet is lost with
+    /// probability `loss` if the wire is good, or `loss_when_bad` if it is bad. Then the wire may
+    /// change. On average, it is bad for 1/`to_good` packets at a time, and `to_bad`/(`to_bad` +
+    /// `to_good`) of all packets find it bad.
     #[parameter(
         unset = "it stays good",
         above = 0.0,
@@ -47,9 +49,9 @@ pub struct ImpairSpec {
     /// The correlation of a packet's additional time with that of the previous packet, for `normal`
     /// jitter.
     ///
-    /// The law is an autoregressive process of first order: mean and deviation stay as given, and
-    /// the correlation of packets k apart is its k-th power. (netem's law makes the deviation
-    /// smaller.)
+    /// The law is an autoregressive process of first order: mean and deviation stay as given. The
+    /// correlation of two packets that are k apart is the k-th power of this value. (netem's law
+    /// makes the deviation smaller.)
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub jitter_correlation: Option<f64>,
     /// Whether a packet that takes less time may arrive before one sent earlier.
@@ -133,10 +135,10 @@ impl ImpairSpec {
     }
 }
 
-/// Names the key of a table, with its path.
+/// A function that returns the path of a table's key.
 type Named<'a> = &'a dyn Fn(&str) -> String;
 
-/// Which packets are lost, by `loss`, `to_bad`, `to_good` and `loss_when_bad`.
+/// The law of losses, from `loss`, `to_bad`, `to_good` and `loss_when_bad`.
 fn losses(given: [Option<f64>; 4], at: Named<'_>) -> Result<Option<Loss>, Fault> {
     let [loss, to_bad, to_good, loss_when_bad] = given;
     let loss_when_good = loss.unwrap_or_default();

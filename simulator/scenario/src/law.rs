@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The law of a random quantity: one of `fixed`, `uniform`, `exponential`, `pareto` and
-/// `lognormal`, and its bounds; for jitter also `normal`.
+/// The law of a random quantity, and its bounds. The law is one of `fixed`, `uniform`,
+/// `exponential`, `pareto`, `lognormal` and, only for jitter, `normal`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
 #[schemars(bound = "Q: Written")]

@@ -67,7 +67,7 @@ pub struct ReturnSpec {
     pub delay: Option<Quantity<Duration>>,
     /// The capacity of the queue. Default: that of the link.
     pub buffer: Option<Quantity<Room>>,
-    /// Later changes. Default: those of the link; none if `rate` is given here.
+    /// Later changes. Default: those of the link, or none if `rate` is given here.
     pub changes: Option<Vec<ChangeSpec>>,
     /// A repeating pattern from the start, instead of a constant rate: a list of `{ rate, for }` or
     /// `{ down }`. Default: as for `changes`.
@@ -139,7 +139,8 @@ pub struct NetworkLinkSpec {
     pub wire: bool,
     /// The discipline of the link, whichever disciplines are compared.
     pub discipline: Option<Compared>,
-    /// Do the compared disciplines work here, and at no link without this key? Default: no.
+    /// Do the compared disciplines work here? If any link has this key, they work at no link
+    /// without it. Default: no.
     #[serde(default)]
     pub bottleneck: bool,
     /// Is the link unidirectional? Default: no, there is a similar link in the return direction.

@@ -213,8 +213,9 @@ fn fixed(scenario: &Scenario) -> String {
     format!("{spec:?} {:?}", without_changeable(scenario.topology().clone(), is_shared))
 }
 
-/// A network without rates, buffers and disciplines of queues. The return direction of a shared
-/// link has the link's rate.
+/// `topology` without what may change during a run: the rates, buffers and disciplines of queues.
+/// If the link is shared, the rate of its return direction is removed too, because it is the
+/// link's.
 fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
     let none = Rate::from_bps(1).expect("not zero");
     for queue in &mut topology.queues {

@@ -112,7 +112,7 @@ impl Scenario {
         self.spec.tolerances(|name| self.label(name))
     }
 
-    /// The measures that the scenario names, in addition to those of every summary.
+    /// The measures that a summary contains only because the scenario names them.
     pub fn further_measures(&self) -> Vec<String> {
         self.spec.further_measures()
     }
@@ -293,7 +293,8 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
     Ok(spec)
 }
 
-/// The tables and components that have a key called `name`. Only the tables, if there are many.
+/// The tables and components that have a key called `name`. If there are many tables, components
+/// are omitted.
 fn owners(name: &str) -> Vec<&'static str> {
     let mut tables = tables(name);
     tables.truncate(document::MAX_OWNERS); // outer tables come first
@@ -374,7 +375,7 @@ fn change(text: String) -> Change {
     Change { source: "--set", in_place_of: rival(&text), text }
 }
 
-/// The other key for the distance of a group's flows, if `change` sets one of the two.
+/// The other of the keys `rtt` and `access.delay` of a group, if `change` sets one of them.
 fn rival(change: &str) -> Option<String> {
     let path: Vec<&str> = change.split_once('=')?.0.split('.').map(str::trim).collect();
     match path[..] {
@@ -384,7 +385,7 @@ fn rival(change: &str) -> Option<String> {
     }
 }
 
-/// A chosen name is first looked up among the labels of the scenario's `own` disciplines.
+/// Replaces each name in `chosen` by the entry of `own` with this label, if there is one.
 fn choose(chosen: &mut [Compared], own: &[Compared]) {
     for compared in chosen.iter_mut().filter(|compared| compared.is_name_only()) {
         let label = resolved(compared.name(), own.iter().map(Compared::label)).to_owned();

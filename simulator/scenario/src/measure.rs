@@ -28,7 +28,8 @@ impl Spec {
             let agreed = self.agree.iter().map(|agree| agree.measure.as_str());
             self.expect.iter().flat_map(ExpectSpec::measures).chain(agreed)
         };
-        // A scenario that names a measure of transfers does not thereby name those of size classes.
+        // A scenario that names a measure of transfers does not thereby name the measures of size
+        // classes.
         let calls = |name: &str, measure: &str| {
             name == measure || is_called(measure, name) && OfTransfers::parse(name).is_none()
         };

@@ -164,7 +164,8 @@ fn profiles(spec: &Spec) -> Option<String> {
 }
 
 /// Notes on links at which the compared disciplines work, but which their senders together cannot
-/// fill. A generated network has none, because most of its links are intended to be like that.
+/// fill. A generated network has no such notes, because most of its links are not meant to be
+/// filled.
 fn idle_links(spec: &Spec, topology: &Topology) -> Vec<String> {
     if spec.network.is_some() {
         return Vec::new();

@@ -65,7 +65,7 @@ impl Varying<'_> {
     }
 
     /// The rate that disciplines use: as entered, or else the mean of the trace or pattern. `None`
-    /// without any.
+    /// if there is none of these.
     pub(crate) fn rate(self, typed: Option<Quantity<Rate>>, files: &Files) -> Option<Rate> {
         let of_trace = || files.trace(self.trace?).repeating_mean();
         let of_pattern = || pattern("", self.pattern?).ok()?.repeating_mean();
@@ -73,7 +73,7 @@ impl Varying<'_> {
         typed.or_else(of_trace).or_else(of_pattern)
     }
 
-    /// Like [`rate`](Self::rate), with the fault that the table at `path` has no rate.
+    /// Like [`rate`](Self::rate), but fails if the table at `path` has no rate.
     pub(crate) fn required_rate(
         self,
         path: &str,
@@ -90,7 +90,7 @@ impl Varying<'_> {
         typed.map(|delay| delay.0).or_else(|| Some(files.delays(self.delays?).mean()))
     }
 
-    /// Like [`delay`](Self::delay), with the fault that the table at `path` has no delay.
+    /// Like [`delay`](Self::delay), but fails if the table at `path` has no delay.
     pub(crate) fn required_delay(
         self,
         path: &str,
@@ -181,7 +181,8 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
     Ok(Changes { rates, wire })
 }
 
-/// Checks that the change at `path` is not empty, and within the ranges for links.
+/// Checks that the change at `path` is not empty, and that its values are within the ranges for
+/// links.
 fn check(path: &str, change: &ChangeSpec) -> Result<(), Fault> {
     let ChangeSpec { at: _, rate, delay, down } = change;
     if rate.is_none() && delay.is_none() && down.is_none() {

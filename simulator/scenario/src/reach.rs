@@ -96,8 +96,8 @@ pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), 
     Ok(())
 }
 
-/// Checks that no round-trip time is shorter than its path, or than the hosts' processing of a
-/// segment.
+/// Checks that no round-trip time is shorter than the delay of its path, or than the hosts'
+/// processing of a segment.
 fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Result<(), Fault> {
     for (at, (flow, routes)) in flows.iter().zip(routes).enumerate() {
         if let Some(Processing::UpTo(most)) = flow.tcp.as_ref().map(|tcp| tcp.config().processing) {

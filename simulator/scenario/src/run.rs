@@ -287,8 +287,8 @@ pub fn steps(
     Ok(Steps::new(network(scenario, discipline, seed)?, &settings, observer))
 }
 
-/// The simulated network of one discipline of `scenario` under `seed`, to run elsewhere: the links
-/// with their disciplines, and the flows.
+/// The simulated network of one discipline of `scenario` under `seed`, for callers that run it
+/// themselves: the links with their disciplines, and the flows.
 ///
 /// # Errors
 /// If the discipline cannot be built.
@@ -319,8 +319,8 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// The result of `answer` for the discipline at this index of `scenario`'s list, with the
-/// discipline's parameters, at the first link.
+/// Calls `answer` with the discipline at this index of `scenario`'s list, with the discipline's
+/// parameters, at the first link. Returns the result.
 pub fn of_part<R>(
     scenario: &Scenario,
     discipline: usize,
@@ -389,8 +389,8 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
     }
 }
 
-/// The fairness among the `flows`, over the queues on the route of each flow, and the changes when
-/// flows started or stopped. Writes each flow's max-min share into its record.
+/// Assesses how fairly `flows` share the queues on their routes, and writes each flow's max-min
+/// share into its record. With `presence`, also returns the changes when flows started or stopped.
 pub fn fairness(
     scenario: &Scenario,
     flows: &mut [FlowRecord],

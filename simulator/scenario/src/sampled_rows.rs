@@ -4,7 +4,7 @@ use crate::samples::SampleRow;
 use fairwire_core::Time;
 use serde::{Deserialize, Serialize};
 
-/// Rows in sampling order. Their subjects are stored once.
+/// Rows in sampling order. Each subject is stored only once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SampledRows {
     series: Vec<Series>,
@@ -34,7 +34,7 @@ impl Series {
 }
 
 impl SampledRows {
-    /// Adds a row sampled `at` this time.
+    /// Adds `row`, which was sampled at the time `at`.
     pub fn add(&mut self, at: Time, row: SampleRow<'_>) {
         let place = self.place(&row);
         self.samples.push(Sample(at.ns(), place as u32, row.value));

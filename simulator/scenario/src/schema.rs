@@ -16,7 +16,7 @@ pub(crate) struct Table {
     pub(crate) keys: BTreeSet<String>,
 }
 
-/// The keys whose tables have a component for each key.
+/// The keys of tables in which each key names a component.
 const OF_PARTS: [&str; 3] = ["discipline", "disciplines", "marker"];
 
 /// The tables that a scenario may have, by their paths, outer ones first. Omits tables in which a

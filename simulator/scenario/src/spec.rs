@@ -139,8 +139,8 @@ pub struct FlowSpec {
     pub count: Option<u32>,
     /// The source: a name, or a table with the source's name and its parameters.
     pub source: SourceChoice,
-    /// Over the shared link, or over its return direction, which requires a table `[return]`. Only
-    /// with `[link]`. Default: "forward".
+    /// The direction over the shared link. "reverse" is its return direction, and requires a table
+    /// `[return]`. Only with `[link]`. Default: "forward".
     pub direction: Option<DirectionSpec>,
     /// The node where the flow enters the network. Only with `[[link]]` or `network`, and required
     /// there unless there is a `pattern`.
@@ -153,7 +153,7 @@ pub struct FlowSpec {
     pub via: Vec<String>,
     /// The sending and receiving hosts of a `network`, instead of `from` and `to`.
     pub pattern: Option<PatternChoice>,
-    /// Each flow's access link into the shared link, and a similar one out of it.
+    /// Each flow's access link into the shared link; a similar link leads out of it.
     pub access: AccessSpec,
     /// Each flow's round-trip time without queueing, instead of `access.delay`: a time, a range
     /// from which each flow draws, or a list assigned in turn. The access links take what remains
@@ -199,13 +199,13 @@ impl TryFrom<Vec<Quantity<Duration>>> for Times {
     }
 }
 
-/// A flow is late if it misses more than half of the measured time.
+/// A flow is late if it misses more than the measured time divided by this number.
 const LATE: u64 = 2;
 
 impl Spec {
-    /// When the flows of `flow` are on, for counting shares; empty if from their start on. Flows
-    /// that begin late are on until the end, because their shares would otherwise count the time
-    /// before.
+    /// When the flows of `flow` are on, for counting shares; empty if they are on from their start.
+    /// Flows that begin late are listed as on until the end, because their shares would otherwise
+    /// include the time before their start.
     pub(crate) fn on_times(&self, flow: &FlowSpec) -> Vec<OnTime> {
         let (duration, warm_up) = (self.duration.0, self.warm_up.0);
         let on = flow.on_times();
@@ -300,9 +300,9 @@ pub struct ExpectSpec {
     pub min: Option<f64>,
     /// At most this.
     pub max: Option<f64>,
-    /// Less than under another discipline, on the same seeds.
+    /// Another discipline, under which the measure must be higher on the same seeds.
     pub less_than: Option<OtherSpec>,
-    /// More than under another discipline, on the same seeds.
+    /// Another discipline, under which the measure must be lower on the same seeds.
     pub more_than: Option<OtherSpec>,
     /// The reason for the expectation: a source, for people.
     #[serde(default)]

@@ -59,8 +59,8 @@ pub struct TcpSpec {
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? Only with
     /// recovery = "sack" or "rack", and not in `bbr` and `bbr3`. Default: only with "modern".
     pub spreads_cuts: Option<bool>,
-    /// If a paced segment is late, is the next gap shortened by the delay, by up to half, as in
-    /// Linux? Default: false.
+    /// If a paced segment is late, is the next gap shortened by the same time, but at most by half,
+    /// as in Linux? Default: false.
     pub makes_up_for_late: Option<bool>,
     /// The ECN codepoint of data segments. Default: the profile's, but "ect0" for `dctcp` and
     /// "ect1" for `prague`.
@@ -276,7 +276,7 @@ impl ProfileSpec {
         if self == ProfileSpec::Linux { ProfileSpec::Modern.word() } else { self.word() }
     }
 
-    /// The default payload of a full segment, bytes: ns-2's, or that of a Linux with timestamps on
+    /// The default payload of a full segment, bytes: as in ns-2, or as in Linux with timestamps on
     /// Ethernet.
     fn usual_segment(self) -> u32 {
         match self {

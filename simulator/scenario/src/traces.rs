@@ -6,7 +6,7 @@
 use fairwire_core::{Rng, Seed, Trace};
 use std::fmt::Write as _;
 
-/// Returns the link's rate, bit/s, in each millisecond, counted from 1.
+/// A function that returns the link's rate, bit/s, in each millisecond, counted from 1.
 type Rates = Box<dyn FnMut(u64, &mut Rng) -> f64>;
 
 /// A built-in trace.
@@ -86,11 +86,13 @@ impl NamedTrace {
 
 const OPPORTUNITY: f64 = Trace::BYTES as f64 * 8.0;
 
-/// A link with fading as a chain of states, each left only for a neighbour (H. S. Wang and N.
-/// Moayeri, IEEE Trans. Vehicular Technology 44(1), 1995). The scheduler also serves other users.
+/// A fading link, as a chain of states in which only neighbouring states follow one another (H. S.
+/// Wang and N. Moayeri, IEEE Trans. Vehicular Technology 44(1), 1995). The scheduler also serves
+/// other users.
 fn lte(_: &mut Rng) -> Rates {
     const MBPS: [f64; 7] = [0.5, 2.0, 5.0, 9.0, 14.0, 19.0, 24.0];
-    /// The probability of a move to the state above, and also of a move to the state below.
+    /// The probability, every 20 ms, that the state becomes the next higher one, and the same for
+    /// the next lower one.
     const MOVES: f64 = 0.15;
     let mut state = 3_usize;
     Box::new(move |ms, rng| {

@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// The maximum number of seeds. No interval needs more, because its width shrinks with the square
-/// root of their number.
+/// The maximum number of seeds. More would hardly narrow an interval, because its width shrinks
+/// only with the square root of their number.
 const MAX_SEEDS: u64 = 10_000;
 
 const SEEDS_WANTED: &str = "one seed such as 7, a list such as [1, 2, 3], or a range such as \"1..=10\", all different, at most 10000";
 
-/// The seeds to run under, written `7`, `[1, 2, 3]` or `"1..=10"` (the end included) or `"1..11"`
+/// The seeds to run under, written `7`, `[1, 2, 3]`, `"1..=10"` (the end included), or `"1..11"`
 /// (the end excluded).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(Vec<u64>);
@@ -163,7 +163,7 @@ pub struct Start {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// One of its times could not be read.
+    /// A time in the text could not be read.
     #[error(transparent)]
     Unit(#[from] UnitError),
     /// The range ends before it begins.

@@ -49,8 +49,8 @@ pub struct OutageSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DownPackets {
-    /// The link sends nothing. Waiting packets stay, and so does the rest of a packet being sent.
-    /// Packets already sent arrive.
+    /// The link sends nothing. Waiting packets stay, and a packet being sent is continued
+    /// afterwards. Packets already sent arrive.
     #[default]
     Held,
     /// The link sends at its rate, and its wire loses what is sent. Packets sent earlier arrive.

@@ -260,8 +260,8 @@ fn in_products(mut links: Vec<LinkRecord>) -> Vec<LinkRecord> {
     links
 }
 
-/// Flows at the time when the hashes were recorded: without counts of timeouts and the given
-/// values.
+/// Flows without the fields that did not exist when the hashes were recorded: counts, and values
+/// given by the scenario.
 fn uncounted(mut flows: Vec<FlowRecord>) -> Vec<FlowRecord> {
     for flow in &mut flows {
         let FlowRecord { timeouts, loss_episodes, timeout_episodes, delivered_bytes, .. } = flow;

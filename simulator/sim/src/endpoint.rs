@@ -145,7 +145,7 @@ impl Endpoints {
         self.name
     }
 
-    /// The size of most of the first end's packets, bytes on the wire, or 0.
+    /// The size of most of the first end's packets, bytes on the wire; 0 if sizes differ.
     pub fn packet_bytes(&self) -> u32 {
         self.packet_bytes
     }

@@ -78,7 +78,7 @@ impl Next {
     }
 }
 
-/// Names a stream of events that come mostly in time order.
+/// A stream of events that come mostly in time order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lane(pub(crate) u8);
 
@@ -96,8 +96,8 @@ pub(crate) struct Leaving {
 }
 
 /// Future events, as the model of the network schedules them. Every implementation gives the
-/// results of one total order: by time, then by [`Ties`](crate::ties::Ties), then by scheduling
-/// order.
+/// results of one total order: by time, then by the tie rule ([`Ties`](crate::ties::Ties)), then by
+/// scheduling order.
 pub(crate) trait Events: Send + 'static {
     /// A new lane for events at hosts; [`Lane::NONE`] if there are too many.
     fn lane_at_hosts(&mut self) -> Lane;
@@ -118,16 +118,16 @@ pub(crate) trait Events: Send + 'static {
     fn push_link_free(&mut self, time: Time, link: u32);
 
     /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), if the
-    /// packet can change nothing before. Returns false if the packet is not kept; the model then
-    /// handles it at once.
+    /// packet can change nothing before. Otherwise returns false, and the model handles the packet
+    /// at once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
     /// Begins a turn of due events up to `end`; returns false if there are no more. In a turn hosts
     /// may run ahead of links. If all events have a single order, all come up at links.
     fn begin_turn(&mut self, end: Time) -> bool;
 
-    /// Takes this turn's next event at hosts, and its time. May prefetch data of others from
-    /// `memory`.
+    /// Takes this turn's next event at hosts, and its time. May prefetch the data of other events
+    /// from `memory`.
     fn next_at_hosts(&mut self, memory: &impl Memory) -> Next;
 
     /// Takes this turn's next event at links, after all events at hosts.

@@ -29,7 +29,7 @@ pub(crate) struct Frame {
     is_syn: bool,
     /// For a segment: was it sent before? For an acknowledgement: does it have blocks?
     is_special: bool,
-    /// For a segment: the window was reduced. For an acknowledgement: a mark is echoed.
+    /// For a segment: was the window reduced? For an acknowledgement: is a mark echoed?
     flag: bool,
     epoch: bool,
     /// The codepoint of a segment, as it was sent or as it arrived.
@@ -45,7 +45,7 @@ pub(crate) struct Left {
     pub(crate) flow: u32,
     pub(crate) link: u32,
     pub(crate) at: Time,
-    /// The packet's bytes, and those of later packets covered by the same answer.
+    /// The bytes of this packet, and of later packets that the same answer covers.
     pub(crate) bytes: u32,
 }
 
@@ -268,8 +268,9 @@ impl Frames {
         self.left.get_mut(slot as usize)?.take()
     }
 
-    /// The packet in `slot` has arrived and is answered later. As with a timestamp's echo (RFC
-    /// 7323, section 4.3), that answer belongs to the first packet that waits for an answer.
+    /// Records that the packet in `slot` has arrived and is answered later. As with a timestamp's
+    /// echo (RFC 7323, section 4.3), that answer belongs to the first packet that waits for an
+    /// answer.
     pub(crate) fn answer_later(&mut self, slot: u32) {
         let Some(left) = self.take_left(slot) else { return };
         let flow = left.flow as usize;

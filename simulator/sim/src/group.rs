@@ -33,7 +33,7 @@ pub(crate) struct Group {
     pub(crate) host_queue: Duration,
     pub(crate) empty: Empty,
     work: Work,
-    /// The first leg of the forward path; `back` is that of the return path.
+    /// The first leg of the forward path. The field `back` is the first leg of the return path.
     pub(crate) forward: u32,
     pub(crate) back: u32,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Group {
 pub(crate) struct Empty {
     there: Option<Duration>,
     back: Option<Duration>,
-    /// For a data packet, at the slowest forward link.
+    /// The transmission time of a data packet at the slowest forward link.
     slowest: Duration,
 }
 
@@ -89,8 +89,8 @@ impl Empty {
 #[derive(Debug)]
 enum Work {
     UpTo(Duration),
-    /// Determined by the links of the path: the spells, from the start of the run, each until the
-    /// next.
+    /// Determined by the links of the path, in spells. The first spell begins with the run, and
+    /// each lasts until the next.
     Packet(Vec<Spell>),
 }
 
@@ -105,8 +105,8 @@ struct Spell {
 }
 
 /// The longest processing time, in packets at the slowest link, if the plan states none. With one
-/// packet, shares still depended on the round trips of the more numerous flows: `tests/it/phase.rs`
-/// of the scenarios.
+/// packet, shares still depended on the round trips of the more numerous flows: see
+/// `tests/it/phase.rs` of the scenarios.
 const PACKETS: u64 = 2;
 
 /// If the plan states no processing time, the longest is at most a round trip divided by this. The
@@ -233,8 +233,8 @@ impl Group {
         self.tcp.is_some()
     }
 
-    /// The round-trip time, without queues, of a flow whose own links have this delay; `None` if
-    /// nothing returns or a rate changes.
+    /// The round-trip time, without queues, of a flow whose own links have this delay; `None` if no
+    /// packets return, or if a rate changes.
     pub(crate) fn base_rtt(&self, access_delay: Duration) -> Option<Duration> {
         self.empty.round_trip(access_delay).filter(|_| self.is_acknowledged())
     }

@@ -62,7 +62,8 @@ impl Link {
         service.map(|service| self.started(service, now))
     }
 
-    /// The transmitter is free at `now`, or a waiting packet is ready: polls for the next packet.
+    /// Polls for the next packet, because the transmitter is free at `now`, or a waiting packet is
+    /// ready.
     #[inline(always)]
     pub fn poll(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Departure> {
         let service = self.server.poll(now, &mut Counted { inner: signals, meter: &mut self.meter });

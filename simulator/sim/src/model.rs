@@ -234,7 +234,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
     }
 
-    /// A packet continues from a link: to its receiver, to another queue, or as an acknowledgement
+    /// Forwards a packet from a link: to its receiver, to another queue, or as an acknowledgement
     /// to its sender.
     #[inline(always)]
     fn on_departure(&mut self, leaving: Leaving, link: Option<u32>, now: Time) {
@@ -274,8 +274,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// `frame`, kept in `slot`, reaches the sink's access link at `at`. Computes the receiver's
-    /// reaction and the return of the acknowledgement at once.
+    /// Handles `frame`, kept in `slot`, which reaches the sink's access link at `at`. Computes the
+    /// receiver's reaction and the return of the acknowledgement at once.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
@@ -371,7 +371,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         packet
     }
 
-    /// A packet leaves the domain. Returns the tag for its receiver.
+    /// Handles a packet that leaves the domain, and returns the tag for its receiver.
     #[inline(never)]
     fn leave_domain(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
         self.edges.as_mut().map_or(Tag::default(), |edges| edges.leave(group, tag, ecn))

@@ -130,7 +130,7 @@ pub struct LinkView<'a> {
     pub dropped: u64,
     /// Packets marked.
     pub marked: u64,
-    /// Its discipline, to be inspected.
+    /// The link's discipline, to be inspected.
     pub discipline: &'a dyn Discipline,
     /// Queueing delays after the warm-up.
     pub sojourn: &'a DelayHistogram,
@@ -155,9 +155,9 @@ impl LinkView<'_> {
 pub struct AggregateView<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The names of its groups.
+    /// The names of the aggregate's groups.
     pub groups: Vec<&'a str>,
-    /// Its marker, to be inspected.
+    /// The aggregate's marker, to be inspected.
     pub marker: &'a dyn Marker,
     /// The marker's target rate, bit/s; `None` if the marker receives no requests.
     pub target_bps: Option<f64>,
@@ -249,8 +249,8 @@ pub(crate) trait Tap {
     fn set_place(&mut self, now: Time, link: Option<u32>);
     fn happened(&mut self, what: What, about: About);
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
-    /// A packet reaches its receiver at `at`, which may lie ahead, and puts `packets` new packets
-    /// in order.
+    /// Reports that a packet reaches its receiver at `at`, which may lie ahead, and puts `packets`
+    /// new packets in order.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     fn completes(&mut self, event: &TransferEvent);
     fn next_sample(&self) -> Time;

@@ -22,12 +22,12 @@ pub struct Network {
 pub struct AggregatePlan {
     /// Unique name.
     pub name: String,
-    /// Its groups, by their indices in [`Network::groups`].
+    /// The aggregate's groups, by their indices in [`Network::groups`].
     pub groups: Vec<usize>,
     /// Colours its packets.
     pub marker: Box<dyn Marker>,
-    /// Reports the packets' marks to the marker; without an estimator the marker receives no
-    /// requests.
+    /// The estimator, which reports the packets' marks to the marker. Without it, the marker
+    /// receives no requests.
     pub estimator: Option<EstimatorPlan>,
 }
 
@@ -37,9 +37,9 @@ pub struct LinkPlan {
     pub name: String,
     /// Its rate.
     pub rate: Rate,
-    /// How its rate changes.
+    /// How the link's rate changes.
     pub law: RateLaw,
-    /// Its propagation delay, one way.
+    /// The link's propagation delay, one way.
     pub delay: Duration,
     /// The wire behind the link, if it has faults.
     pub wire: Option<Wire>,
@@ -49,8 +49,8 @@ pub struct LinkPlan {
 
 /// Flows that differ only in their start and their distance.
 ///
-/// A group whose flows have several paths is a sequence of plans with one name. Their numbers
-/// continue from plan to plan.
+/// A group whose flows have several paths is a sequence of plans with one name. The numbers of the
+/// flows continue from plan to plan.
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// The name of the group, such as `tcp`. Flow number 3 of it is called `tcp.3`.
@@ -63,12 +63,12 @@ pub struct GroupPlan {
     pub back: Vec<Hop>,
     /// The rate of each flow's own link, at either end.
     pub access_rate: Rate,
-    /// The class of the flows' packets: a subscriber, a host, a leaf of a tree of classes; 0 for
+    /// The class of the flows' packets: a subscriber, a host, or a leaf of a tree of classes; 0 for
     /// none.
     pub class: u32,
     /// The differentiated-services codepoint of the flows' packets, 0 to 63.
     pub dscp: u8,
-    /// The ECN codepoint of datagrams, except those that carry their own. TCP sets its own
+    /// The ECN codepoint of datagrams, except datagrams that carry their own. TCP sets its own
     /// codepoint.
     pub ecn: Ecn,
     /// The flows, numbered from 1, or from the end of the preceding plan with the same name.
@@ -124,7 +124,8 @@ pub struct Member {
 pub enum Hop {
     /// A queued link, by its index in [`Network::links`].
     Link(u32),
-    /// A link that is never congested: it delays packets, but none waits for another flow's.
+    /// A link that is never congested: it delays packets, but no packet waits for one of another
+    /// flow.
     Wire {
         /// Its rate.
         rate: Rate,
@@ -223,7 +224,7 @@ pub struct Measured {
     pub flows: Vec<FlowRecord>,
     /// Per queued link.
     pub links: Vec<LinkRecord>,
-    /// One record per group with timed transfers and type of transfer.
+    /// One record for each type of transfer in each group with timed transfers.
     pub transfers: Vec<TransferRecord>,
     /// One count per aggregate, in the order of the plan.
     pub aggregates: Vec<AggregateCount>,
@@ -243,10 +244,10 @@ pub struct AggregateCount {
     pub target_bps: Option<f64>,
     /// Packets that entered.
     pub entered: u64,
-    /// Green packets among those that entered.
+    /// The number of green packets that entered.
     pub green: u64,
-    /// Green packets that left.
+    /// The number of green packets that left.
     pub green_left: u64,
-    /// Marked packets among the green ones that left.
+    /// The number of green packets that were marked when they left.
     pub green_marked: u64,
 }

@@ -42,7 +42,7 @@ impl Leg {
 pub(crate) struct Sizes {
     pub(crate) data: u32,
     pub(crate) ack: u32,
-    /// Do packets have other sizes too?
+    /// Do packets also have sizes other than `data` and `ack`?
     pub(crate) vary: bool,
 }
 

@@ -38,7 +38,7 @@ pub struct TransferEvent {
     /// The flow, or one connection of a flow with several, by its index in
     /// [`View::flows`](crate::View::flows); for a page, the first connection of its user.
     pub flow: u32,
-    /// Is it a page?
+    /// Is the request a page?
     pub is_page: bool,
     /// Bytes of payload; `None` for an external protocol.
     pub bytes: Option<u64>,

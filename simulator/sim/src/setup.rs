@@ -25,7 +25,8 @@ pub struct SetUp<'a> {
     made: u32,
 }
 
-/// Links and flows between calls of the watcher. Each takes some microseconds.
+/// The number of links and flows set up between two calls of the watcher. Each takes some
+/// microseconds.
 const LOOK_EVERY: u32 = 1 << 10;
 
 impl<'a> SetUp<'a> {

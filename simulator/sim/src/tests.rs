@@ -269,7 +269,7 @@ fn a_dithered_source_keeps_its_mean_rate() {
 
 #[test]
 fn one_tcp_with_a_buffer_of_its_bandwidth_delay_product_fills_the_link() {
-    // 10 Mbit/s x 32 ms = 72 packets of 552 B.
+    // The bandwidth-delay product is 10 Mbit/s x 32 ms, or 72 packets of 552 B.
     let got = throughput(vec![bulk("tcp")], 80)[0];
     let one_packet = 552.0 * 8.0 / 20.0; // an allowance for counting complete packets in 20 s
     assert!(got > 0.98 * 10e6 && got <= 10e6 + one_packet, "{got}");

@@ -19,7 +19,7 @@ pub(crate) struct Tuning {
     pub(crate) has_many_flows: bool,
 }
 
-/// Flows whose records stay in the first- or second-level cache.
+/// The number of flows whose records stay in the first- or second-level cache.
 const FEW_FLOWS: usize = 256;
 
 impl Tuning {

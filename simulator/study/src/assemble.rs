@@ -341,7 +341,8 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a group for each series; a line for each measure, or each point if there are several.
+    /// Adds a group for each series, and a line for each measure, or for each point if there are
+    /// several.
     fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         panel.categories = series.iter().map(|name| name.to_string()).collect();
         let mut points: Vec<&str> = Vec::new();
@@ -374,8 +375,8 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a position for each measure; a line for each series, and each point if there are
-    /// several.
+    /// Adds a position for each measure, and a line for each series; if there are several points, a
+    /// line for each series and point.
     fn along_measures(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         let is_numbered = measures.iter().all(|measure| measure.x.is_some());
         if !is_numbered {

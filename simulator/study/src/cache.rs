@@ -34,7 +34,8 @@ const ENDING: &str = "result";
 const HALF: &str = "half";
 /// An incomplete result older than this was left by a terminated command.
 const STALE: Duration = Duration::from_secs(24 * 3600);
-/// A fast level of compression, within a tenth of the best: results are mostly digits.
+/// A fast level of compression. Because results are mostly digits, it is within a tenth of the
+/// best.
 const LEVEL: u8 = 4;
 /// The maximum size of a result; a file that claims more is broken.
 const MAX_BYTES: usize = 1 << 30;
@@ -43,8 +44,8 @@ const BLOCK: u64 = 4096;
 /// The fraction of the maximum that remains when room is made.
 const LEFT_AFTER_EVICTION: f64 = 0.9;
 
-/// The maximum total of a user's finished runs. The quick half of all studies takes some 20 MiB,
-/// all studies in full some ten times that.
+/// The maximum total of a user's finished runs. The quick half of all studies takes some 20 MiB.
+/// All studies in full take some ten times that.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
 /// The folder of a user's finished runs, if there is one: where users keep reproducible data (the

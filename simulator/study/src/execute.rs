@@ -37,7 +37,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The format of results. A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// The maximum number of threads: more than any machine's cores, because threads are not unlimited.
+/// The maximum number of threads. No machine has more cores, and the system does not provide
+/// unlimited threads.
 const MAX_THREADS: usize = 1024;
 
 /// The contribution of one run to one exhibit.
@@ -74,7 +75,7 @@ pub struct Work<'a> {
     pub jobs: usize,
     /// Invoked from any thread with the completed fraction.
     pub progress: &'a (dyn Fn(f64) + Sync),
-    /// Raised to stop: finished results are kept.
+    /// Set to true to stop; finished results are kept.
     pub stop: &'a AtomicBool,
 }
 
@@ -94,8 +95,8 @@ pub struct Executed {
 /// Makes every run that `plans` need, or loads it from disk.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
-    // The longest tasks come first, so no thread has a long one left at the end. For hours of work,
-    // however, complete exhibits are worth more.
+    // The longest tasks come first, so no thread has a long task left at the end. For hours of
+    // work, however, complete exhibits are worth more.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     }

@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 4 << 20;
 /// The files of one study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {
-    /// Its name, such as `2003-kamra-faba`.
+    /// The study's name, such as `2003-kamra-faba`.
     pub name: String,
     /// The prefix of file names in errors, such as `studies/2003-kamra-faba/`.
     pub prefix: String,

@@ -27,7 +27,8 @@ pub(crate) struct Packets {
     from: Time,
     flows: Vec<Flow>,
     groups: Vec<Group>,
-    /// By frame: the queued packet's arrival number within its flow.
+    /// For each queued frame: the number of its packet in the order of arrivals within the packet's
+    /// flow.
     waiting: BTreeMap<u32, u64>,
 }
 

@@ -40,7 +40,7 @@ pub struct Results {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Depth {
-    /// Few seeds, and not every point of a long sweep: a first verdict.
+    /// Few seeds, and not every point of a long sweep, for a first verdict.
     #[default]
     Quick,
     /// Enough seeds for a verdict.
@@ -187,8 +187,8 @@ pub struct Claim {
     /// The reason for the check's tolerance or bound; empty without one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
-    /// The verdict. If the mean agrees and its interval does not, it is unclear: it counts as not
-    /// holding, but more seeds may settle it.
+    /// The verdict. If the mean agrees but its interval does not, the claim is unclear: it counts
+    /// as not holding, but more seeds may settle it.
     pub verdict: Verdict,
     /// The measurement, with its interval; or the reason why the claim cannot be tested.
     pub detail: String,

@@ -98,8 +98,9 @@ impl Study {
         format!("{}.{}", self.spec.paper, self.spec.exhibit[at].id)
     }
 
-    /// The number of recorded verdicts of each of the [`VERDICTS`] on the claims of exhibit number
-    /// `at`, of the full depth or else of the quick one; `None` if neither was run.
+    /// For each of the [`VERDICTS`], the number of recorded verdicts on the claims of exhibit
+    /// number `at`. They are of the full depth if it was run, or else of the quick one; `None` if
+    /// neither was run.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =

@@ -26,7 +26,7 @@ pub fn shown(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// A mean and half of its interval; as in [`spread`], if there is an interval.
+/// A mean and half of its interval, as in [`spread`]; without an interval, only the mean.
 pub fn with_interval(mean: f64, half_width: Option<f64>) -> String {
     let Some(half) = half_width else { return shown(mean) };
     spread(mean, half, Unit::ONE).unwrap_or_else(|| {

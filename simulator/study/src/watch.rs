@@ -80,7 +80,8 @@ impl Samples {
         *self.series.get(name)?.get(at)?
     }
 
-    /// The result of a function of a series, from `warm_up_s` on or within the function's window.
+    /// The result of a function of a series, over the function's window or, without one, from
+    /// `warm_up_s` on.
     pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));

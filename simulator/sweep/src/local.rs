@@ -47,7 +47,8 @@ impl Share {
 pub struct Cost {
     /// All runs of the plan; with a precision, the maximum.
     pub runs: usize,
-    /// Runs currently missing in the store; with a precision, those of the next round.
+    /// Runs currently missing in the store; with a precision, only the missing runs of the next
+    /// round.
     pub missing: usize,
     /// Runs made for this estimate. They are stored.
     pub pilot: usize,
@@ -67,7 +68,7 @@ pub struct Local<'a> {
     pub share: Share,
     /// Invoked from any thread with the number of finished runs and the total.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
-    /// Raised to stop: finished results are stored.
+    /// Set to true to stop; finished results are stored.
     pub stop: &'a AtomicBool,
 }
 
@@ -196,8 +197,8 @@ impl Plan {
         })
     }
 
-    /// The bytes of a run without compression: a number per measure, about twelve per flow, and its
-    /// identification.
+    /// The bytes of a run without compression: its identification, a number per measure, and about
+    /// twelve numbers per flow.
     pub(crate) fn bytes_of_a_run(&self) -> u64 {
         const IDENTITY: u64 = 16;
         let row = |numbers: u64| 8 * numbers + IDENTITY;

@@ -22,7 +22,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// anything runs.
 const MAX_CELLS: usize = 1_000_000;
 pub(crate) const DISCIPLINE: &str = "discipline";
-/// Keys of a scenario that belong elsewhere in a sweep, and where they belong.
+/// Keys of a scenario that cannot be varied in a sweep, and what is allowed instead.
 const ELSEWHERE: [(&str, &str); 7] = [
     ("name", "keys that change what is run"),
     ("title", "keys that change what is run"),
@@ -196,8 +196,8 @@ impl Plan {
         set(&self.axes, &cell.at)
     }
 
-    /// The runs that `store` lacks. With a precision, the next of them; none once all cells have
-    /// enough seeds.
+    /// The runs that `store` lacks. With a precision, only those of the next round, and none once
+    /// all cells have enough seeds.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -220,8 +220,8 @@ impl Plan {
         Ok(missing)
     }
 
-    /// The number of seeds for each cell, given those present: enough for narrow intervals, or the
-    /// next number after which intervals are examined.
+    /// The number of seeds for each cell, given the results in `store`: a number with narrow
+    /// intervals, or else the next number after which intervals are examined.
     fn enough(&self, store: &Stores, precision: f64) -> Result<Vec<usize>, StoreError> {
         let values = crate::table::Values::read(self, store)?;
         Ok((0..self.cells.len()).map(|cell| self.seeds_of(&values, cell, precision)).collect())
@@ -295,7 +295,7 @@ struct Maker<'a> {
     locations: &'a Locations,
     /// The scenario, with the plan's changes for every cell.
     base: &'a Base,
-    /// The number of changes in `base` that precede those of the plan.
+    /// The number of changes in `base` that precede the changes of the plan.
     before: usize,
 }
 

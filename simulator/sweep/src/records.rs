@@ -27,7 +27,7 @@ impl Field {
         self.path.iter().try_fold(row, |value, key| value.get(key))
     }
 
-    /// An empty list, after this number of rows without a value.
+    /// Cells of the field's type, for `rows` rows without a value.
     fn none(&self, rows: usize) -> Cells {
         match self.kind {
             Kind::Real => Cells::Reals(vec![None; rows]),
@@ -158,7 +158,7 @@ fn within(way: &mut Way, key: &str, step: Step, inside: impl FnOnce(&mut Way)) {
     way.place.pop();
 }
 
-/// The schema of a value that may be absent, for when it is present.
+/// The schema of a present value, from a schema that may also allow its absence.
 fn some(schema: &Value) -> &Value {
     let choices = schema.get("anyOf").and_then(Value::as_array);
     let present = choices.and_then(|all| all.iter().find(|one| !is_type(one, "null")));

@@ -232,8 +232,8 @@ impl Store {
         Ok(all)
     }
 
-    /// Reads `columns`, `cell` and `seed` of the parts that have them all and for which
-    /// `is_wanted`, in batches.
+    /// Reads `columns`, `cell` and `seed`, in batches, of each part that has all these columns and
+    /// for which `is_wanted` returns true.
     ///
     /// # Errors
     /// As [`parts`](Self::parts).

@@ -81,8 +81,8 @@ pub struct CellSummary {
 }
 
 impl Plan {
-    /// The runs that count: all present seeds or, with a precision, those after which the intervals
-    /// were narrow enough.
+    /// The runs that count: all runs in the store or, with a precision, the runs after which the
+    /// intervals were narrow enough.
     fn counted(&self, values: &Values) -> Vec<Run> {
         let runs = |cell: usize| {
             let seeds = match self.precision {

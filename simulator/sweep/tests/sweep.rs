@@ -182,7 +182,8 @@ fn no_run_is_made_twice_and_stored_runs_are_found_by_their_inputs() {
     let folder = tempfile::tempdir().unwrap();
     run(&plan(PLAN), folder.path(), 2, Share::ALL);
     assert_eq!(run(&plan(PLAN), folder.path(), 2, Share::ALL), 0);
-    // An explicit default, and a parameter of a discipline that is not run.
+    // Neither change affects a run: an explicit default, and a parameter of a discipline that is
+    // not run.
     let same = PLAN.replace(
         "format = 1",
         "format = 1\nset = [\"tie_rule=random\", \"discipline.red.max_probability=0.3\"]",

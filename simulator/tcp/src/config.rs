@@ -47,7 +47,8 @@ pub struct Config {
     /// Is a cut of the window spread over a round trip (PRR, RFC 9937), as in Linux? This requires
     /// selective acknowledgements, and applies to neither version of BBR.
     pub spreads_cuts: bool,
-    /// Is the gap after a late paced segment shortened by the delay, by up to half, as in Linux?
+    /// Is the gap after a late paced segment shortened by the time that the segment is late, but at
+    /// most by half, as in Linux?
     pub makes_up_for_late: bool,
     /// The ECN codepoint of data segments.
     pub ecn: EcnMode,
@@ -184,14 +185,14 @@ pub enum Profile {
     /// ns-2 in 2006: as in 2002, with a shortest timeout of 0.2 s.
     Ns2In2006,
     /// A host of today: initial window 10, RACK-TLP, delayed ACKs, exact round-trip times, a
-    /// timeout of the round-trip time and at least 0.2 s, CUBIC. Windows grow by the segments
+    /// timeout of the round-trip time plus at least 0.2 s, CUBIC. Windows grow by the segments
     /// acknowledged and are cut to integers, as in Linux. A host processes segments released at one
     /// instant for up to two packets' transmission time.
     Modern,
 }
 
 impl Config {
-    /// The usual name of this TCP: that of its controller or, under Reno, of its loss recovery.
+    /// The usual name of this TCP: the name of its controller or, under Reno, of its loss recovery.
     pub fn name(&self) -> &'static str {
         match (&self.control, self.recovery) {
             (ControlConfig::Reno, Recovery::Tahoe) => "tahoe",
@@ -203,8 +204,8 @@ impl Config {
         }
     }
 
-    /// The configuration for one of the flows that share it. A controller that draws at random
-    /// draws under `seed`.
+    /// The configuration for one of the flows that share it. If its controller draws at random, it
+    /// uses `seed`.
     pub fn of_flow(self: &Arc<Self>, seed: impl FnOnce() -> u64) -> Arc<Self> {
         let control = match &self.control {
             ControlConfig::Bbr(bbr) if bbr.given.draws_phase => {

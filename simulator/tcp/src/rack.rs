@@ -44,12 +44,12 @@ pub(crate) struct Rack {
     persist: u32,
     /// RACK.dsack_round: further DSACK reports are ignored until this segment is acknowledged.
     dsack_round: u64,
-    /// The numbers of retransmissions and of segments reported as having arrived twice. If the
-    /// second is larger, the network duplicates.
+    /// The numbers of retransmissions and of segments reported as having arrived twice. If more
+    /// segments arrived twice than were retransmitted, the network duplicates.
     pub(crate) repeats: u64,
     duplicates: u64,
-    /// Does the next retransmission begin an [epoch](crate::Segment::epoch), as the first after a
-    /// reduction, or a probe's?
+    /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? The first
+    /// retransmission after a reduction does, and so does that of a probe.
     pub(crate) begins_epoch: bool,
     /// The reduction that may turn out to have been made without a loss.
     pub(crate) undo: Option<Undo>,
@@ -61,7 +61,8 @@ pub(crate) struct Rack {
 /// round trip instead of with every sample after a silence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
-    /// The smoothed deviation of this round trip's measurements, times 4, and its peak.
+    /// The smoothed deviation of this round trip's measurements, times 4, and the peak of this
+    /// deviation.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
     /// The variation currently used, times 4.

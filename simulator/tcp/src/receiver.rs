@@ -48,8 +48,8 @@ struct Quick {
     has_ect: bool, // are segments ECN-capable?
 }
 
-/// The acknowledgements that leave at once after a mark, or after a retransmission from a sender
-/// with ECN.
+/// The number of acknowledgements that leave at once after a mark, or after a retransmission from a
+/// sender with ECN.
 const AFTER_A_MARK: u8 = 2;
 /// The minimum of the second term of the timeout that a receiver computes from the handshake (RFC
 /// 6298). A pause is longer than this timeout.
@@ -124,7 +124,7 @@ struct Ahead {
 enum Reports {
     Nothing,
     Blocks,
-    /// Also duplicate arrivals, and the epoch of the echoed segment.
+    /// Blocks, duplicate arrivals, and the epoch of the echoed segment.
     All,
 }
 

@@ -73,7 +73,7 @@ impl RttEstimator {
     }
 
     /// The timeout: smoothed time plus four variations, times the back-off, at most the maximum.
-    /// The minimum applies to the sum or to the variations.
+    /// The minimum applies to this sum or, with `floors_variation`, to the four variations.
     #[inline]
     pub fn timeout(&self, config: &Config) -> Duration {
         let base = match self.rtt_ns_x8 {
@@ -209,8 +209,9 @@ mod tests {
 
     #[test]
     fn after_the_fourth_back_off_in_a_row_the_next_measurement_counts_as_the_first() {
-        // After measurements of 100 ms and then 500 ms, the second sets smoothed time and variation
-        // as a first measurement does (RFC 6298, 2.2), or moves them (2.3).
+        // Measurements of 100 ms and then 500 ms. If the measurements were forgotten, the second
+        // counts as a first measurement (RFC 6298, 2.2). Otherwise it moves the smoothed time and
+        // the variation (2.3).
         let (first, moved) = (Duration::from_ms(500), Duration::from_ms(150));
         for (forgets_rtt, times, expected) in [(true, 4, first), (true, 3, moved), (false, 4, moved)] {
             let mut rtt = estimator(0, 0);

@@ -43,13 +43,13 @@ pub(crate) struct Scoreboard {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// A segment: by three arrivals above it. A retransmission: by the arrival of a segment first
-    /// sent after it.
+    /// A segment is lost once three segments above it have arrived. A retransmission is lost once a
+    /// segment first sent after it has arrived.
     #[default]
     Count,
-    /// A segment: by three arrivals above it. A retransmission is never lost.
+    /// A segment is lost once three segments above it have arrived. A retransmission is never lost.
     CountOnce,
-    /// By the time since the segment was sent (RFC 8985).
+    /// The time since a segment was sent decides whether it is lost (RFC 8985).
     Time,
 }
 
@@ -73,8 +73,8 @@ impl Scoreboard {
         Scoreboard { rule, ..Scoreboard::default() }
     }
 
-    /// The number of segments of `[unacked, highest)` in flight: neither arrived nor lost, or
-    /// retransmitted.
+    /// The number of segments of `[unacked, highest)` in flight. It counts segments that have
+    /// neither arrived nor been lost, and retransmissions of lost segments.
     #[inline]
     pub(crate) fn pipe(&self, unacked: u64, highest: u64) -> u64 {
         (highest - unacked) + u64::from(self.repeated) - u64::from(self.sacked + self.lost)
@@ -90,7 +90,7 @@ impl Scoreboard {
         self.sacked == 0 && self.lost == 0
     }
 
-    /// Is it empty, without a cut, a probe or a possible undo?
+    /// Is the board empty, without a cut, a probe or a possible undo?
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_empty() && !self.cut.is_on() && self.rack.probe.is_none() && !self.rack.is_explained()
@@ -108,8 +108,8 @@ impl Scoreboard {
         self.state(seq) & LOST != 0
     }
 
-    /// Everything below `unacked` is acknowledged. Returns how many of these segments were not
-    /// known to have arrived.
+    /// Records that everything below `unacked` is acknowledged. Returns how many of these segments
+    /// were not known to have arrived.
     pub(crate) fn advance(&mut self, unacked: u64) -> u64 {
         let from = std::mem::replace(&mut self.base, unacked);
         if self.segments.is_empty() {
@@ -187,8 +187,8 @@ impl Scoreboard {
         self.sacked >= DUPLICATES
     }
 
-    /// Was everything in flight sent after the latest arrival? It was, without losses and
-    /// reordering.
+    /// Was everything in flight sent after the latest arrival? This is so if nothing was lost or
+    /// reordered.
     #[inline]
     pub(crate) fn is_in_order(&self, journal: &Journal) -> bool {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
@@ -384,7 +384,8 @@ impl Scoreboard {
         self.repair_from = self.repair_from.min(seq);
     }
 
-    /// Marks segments as lost above which three have arrived (RFC 6675, section 4, IsLost).
+    /// Marks each segment as lost above which three segments have arrived (RFC 6675, section 4,
+    /// IsLost).
     fn find_lost(&mut self) {
         let mut above = 0;
         let mut end = self.sacked_below;

@@ -9,7 +9,7 @@ pub struct Segment {
     pub seq: u64,
     /// Does the segment open the connection?
     pub is_syn: bool,
-    /// Was it sent before?
+    /// Was the segment sent before?
     pub is_retransmission: bool,
     /// The ECN codepoint with which the segment leaves or arrives.
     pub ecn: Ecn,
@@ -38,8 +38,8 @@ impl Segment {
 pub struct Ack {
     /// The next segment expected: everything below it has arrived.
     pub next: u64,
-    /// Does it answer a SYN instead of data? Such an answer is never a duplicate acknowledgement of
-    /// data.
+    /// Does the acknowledgement answer a SYN instead of data? Such an answer is never a duplicate
+    /// acknowledgement of data.
     pub is_for_syn: bool,
     /// Has a mark arrived since the sender last reported that it had reduced its window (RFC 3168,
     /// section 6.1.3)?

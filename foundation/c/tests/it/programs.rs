@@ -19,7 +19,7 @@ fn compilers() -> Vec<&'static str> {
     there
 }
 
-/// The program of a source file, linked with the library; `None` if the compiler has no sanitizers.
+/// Compiles a source file and links it with the library. `None` if the compiler has no sanitizers.
 fn compiled(compiler: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
     let name = source.replace(['/', '.'], "-");
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{compiler}-{name}"));

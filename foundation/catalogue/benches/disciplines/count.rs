@@ -8,18 +8,19 @@ use std::process::Command;
 
 /// The argument that makes this program the counted child.
 pub(crate) const CHILD: &str = "--counted";
-/// The argument that makes this program the counted child of [`peer`](crate::peer).
+/// The argument with which this program runs as the child process whose instructions are counted.
 pub(crate) const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 
-/// The counted child; only `Workload::run` is counted.
+/// Runs as the counted child process. Only instructions of `Workload::run` are counted.
 pub(crate) fn child(name: &str, flows: u32) {
     let mut workload = Workload::new(name, flows);
     workload.prepare(ROUNDS);
     workload.run();
 }
 
-/// Instructions per offered packet of each cell; `None` without Valgrind.
+/// Returns the instructions per offered packet for each discipline and number of flows; `None`
+/// without Valgrind.
 pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(name, flows)| {
         let (count, _) = counted("*Workload*run*", [CHILD, name, &flows.to_string()]);
@@ -30,7 +31,8 @@ pub(crate) fn instructions(cells: &[(&str, u32)]) -> Vec<Option<f64>> {
     })
 }
 
-/// Instructions per packet of each cell of [`peer`](crate::peer); `None` without Valgrind.
+/// Returns the instructions per packet for each shape and number of leaves of
+/// [`peer`](crate::peer); `None` without Valgrind.
 pub(crate) fn peer_instructions(cells: &[(Shape, u32)]) -> Vec<Option<f64>> {
     each(cells, |&(shape, leaves)| {
         let (count, output) = counted("*Bursts*run*", [PEER_CHILD, &shape.label(), &leaves.to_string()]);

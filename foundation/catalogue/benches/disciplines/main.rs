@@ -19,7 +19,7 @@ use workload::Workload;
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 const FLOWS: [u32; 4] = [10, 1_000, 100_000, 1_000_000];
-/// Entries whose work for a new flow grows with the number of flows: a million flows would take
+/// Disciplines whose work for a new flow grows with the number of flows: a million flows would take
 /// hours to start.
 const LINEAR: [&str; 1] = ["sfed"];
 const ROUNDS: u32 = 20_000;
@@ -99,7 +99,7 @@ fn progress(what: &'static str, cells: usize) -> ProgressBar {
     ProgressBar::new(cells as u64).with_style(style).with_message(what)
 }
 
-/// The median over the repeats, per offered packet.
+/// The nanoseconds per offered packet: the median over the repeats.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
 fn nanoseconds(name: &str, flows: u32) -> f64 {
     let mut workload = Workload::new(name, flows);

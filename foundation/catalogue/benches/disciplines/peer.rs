@@ -3,7 +3,7 @@
 //!
 //! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, repeatedly, without drops;
 //! the backlog is not stated. Here it is half as many packets as leaves, so the state of all leaves
-//! is in use. A packet that is still dropped is not counted, but its cost is.
+//! is in use. If a packet is dropped all the same, its cost is counted, but the packet is not.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -25,7 +25,8 @@ const LEN: u32 = 64;
 const ROOM: u32 = 16;
 const RATE: u64 = 10_000_000_000;
 
-/// A discipline, and its leaves: all under the root, or under classes of equal weight.
+/// A discipline and the arrangement of its leaves: all under the root, or under classes of equal
+/// weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub name: &'static str,
@@ -66,7 +67,8 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Starts after some packets per leaf, with a backlog of half a packet per leaf on average.
+    /// Builds the discipline and offers it eight packets per leaf, so that its backlog is half a
+    /// packet per leaf on average.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),
@@ -88,7 +90,7 @@ impl Bursts {
         self.arrivals = (0..bursts * BURST).map(|_| self.rng.below(self.leaves)).collect();
     }
 
-    /// The measured part. Returns the number of packets that left.
+    /// Runs the part that is measured, and returns the number of packets that left.
     #[inline(never)]
     pub(crate) fn run(&mut self) -> u64 {
         self.work()
@@ -122,12 +124,12 @@ impl Bursts {
 pub(crate) struct Row {
     pub shape: Shape,
     pub leaves: u32,
-    /// The median over the batches.
+    /// Nanoseconds per packet: the median over the batches.
     pub ns: f64,
     pub instructions: Option<f64>,
 }
 
-/// The median over batches, per packet.
+/// The nanoseconds per packet: the median over the batches.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures time; the library does not")]
 pub(crate) fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
     let mut bursts = Bursts::new(shape, leaves);
@@ -143,7 +145,8 @@ pub(crate) fn nanoseconds(shape: Shape, leaves: u32) -> f64 {
     times[REPEATS / 2]
 }
 
-/// The counted child, which prints how many packets left: only `run` is counted.
+/// Runs as the counted child process, and prints how many packets left. Only instructions of `run`
+/// are counted.
 pub(crate) fn child(label: &str, leaves: u32) {
     let shape = SHAPES.into_iter().find(|shape| shape.label() == label).expect("a label of a shape");
     let mut bursts = Bursts::new(shape, leaves);

@@ -1,4 +1,4 @@
-//! The costs as a picture: nanoseconds per packet over the number of flows, a panel for each
+//! Draws the costs as a picture: nanoseconds per packet over the number of flows, a panel for each
 //! family.
 
 use crate::report::{Row, find, folder};
@@ -63,7 +63,7 @@ fn draw_family(
             continue;
         }
         let colour = COLOURS[at % COLOURS.len()];
-        // The colours repeat, with thinner lines.
+        // Once all colours are used, they repeat with thinner lines.
         let style = colour.stroke_width(if at < COLOURS.len() { 2 } else { 1 });
         chart
             .draw_series(LineSeries::new(points, style))?

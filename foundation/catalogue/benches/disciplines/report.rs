@@ -1,4 +1,4 @@
-//! The costs as a table, as JSON, and compared with the promises.
+//! Prints the costs as a table, writes them as JSON, and compares them with the promises.
 
 use crate::peer;
 use comfy_table::{Table, presets};
@@ -18,24 +18,24 @@ pub(crate) struct Cost {
     pub ns: f64,
     /// As `ns`.
     pub instructions: Option<f64>,
-    /// Bytes beyond the bare buffer.
+    /// Bytes of state beyond those of tail-drop with the same buffer.
     pub state: u64,
 }
 
-/// Entries that claim O(1).
+/// Disciplines that claim O(1) work per packet.
 const CONSTANT: [&str; 11] =
     ["faba", "afd-sb", "afd-ft", "afd-nft", "alqd", "lqd-binned", "fred", "choke", "rqm", "drr", "fq-codel"];
-/// The maximum nanoseconds per packet of these entries with 1000 flows.
+/// The maximum nanoseconds per packet of the disciplines in [`CONSTANT`], with 1000 flows.
 const MAX_NS: f64 = 60.0;
 /// The maximum ratio of instructions with a million flows to instructions with 1000 flows.
 const MAX_GROWTH: f64 = 1.25;
 /// The maximum bytes of FABA's state per active flow, hash table included.
 const MAX_STATE: f64 = 64.0;
-/// Nanoseconds of DPDK's rte_sched with [`peer::LEAVES`] queues: the minimum of the published
-/// range.
+/// Nanoseconds per packet of DPDK's rte_sched with [`peer::LEAVES`] queues: the minimum of the
+/// published range.
 const RTE_SCHED: [f64; 4] = [55.0, 50.0, 55.0, 71.0];
-/// Nanoseconds of a simple DRR in C, without limit and statistics. The values with 256 and 4096
-/// queues are not published; with 1024 queues it takes 9 ns.
+/// Nanoseconds per packet of a simple DRR in C, without a limit or statistics. The values with 256
+/// and 4096 queues are not published; with 1024 queues it takes 9 ns.
 const C_DRR: [Option<f64>; 4] = [None, None, Some(16.0), Some(31.0)];
 
 pub(crate) fn folder() -> PathBuf {

@@ -2,13 +2,13 @@
 //!
 //! # What it does
 //! Shares the link among classes. A class has a guaranteed `rate`, a `ceiling` that it never
-//! exceeds, and a weight and a priority for the rest. The unused part of its guarantee goes to its
-//! siblings first, then up the tree.
+//! exceeds, and a weight and a priority for the excess, which is the rate beyond all guarantees.
+//! The unused part of its guarantee goes to its siblings first, then up the tree.
 //!
 //! At each class, from the root down, children within their guarantee are served first: the most
 //! urgent first, and among equally urgent ones the one that has been due longest. If no child is
-//! within its guarantee, the most urgent children share the rest in proportion to their weights. An
-//! inner class lends its guarantee to its children in the same manner.
+//! within its guarantee, the most urgent children share the excess in proportion to their weights.
+//! An inner class lends its guarantee to its children in the same manner.
 //!
 //! # Why
 //! Subscribers, offices or services have contracts, and each may need its own rules inside. Unlike
@@ -17,8 +17,8 @@
 //! # State and cost
 //! Two times, eight virtual times and a tag per class. A packet costs O(depth) to admit, and
 //! O(backlogged siblings) at each level to send. The time of the next packet, needed only if none
-//! may leave, costs O(backlogged classes) at worst. The list calls the tree's signals never early,
-//! but signals of inner disciplines may be early.
+//! may leave, costs O(backlogged classes) at worst. `fairwire list --long` shows no early signals
+//! for the tree, but inner disciplines may give some.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",
@@ -29,9 +29,9 @@
 //! # Where we differ
 //! - A bucket, not an estimate of its rate, decides whether a class is over its guarantee. Traffic
 //!   beyond its guarantee is not held against it later.
-//! - Ceilings apply to every class on the path to the root at once, also against guarantees. A
-//!   promise beyond the parent class, the ceiling or the link is refused, so ceilings and
-//!   guarantees do not conflict in the long run.
+//! - The ceilings of all classes on the path to the root apply at once, and take precedence over
+//!   guarantees. A promise beyond the parent class, the ceiling or the link is refused, so ceilings
+//!   and guarantees do not conflict in the long run.
 //! - A bucket begins to fill at time zero.
 //!
 //! # Example
@@ -64,7 +64,7 @@ use fairwire_laws::spec::{EcnChoice, Quantity, checked_tree};
 use fairwire_parameters::parameters;
 use std::collections::BTreeSet;
 
-/// Its entry in the catalogue.
+/// The entry of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "a tree of classes with guarantees, ceilings, weights and priorities, each leaf a discipline",
@@ -151,7 +151,7 @@ pub struct Class {
     #[parameter(unset = "the rate of the link")]
     pub peak: Option<Quantity<Rate>>,
     /// How far the class may fall behind its rate or its ceiling and still catch up. With `peak`,
-    /// it counts only for the ceiling.
+    /// it applies only to the ceiling.
     #[parameter(
         unset = "what that brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"
@@ -276,7 +276,8 @@ impl Spec {
         }
     }
 
-    /// The inner disciplines and their sites, without the ceilings on the path to the root.
+    /// The inner disciplines and their sites. The rate of each site is that of the link: ceilings
+    /// are ignored.
     pub(crate) fn placed<'a>(&'a self, site: &Site<'a>) -> Vec<(Nested<'a>, Site<'a>)> {
         let whole = self.buffer.map_or(site.buffer, |buffer| buffer.0);
         let parents: BTreeSet<u32> = self.classes().iter().filter_map(|class| class.parent).collect();

@@ -47,7 +47,7 @@ use fairwire_parameters::parameters;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Its entry in the catalogue.
+/// The entry of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "a marker per class in front of a discipline",
@@ -79,8 +79,8 @@ pub struct Spec {
     pub ecn: Option<EcnChoice>,
     /// The marker: its name, or a table with its name and its parameters.
     ///
-    /// The target of an `adaptive-token-bucket` moves if a gateway has an `[ingress]`; otherwise it
-    /// is constant.
+    /// The target of an `adaptive-token-bucket` is constant, except in a gateway that has an
+    /// `[ingress]`.
     #[parameter(unset = "`token-bucket`", unit = "marker")]
     pub marker: Option<MarkerChoice>,
     /// Classes with a separate marker.

@@ -9,8 +9,8 @@
 //! [`shaper`](super::shaper) into it.
 //!
 //! # State and cost
-//! A byte per class number up to the highest listed; O(bands) per packet. The list calls `prio`'s
-//! signals never early, but signals of inner disciplines may be early.
+//! A byte per class number up to the highest listed; O(bands) per packet. `fairwire list --long`
+//! shows no early signals for `prio`, but inner disciplines may give some.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: strict priority scheduling.
@@ -43,7 +43,7 @@ use fairwire_laws::role;
 use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_parameters::parameters;
 
-/// Its entry in the catalogue.
+/// The entry of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "strict priority between bands, each a discipline",

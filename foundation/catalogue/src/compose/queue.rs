@@ -46,7 +46,7 @@ use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_laws::{BadParameter, Site};
 use fairwire_parameters::parameters;
 
-/// Its entry in the catalogue.
+/// The entry of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "any scheduler with any dropper",
@@ -110,7 +110,7 @@ impl Spec {
         discipline::with_part(self.choice().name(), given, answer).ok()
     }
 
-    /// The dropper, with the queue's order of service and ECN policy.
+    /// The parameters of the dropper, with the queue's order of service and ECN policy.
     fn whole(&self, entry: &Entry) -> Result<Parameters, BadParameter> {
         let name = self.choice().name();
         let mut parameters = self.choice().parameters().cloned().unwrap_or_default();

@@ -15,18 +15,18 @@
 //! rate of its direction.
 //!
 //! # State and cost
-//! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. The list
-//! calls the shaper's signals never early, but signals of the inner discipline may be early.
+//! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. `fairwire
+//! list --long` shows no early signals for the shaper, but the inner discipline may give some.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The state of the
-//! bucket is the time at which it is paid, as in the virtual scheduling algorithm of ITU-T I.371,
-//! annex A.
+//! bucket is the time at which all packets sent so far are paid, as in the virtual scheduling
+//! algorithm of ITU-T I.371, annex A.
 //!
 //! # Where we differ
 //! In any interval of T seconds at most the sum of `burst`, `rate` times T, and one packet leaves.
-//! Deficit mode sends this packet before it is paid. Times are rounded to a nanosecond, with the
-//! remainder carried. The bucket begins to fill at time zero.
+//! Deficit mode sends this packet before it is paid. Times are rounded to a nanosecond, and the
+//! remainder is carried over. The bucket begins to fill at time zero.
 //!
 //! # Example
 //! ```toml
@@ -50,7 +50,7 @@ use fairwire_laws::spec::{EcnChoice, Quantity};
 use fairwire_laws::{BadParameter, Site};
 use fairwire_parameters::parameters;
 
-/// Its entry in the catalogue.
+/// The entry of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Composition,
     summary: "a discipline behind a rate with a burst",

@@ -15,7 +15,8 @@ use fairwire_parameters::{Declared, Entry, Field};
 struct Table {
     discipline: &'static str,
     head: String,
-    /// The name of its parameters in messages, with `{}` for the parameter.
+    /// The form in which messages name a parameter of this table, with `{}` in place of the
+    /// parameter.
     key: String,
     fields: &'static [Field],
 }
@@ -158,7 +159,8 @@ const VALUES: &[&str] = &[
     "{ keep = 0.5 }",
 ];
 
-/// Parameters that also name a class, or that require another parameter.
+/// Parameters that cannot be tested alone, because they also name a class or require another
+/// parameter.
 const NOT_ALONE: &[(&str, &str)] = &[
     ("`{}` of `policer`", "rate"),
     ("`{}` of `classful`", "default"),

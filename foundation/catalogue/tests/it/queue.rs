@@ -1,4 +1,4 @@
-//! A queue of parts: equal to the short forms, and nonsense is refused.
+//! A queue of parts equals its short form, and refuses nonsense.
 
 use super::{discipline, refusal};
 use fairwire_catalogue as catalogue;

@@ -1,5 +1,5 @@
-//! Text read without serde gives the same as serde: each parameter of each law, with values of
-//! every kind, its own words, and its bounds.
+//! A text read without serde gives the same result as with serde. Each parameter of each law is
+//! read with values of every kind, its own words, and its bounds.
 
 use super::bounds::bounds;
 use fairwire_catalogue::{self as catalogue, Parameters};

@@ -16,14 +16,15 @@ impl Buffer {
         some(self.chain(0, self.active)).map(Key)
     }
 
-    /// The packet after `key`, since the last call of [`by_arrival`](Self::by_arrival).
+    /// The packet after `key` in the order of the last call of [`by_arrival`](Self::by_arrival).
     pub(crate) fn next_by_arrival(&self, key: Key) -> Option<Key> {
         some(self.slots[key.index()].newer).map(Key)
     }
 
     /// Links the packets of the backlogged flows `from..to` by time of arrival, and returns the
-    /// first: a merge sort of the flows, which are in order already. It uses the links of the order
-    /// of arrival, which are unused in a buffer built without that order.
+    /// first packet. It is a merge sort whose shortest runs are the flows, each of which is in
+    /// order already. It uses the links of the order of arrival, which are unused in a buffer built
+    /// without that order.
     fn chain(&mut self, from: u32, to: u32) -> u32 {
         if to - from > 1 {
             let middle = from + (to - from) / 2;

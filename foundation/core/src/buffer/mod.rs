@@ -256,8 +256,8 @@ impl Buffer {
         key
     }
 
-    /// Reserves a slot for `packet`, which the caller then moves there. This reads the packet in
-    /// the caller's memory: reading fields of a packet just after a move as a unit would stall the
+    /// Reserves a slot for `packet`, into which the caller then moves it. The fields of the packet
+    /// are read before this move: reading them just after a move as a unit would stall the
     /// processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {

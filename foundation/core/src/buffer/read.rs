@@ -71,8 +71,9 @@ impl Buffer {
         pick(&self.waiting, rng).map(Key)
     }
 
-    /// The name of the queue for packets of this flow. Counted queues, as of [`Queues::hashed`],
-    /// are named by their number, from 0, which outlasts the backlog.
+    /// The name of the queue for packets of this flow. If queues are counted, as by
+    /// [`Queues::hashed`], the name is the number of the queue, from 0, and stays valid without a
+    /// backlog.
     #[inline]
     pub fn queue_of(&self, packet: &Packet) -> FlowHash {
         self.queues.of(packet)

@@ -84,7 +84,8 @@ pub struct Spec {
     /// The rate is never above this.
     #[parameter(unset = "twice `rate`")]
     pub max: Option<Quantity<Rate>>,
-    /// The added delay above which the line is full; the rate grows up to half of it.
+    /// The added delay above which the line is full; the rate may grow while the added delay is at
+    /// most half of this.
     #[parameter(default = "20 ms", min = "1 ms", max = "10 s")]
     pub target: Option<Quantity<Duration>>,
     /// The fraction of the line's delivery that a cut leaves.
@@ -114,7 +115,7 @@ pub struct Config {
     pub min: Rate,
     /// The rate is never above this.
     pub max: Rate,
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
 }
 
@@ -222,7 +223,7 @@ impl Autorate {
         Some(rate_of(way.bps).unwrap_or(way.config.min))
     }
 
-    /// The last certain added delay.
+    /// The part of the last added delay that is certain.
     pub fn added(&self) -> Option<Duration> {
         self.heard.map(|(heard, _)| heard.certain)
     }
@@ -233,7 +234,8 @@ impl Autorate {
         self.carried.lately(at) / way.bps
     }
 
-    /// Forgets bases that are no longer true.
+    /// Records since when the line has been full, and forgets the bases once cuts have not helped
+    /// for [`FORGET`].
     fn look_at_fullness(&mut self, heard: Heard, now: Time) {
         if !matches!(Fullness::of(heard, self.target), Fullness::Full(_)) {
             if self.full_since.take().is_some() && heard.added <= self.target {

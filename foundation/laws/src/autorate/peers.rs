@@ -10,9 +10,9 @@ const SILENT: Duration = Duration::from_secs(5);
 const PATIENCE: Duration = Duration::from_ms(500);
 /// The fraction of a peer's carried bytes that still counts after a step: a mean of a second.
 const FADES: f64 = 0.95;
-/// The fraction of the traffic that decides: the added delay is the least that peers with this
-/// fraction do not exceed. A queue of the line delays all peers, so small delays are the best
-/// evidence. The fraction keeps one host from forging small delays.
+/// The added delay is the smallest delay such that peers with this fraction of the traffic have at
+/// most that delay. A queue of the line delays all peers, so small delays are the best evidence.
+/// The fraction keeps one host from forging small delays.
 const QUARTER: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,7 +154,8 @@ impl Peers {
         self.peers.iter_mut().for_each(|peer| peer.recent = NONE);
     }
 
-    /// Sets bases to the minimum since [`forget_recent`](Peers::forget_recent).
+    /// Sets each peer's base to its shortest round trip since
+    /// [`forget_recent`](Peers::forget_recent).
     pub(super) fn take_recent(&mut self) {
         for peer in &mut self.peers {
             (peer.before, peer.lately, peer.is_trusted) = (peer.recent, peer.recent, true);

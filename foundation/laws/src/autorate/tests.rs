@@ -99,7 +99,7 @@ impl Line {
             Beside::None => {}
             Beside::Talkers(count) => {
                 for peer in 0..count {
-                    // Each sends at its own instant, and is answered when the other end sends.
+                    // Each peer sends at its own instant, and is answered when its other end sends.
                     let silence = Duration::from_ms(40);
                     let late = Duration::from_ms(u64::from(peer) * 17 % 40);
                     if (ms + u64::from(peer) * 7).is_multiple_of(40) {
@@ -133,7 +133,8 @@ fn a_rate_finds_its_line_and_stays_about_it() {
             let mut line = Line::new(mbps, side);
             line.goes_on(15_000, 1.0);
             let (used, worst) = line.use_of(20_000);
-            // A cut leaves 0.95, which grows to 1 within two seconds.
+            // A cut leaves 0.95 of the delivery, and the rate grows back to all of it within two
+            // seconds.
             assert!(used > 0.95, "{side:?} {mbps}: {used}");
             // The bound is the target, 20 ms, plus the growth in a round trip and a step: 0.1 of
             // 130 ms.
@@ -194,9 +195,9 @@ fn a_line_that_falls_to_a_fifth_is_measured_by_two_cuts() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // A queue of 20 ms takes 5 ms to fill, its answer 60 ms, and two steps 100 ms. The first cut is
-    // partly based on earlier answers; the second comes after a round trip, 200 ms by then, and a
-    // step.
+    // A queue of 20 ms takes 5 ms to fill, its answer takes 60 ms, and two steps take 100 ms. The
+    // first cut is partly based on earlier answers; the second comes after a round trip, 200 ms by
+    // then, and a step.
     assert!(ms <= 415, "{ms} ms");
     let waits = line.waits_bits / line.bps;
     // The rate is cut to 0.95 of 2 Mbit/s, minus the rate that drains the queue, but not below

@@ -47,12 +47,13 @@
 //!   new. New queues are served first and not counted, so a host with many of them gets more than
 //!   its share. On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the
 //!   link against nine of another host. A lone flow that never yields gets 0.47. In an experiment
-//!   that counted all active queues they got 0.48 and 0.50. The TCP flow loses the rest while
-//!   CoDel's signals keep its only queue empty. Hosts whose queues never run empty get equal
-//!   shares.
+//!   that counted all active queues they got 0.48 and 0.50. The TCP flow loses the difference from
+//!   half of the link while CoDel's signals keep its only queue empty. Hosts whose queues never run
+//!   empty get equal shares.
 //! - COBALT's allowance of two packets for each queue covers all backlogged queues, and is the
-//!   default. CAKE's covers bulky queues, and only with the option `ingress`; `allowance =
-//!   "packets"` is CAKE without that option. With `"packets"` the lone flow above gets 0.30.
+//!   default. CAKE's allowance covers only bulky queues, and exists only with the option `ingress`;
+//!   `allowance = "packets"` is CAKE without that option. With `"packets"` the lone flow above gets
+//!   0.30.
 //! - If all eight queues of a set are taken, a flow shares the first; in CAKE it shares the one
 //!   that its hash picks.
 //! - The scheduler and the dropper list their own differences.
@@ -85,7 +86,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Dropper, Duration, Limit, Queue, Queues, Rng};
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hosts share equally, then the flows of each host, each under COBALT",
@@ -109,7 +110,7 @@ pub struct Spec {
     /// BLUE always drops.
     #[parameter(is = role::ECN, default = EcnChoice::Mark, source = "Linux's `cake` always marks.")]
     pub ecn: Option<EcnChoice>,
-    /// COBALT in each queue.
+    /// The parameters of COBALT, which controls each queue.
     #[parameter(flatten)]
     pub cobalt: cobalt::Control,
     /// The backlog that is allowed whatever the target.
@@ -122,7 +123,7 @@ pub struct Spec {
     pub queues: Option<u32>,
     /// Bytes of credit per round.
     ///
-    /// The credit of a host's only bulky flow, as in CAKE.
+    /// As in CAKE, this is the credit of a flow that is the only bulky one of its host.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", min = "256 B", max = "1 MiB")]
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round with few backlogged flows: their quanta grow to fill it.
@@ -182,9 +183,9 @@ pub enum Filter {
     /// None.
     #[default]
     Off,
-    /// The first, if two are waiting.
+    /// The first needless acknowledgement, if two or more are waiting.
     On,
-    /// Also a single one, immediately before the newer one.
+    /// Also a single needless acknowledgement, if the newer one comes immediately after it.
     Aggressive,
 }
 

@@ -27,7 +27,8 @@
 //!   A.1 it filled the buffer.
 //! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival if less than
 //!   the longest packet would fit, so that long packets are not at a disadvantage.
-//! - There is no timer: the first call after an update was due makes it, with the queue when it was due.
+//! - There is no timer: the first call after an update was due makes it, with the queue as it was
+//!   at the due time.
 //! - Weighted round robin counts bytes. While both queues are backlogged, a classic packet is due
 //!   whenever the classic queue's share of the bytes sent would otherwise fall behind. The RFC
 //!   leaves the scheduler open.
@@ -64,7 +65,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a queue for scalable senders beside one for classic ones, their signals coupled",
@@ -104,7 +105,7 @@ pub struct Spec {
     /// Sets `alpha` and `beta`.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 9332, appendix A.1.")]
     pub rtt_max: Option<Quantity<Duration>>,
-    /// The change per update and second of delay above the target.
+    /// The change of p' per update, for each second of delay above the target.
     #[parameter(
         unset = "0.1 update / rtt_max^2",
         min = 0.0,
@@ -113,7 +114,7 @@ pub struct Spec {
         source = "RFC 9332, appendix A.1: 0.15 and 3 by these formulas. Linux has 0.16 and 3.2."
     )]
     pub alpha: Option<f64>,
-    /// The change per update and second by which the delay grew.
+    /// The change of p' per update, for each second by which the delay grew.
     #[parameter(
         unset = "0.3 / rtt_max",
         min = 0.0,
@@ -134,7 +135,7 @@ pub struct Spec {
     /// Above this delay, L4S packets are marked by their own queue.
     #[parameter(default = "1 ms", min = "1 us", max = "1 h", source = "Linux.")]
     pub step: Option<Quantity<Duration>>,
-    /// Above `step` the probability rises to 1 over this delay.
+    /// The delay beyond `step` over which the probability of a mark rises to 1.
     #[parameter(
         default = "0 ms",
         max = "1 h",
@@ -146,7 +147,7 @@ pub struct Spec {
     /// Packets in transmission do not count. With 0 it applies to all.
     #[parameter(default = 2, max = 1_000_000, unit = "packets", source = "L4S team; 0 in Linux 6.17.")]
     pub min_qlen_step: Option<u32>,
-    /// How the L4S queue is served nearly first.
+    /// The rule by which the L4S queue is nearly always served first.
     ///
     /// See `Serve`.
     #[parameter(default = Serve::Wrr)]
@@ -162,7 +163,8 @@ pub struct Spec {
     pub classic_share: Option<f64>,
     /// With `time-shifted`, the head start of L4S packets.
     ///
-    /// Several targets, so a classic packet is first only if it would starve.
+    /// It is several times the target, so a classic packet goes first only if it would otherwise
+    /// starve.
     #[parameter(default = "50 ms", min = "1 us", max = "1 h", source = "Ours.")]
     pub time_shift: Option<Quantity<Duration>>,
 }
@@ -174,7 +176,7 @@ impl Part for Spec {
     }
 }
 
-/// How the L4S queue is served nearly first.
+/// The rule by which the L4S queue is nearly always served first.
 #[word(gated)]
 pub enum Serve {
     /// Weighted round robin: the classic queue has a small share.
@@ -196,19 +198,19 @@ pub struct Config {
     pub target: Duration,
     /// Time between updates.
     pub update: Duration,
-    /// The change per update and second of delay above the target.
+    /// The change of p' per update, for each second of delay above the target.
     pub alpha: f64,
-    /// The change per update and second by which the delay grew.
+    /// The change of p' per update, for each second by which the delay grew.
     pub beta: f64,
     /// k.
     pub coupling: f64,
     /// Above this delay, L4S packets are marked by their own queue.
     pub step: Duration,
-    /// Above `step` the probability rises to 1 over this delay.
+    /// The delay beyond `step` over which the probability of a mark rises to 1.
     pub ramp: Duration,
     /// The step applies to packets that met at least this many others in the L4S queue.
     pub min_qlen_step: u32,
-    /// How the L4S queue is served nearly first.
+    /// The rule by which the L4S queue is nearly always served first.
     pub serve: Serve,
     /// The minimum share of a backlogged classic queue.
     pub classic_share: f64,
@@ -361,17 +363,17 @@ impl DualPi2 {
         }
     }
 
-    /// p', from 0 to 1.
+    /// The base probability p', from 0 to 1.
     pub fn base(&self) -> f64 {
         self.base
     }
 
-    /// The probability for classic packets: p' squared.
+    /// The probability of a signal for a classic packet: p' squared.
     pub(crate) fn classic_probability(&self) -> f64 {
         self.base * self.base
     }
 
-    /// The probability for L4S packets by the coupling: k p', at most 1.
+    /// The probability of a signal for an L4S packet by the coupling: k p', at most 1.
     pub(crate) fn coupled_probability(&self) -> f64 {
         (self.config.coupling * self.base).min(1.0)
     }
@@ -409,7 +411,8 @@ impl DualPi2 {
     }
 
     /// The delay that p' follows at `now`. Marks keep the L4S queue far below the target, unless
-    /// its senders are unresponsive. Then p' must follow that queue, or it would never drop.
+    /// its senders are unresponsive. Then p' must follow that queue, or its packets would never be
+    /// dropped.
     fn longer_delay(&self, now: Time) -> Duration {
         self.classic.delay(now).max(self.scalable.delay(now))
     }

@@ -64,7 +64,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Duration, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under CoDel",
@@ -86,7 +86,7 @@ pub struct Spec {
     /// Whether CoDel's signals drop or mark ECN-capable packets.
     #[parameter(is = role::ECN, default = EcnChoice::Mark, source = "Linux's `fq_codel` has `ecn` by default.")]
     pub ecn: Option<EcnChoice>,
-    /// CoDel in each queue.
+    /// The parameters of CoDel, which controls each queue.
     #[parameter(flatten)]
     pub codel: codel::Control,
     /// Whether queues are listed, removed and signalled as in RFC 8290 or as in Linux.
@@ -128,13 +128,13 @@ pub struct Spec {
     /// time.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
-    /// The source of a packet's host, with `hosts`.
+    /// The source of a packet's host, if `hosts` is true.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
     /// The divisor of the share of a flow marked as background (LE or CS1, RFC 8622), relative to
-    /// another flow of its host, with `hosts`.
+    /// another flow of its host, if `hosts` is true.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
     /// The maximum number of packets that one overflow drops; always 1 with `hosts`.

@@ -50,7 +50,7 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "hashed queues served in turn, new ones first, each under PIE",
@@ -76,7 +76,7 @@ pub struct Spec {
         source = "RFC 8033, section 5.1; Linux's `fq_pie` marks with its option `ecn`, and drops without it."
     )]
     pub ecn: Option<EcnChoice>,
-    /// PIE in each queue.
+    /// The parameters of PIE, which controls each queue.
     #[parameter(flatten)]
     pub pie: pie::Control,
     /// The number of queues into which flows are hashed.

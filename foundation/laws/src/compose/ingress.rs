@@ -1,9 +1,9 @@
 //! A shaper that charges its drops, as CAKE's option `ingress` does: a dropped packet has already
 //! crossed the line in front of the shaper.
 //!
-//! A dropped packet is charged like a sent one, so arrivals, sent or dropped, are at most the rate.
-//! If senders did not slow down, nothing would then be sent. So, as in CAKE, a packet may also
-//! leave once the packets sent before it are paid at two thirds of the rate.
+//! A dropped packet is charged like a sent one, so sent and dropped packets together do not exceed
+//! the rate. If senders did not slow down, nothing would then be sent. So, as in CAKE, a packet may
+//! also leave once the packets sent before it are paid at two thirds of the rate.
 
 use crate::compose::shaper::Shaper;
 use core::any::Any;

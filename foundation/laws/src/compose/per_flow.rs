@@ -44,9 +44,9 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
-    /// The number of the queue that a packet has just left, and its remaining backlog. It may
-    /// differ from the queue for such packets: if queues are assigned to flows, the flow may have
-    /// another queue by now.
+    /// The number of the queue that a packet has just left, and its remaining backlog. This may not
+    /// be the queue for further packets of the flow: if queues are assigned to flows, the flow may
+    /// have another queue by now.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))

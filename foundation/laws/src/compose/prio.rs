@@ -26,7 +26,7 @@ pub enum By {
     Color,
 }
 
-/// The field that decides the band, and its values.
+/// The field that decides the band, and the band for each of its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The field that decides the band.

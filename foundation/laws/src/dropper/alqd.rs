@@ -6,8 +6,9 @@
 //! is remembered instead. When the buffer is full, the remembered queue loses its oldest packet,
 //! and the arrival enters.
 //!
-//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
-//! w; the paper has equal shares, b = B/n (section II.B). A full buffer leaves nothing to mark.
+//! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
+//! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
+//! (section II.B). A full buffer leaves nothing to mark.
 //!
 //! # Why
 //! It nearly matches the isolation of longest queue drop for one comparison per packet, without
@@ -23,10 +24,10 @@
 //! # Where we differ
 //! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here
 //!   that happens exactly when the remembered queue is empty.
-//! - With weights, queues are compared by their excess over their shares, q - b, with the shares at
-//!   that time.
-//! - With `drop = "tail"` the newest packet of the arrival's own queue is the arrival, so it is
-//!   refused.
+//! - With weights, queues are compared by the excess q - b of their length over their current
+//!   share.
+//! - With `drop = "tail"`, if the remembered queue is the arrival's own, its newest packet is the
+//!   arrival, which is refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 //!
 //! # Example
@@ -48,7 +49,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue seen lately",

@@ -6,8 +6,6 @@
 //! capacity falls with arrivals and rises with time, until the arrival rate is the desired fraction
 //! of the link's rate.
 //!
-//!
-//!
 //! # Why
 //! It controls the rate rather than the backlog: the real queue stays short, since the virtual one
 //! overflows first. Unresponsive senders drive the virtual capacity down without bound, so under
@@ -22,7 +20,8 @@
 //! for Active Queue Management", ACM SIGCOMM 2001: the pseudo-code of AVQ.
 //!
 //! # Where we differ
-//! - Before the first arrival the virtual capacity is the link's; the paper does not say.
+//! - Before the first arrival the virtual capacity is the link's; the paper does not state an
+//!   initial value.
 //! - A virtual buffer given in packets counts each packet as a typical one.
 //! - As in the paper, every arrival counts against the virtual capacity, even if it is dropped.
 //! - A packet that finds the virtual queue empty never overflows it. In the paper no packet is
@@ -46,7 +45,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks what would overflow a virtual queue that is slower than the link",
@@ -73,7 +72,7 @@ pub struct Spec {
     /// The desired fraction of the link's rate.
     #[parameter(default = 0.98, above = 0.0, max = 1.0, unit = "1", source = "The paper's simulations.")]
     pub utilization: Option<f64>,
-    /// How fast the virtual capacity follows.
+    /// How fast the virtual capacity adapts to the arrivals.
     #[parameter(default = 0.15, above = 0.0, max = 100.0, unit = "1", source = "The paper's simulations.")]
     pub alpha: Option<f64>,
 }
@@ -83,7 +82,7 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
     /// The virtual buffer, in bytes.
     pub virtual_buffer: f64,

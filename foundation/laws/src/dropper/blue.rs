@@ -45,7 +45,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks with a probability that overflow raises and an idle link lowers",
@@ -69,14 +69,14 @@ pub struct Spec {
     /// `threshold` is in this unit; with bytes the probability is also scaled by packet length.
     #[parameter(default = Measure::Packets, source = "The paper uses packets.")]
     pub measure: Option<Measure>,
-    /// The step up.
+    /// The step by which the probability rises.
     ///
-    /// d1: the authors' code for ns-1.
+    /// This is the paper's d1; the default is from the authors' code for ns-1.
     #[parameter(default = 0.0025, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// The step down.
+    /// The step by which the probability falls.
     ///
-    /// d2: the authors' code for ns-1.
+    /// This is the paper's d2; the default is from the authors' code for ns-1.
     #[parameter(default = 0.00025, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
     /// The time after a step in which no other step is taken.
@@ -85,9 +85,9 @@ pub struct Spec {
     /// A backlog above this counts as overflow.
     #[parameter(unset = "none", source = "The paper's pseudo-code has it in brackets.")]
     pub threshold: Option<Quantity<Level>>,
-    /// Continue to fall while the link stays idle.
+    /// Whether the probability continues to fall while the link stays idle.
     ///
-    /// The probability falls a step per `freeze_time`, rather than once when the link goes idle.
+    /// It then falls by a step per `freeze_time`, rather than once when the link goes idle.
     #[parameter(default = false)]
     pub idle_decay: Option<bool>,
 }
@@ -97,7 +97,7 @@ impl Part for Spec {}
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
     /// A backlog above this counts as overflow, in the unit of the backlog.
     pub threshold: Option<f64>,

@@ -13,7 +13,7 @@
 //!
 //! # State and cost
 //! RED's state for all flows, and 4 bytes per packet of buffer for the draws. O(1) per packet: one
-//! draw, or m.
+//! draw, or as many as `draws` or `regions` demand.
 //!
 //! # Source (section, equation)
 //! R. Pan, B. Prabhakar and K. Psounis, "CHOKe: A Stateless Active Queue Management Scheme for
@@ -53,7 +53,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "compares an arrival with a random waiting packet and drops both if they are of one flow",
@@ -80,8 +80,8 @@ pub struct Spec {
     /// The number of regions between the thresholds, with two draws more in each than in the one
     /// below; instead of `draws`.
     ///
-    /// K, the self-adjusting variant: the range between the thresholds is split into k regions, and
-    /// m is 2 i in region i.
+    /// This is the paper's self-adjusting form. The range between the thresholds is split into k
+    /// regions, and in region i an arrival is compared with m = 2 i packets.
     #[parameter(unset = "none", min = 1, max = 32, unit = "1", source = "The paper has 8.")]
     pub regions: Option<u32>,
     /// The packets with which an arrival is compared.
@@ -95,14 +95,14 @@ pub struct Spec {
     /// equally likely.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
-    /// No comparison below this average.
+    /// The average queue below which no arrival is compared.
     ///
-    /// As for `red`, whose defaults are FABA's, section 5.
+    /// As for `red`, whose defaults are from section 5 of the FABA paper.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Level>>,
-    /// Every arrival is dropped above this average.
+    /// The average queue above which every arrival is dropped.
     ///
-    /// As for `red`, whose defaults are FABA's, section 5.
+    /// As for `red`, whose defaults are from section 5 of the FABA paper.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
@@ -110,24 +110,25 @@ pub struct Spec {
     /// The probability of RED's test, as for `red`.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
-    /// The weight of each arrival's queue in the average.
+    /// The weight, in the average, of the queue that an arrival finds.
     ///
     /// w_q, as for `red`.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump to it.
+    /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
+    /// that threshold.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
-    /// 1993).
+    /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
+    /// most 1/p (RED's paper of 1993).
     ///
-    /// False is the paper of 1993, to which CHOKe's refers.
+    /// CHOKe's paper refers to the paper of 1993.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// How the average decays while the link idles.
     #[parameter(unset = "`ns2`")]
     pub idle_rule: Option<IdleRule>,
-    /// Never drop early while at most one packet (or byte) waits.
+    /// Whether nothing is dropped early while at most one packet (or byte) waits.
     ///
     /// The arrival itself does not count, as for `red`.
     #[parameter(default = true)]
@@ -153,7 +154,7 @@ pub enum Compare {
 pub enum Draws {
     /// Always this number.
     Fixed(u32),
-    /// Twice the number of the average's region, out of this number of regions.
+    /// Twice the number of the region in which the average lies, out of this number of regions.
     Regions(u32),
 }
 

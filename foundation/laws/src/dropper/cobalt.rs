@@ -1,9 +1,9 @@
 //! COBALT: CoDel and BLUE, alternated.
 //!
 //! # What it does
-//! CoDel gives its signals at departure. Its count steps back at the same pace once the wait is
-//! short again. In addition, BLUE keeps a drop probability that grows when the buffer overflows and
-//! shrinks when the queue runs empty.
+//! CoDel gives its signals at departure. Its count of signals steps back at the pace of the signals
+//! once the wait is short again. In addition, BLUE keeps a drop probability that grows when the
+//! buffer overflows and shrinks when the queue runs empty.
 //!
 //! With `ecn` CoDel's signals mark ECN-capable packets; BLUE always drops.
 //!
@@ -27,7 +27,7 @@
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as empty when its last packet has left, or when the link polls and finds it
-//!   empty; in CAKE, when its turn comes.
+//!   empty. In CAKE it counts as empty when its turn comes and it has no packet.
 //! - The count steps back at most 1024 times per packet, and the schedule then restarts at that
 //!   packet.
 //!
@@ -52,7 +52,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "CoDel against standing queues, and BLUE against senders that do not listen",
@@ -79,7 +79,7 @@ pub struct Spec {
     /// It applies at most once per target, as in CAKE.
     #[parameter(default = 1.0 / 256.0, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// The decrease of BLUE's probability at an empty queue.
+    /// The decrease of BLUE's probability when a queue runs empty.
     ///
     /// It applies at most once per target, as in CAKE.
     #[parameter(default = 1.0 / 4096.0, min = 0.0, max = 1.0, unit = "1")]
@@ -92,18 +92,18 @@ pub struct Spec {
 pub struct Control {
     /// The permitted wait.
     ///
-    /// At least the time of four packets of `mtu` at the link's rate, or two of each backlogged
-    /// queue. CAKE.
+    /// It is at least the time of four packets of `mtu` at the link's rate, or of two packets of
+    /// each backlogged queue. The default is CAKE's.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
     pub target: Option<Quantity<Duration>>,
     /// How long the wait may exceed the target.
     ///
-    /// CAKE.
+    /// The default is CAKE's.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h")]
     pub interval: Option<Quantity<Duration>>,
     /// The longest packet.
     ///
-    /// CAKE.
+    /// As in CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
     pub mtu: Option<Quantity<Size>>,
 }
@@ -186,9 +186,9 @@ pub struct Cobalt {
     probability: f64,
     /// The time of the probability's last change.
     changed: Time,
-    /// The time of the count's next move.
+    /// The time of the next step of the count.
     next: Time,
-    /// CoDel's signals, stepped back while none are needed.
+    /// The count of CoDel's signals, which steps back while no signals are needed.
     count: u32,
     is_signalling: bool,
 }

@@ -47,7 +47,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, EcnPolicy, Packet, Probe, Time, Unit, Verdict};
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops on departure while the least wait of an interval stays above a target",
@@ -81,14 +81,14 @@ pub struct Control {
     /// How long the wait may exceed the target: a round trip of the slower senders.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 8289, sections 4 and 5.3.")]
     pub interval: Option<Quantity<Duration>>,
-    /// No signal is given while the backlog left behind is at most this.
+    /// The backlog, without the departing packet, up to which no signal is given.
     #[parameter(
         unset = "1514 B, or the typical packet if that is longer",
         max = "1 GiB",
         source = "RFC 8289, section 5.3, \"maxpacket\": 512 there, with the advice to use the interface's MTU."
     )]
     pub mtu: Option<Quantity<Size>>,
-    /// ECN-capable packets that waited longer are marked.
+    /// ECN-capable packets that waited longer than this are marked.
     ///
     /// This needs `ecn = "mark"`, and applies regardless of the law.
     #[parameter(unset = "none", min = "1 us", max = "1 h", source = "Linux; for DCTCP and the like.")]
@@ -130,9 +130,9 @@ impl Control {
 /// The parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// As given or by default, in the precision of the law.
+    /// The parameters as given, or their defaults, in the precision of the law.
     pub control: CheckedControl,
-    /// No signal is given while at most this number of bytes is left behind.
+    /// The number of bytes left behind by a departing packet up to which no signal is given.
     pub mtu: u64,
     /// Whether ECN-capable packets are marked: a marked packet is sent, which the law must know.
     pub ecn: EcnPolicy,
@@ -140,7 +140,7 @@ pub struct Terms {
     pub rules: Rules,
 }
 
-/// The inputs of the law of one queue among many, in addition to its own packets.
+/// What the law of one queue among many takes into account.
 #[word(gated)]
 pub enum Rules {
     /// As in RFC 8290: only its own queue.
@@ -174,7 +174,7 @@ pub struct Codel {
     next: Time,
     count: u32,
     last_count: u32,
-    /// The previous root, if it is computed in steps, in 2^-16.
+    /// The previous value of 1/sqrt(count) in units of 2^-16, if it is computed in steps.
     root: u16,
     phase: Phase,
 }
@@ -392,8 +392,8 @@ mod tests {
 
     #[test]
     fn a_step_that_would_end_below_zero_wraps_around() {
-        // `next` is r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in integers, computed
-        // independently of the program.
+        // `next` is r ((3 2^32 - n r^2) mod 2^64 / 4) / 2^31 mod 2^64 in integers, where r is
+        // `root` and n is `count`. It was computed independently of the program.
         for (root, count, next) in
             [(u16::MAX, 65, 95), (u16::MAX, 66, 32_865), (8_000, 200, 79), (11_965, 90, 0)]
         {

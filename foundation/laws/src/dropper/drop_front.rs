@@ -37,7 +37,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Buffer, Discipline, Dropper, Packet, Time, Victim};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "a full buffer drops its oldest packet",

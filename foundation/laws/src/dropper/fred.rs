@@ -63,7 +63,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "RED that spares flows with little waiting, and holds down those that do not listen",
@@ -87,7 +87,8 @@ pub struct Spec {
     /// In bytes, a packet in the law means the site's typical packet.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
-    /// No random drops below this average; also the maximum that a flow may have queued.
+    /// The average queue below which there are no random drops, and the maximum that a flow may
+    /// have queued.
     #[parameter(
         unset = "a quarter of the buffer",
         source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
@@ -102,22 +103,22 @@ pub struct Spec {
     /// The probability is reached as the average approaches the threshold.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub max_probability: Option<f64>,
-    /// The weight of each queue in the average.
+    /// The weight, in the average, of the queue at each arrival and departure.
     ///
-    /// w_q, for the queue at each arrival and departure.
+    /// This is the paper's w_q.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub weight: Option<f64>,
-    /// No random drops for a flow that has less queued.
+    /// No random drops for a flow that has less than this queued.
     #[parameter(
         unset = "4 packets, or 2 where the buffer has room for less than 50",
         source = "Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours."
     )]
     pub min_q: Option<Quantity<Level>>,
-    /// Let each flow have two packets queued above the upper threshold, rather than drop all
-    /// arrivals.
+    /// Whether each flow may have two packets queued above the upper threshold, rather than all
+    /// arrivals being dropped.
     ///
     /// A flow's backlog is also limited to twice the average flow's. If false, a flow with more
-    /// also gets a strike.
+    /// than that also gets a strike.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -129,11 +130,11 @@ impl Part for Spec {}
 pub struct Config {
     /// The size of the buffer.
     pub limit: Limit,
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
     /// The thresholds, and the probability of a random drop between them.
     pub ramp: Ramp,
-    /// No random drops for a flow that has less queued.
+    /// No random drops for a flow that has less than this queued.
     pub min_q: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -325,8 +326,8 @@ impl Dropper for Fred {
 
     #[inline]
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // This is the number of flows before the packet left: in the listing its flow leaves only
-        // after the average is updated.
+        // The number of flows before the packet left is passed here: in the listing a flow leaves
+        // only after the average is updated.
         self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();
         if buffer.is_empty() {

@@ -5,8 +5,9 @@
 //! above its share of the buffer loses its oldest packet, and the arrival enters. With equal shares
 //! it is the longest queue.
 //!
-//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
-//! w; the paper has equal shares, b = B/n (section II.B). LQD never marks.
+//! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
+//! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
+//! (section II.B). LQD never marks.
 //!
 //! # Why
 //! Flows that use more of the link have more packets queued, so the flows that cause the congestion
@@ -62,7 +63,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of the longest queue",

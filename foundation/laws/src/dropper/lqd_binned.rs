@@ -5,8 +5,9 @@
 //! and so on. When the buffer is full, a queue of the highest bin in use loses its oldest packet,
 //! and the arrival enters.
 //!
-//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
-//! w; the paper has equal shares, b = B/n (section II.B). LQD with bins never marks.
+//! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
+//! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
+//! (section II.B). LQD with bins never marks.
 //!
 //! # Why
 //! The queue that loses is always more than half as long as the longest, for a few operations per
@@ -27,8 +28,9 @@
 //! - The paper leaves the widths open. They double here, so one instruction finds the bin.
 //! - In the paper a queue moves by at most one bin. When bytes are counted it may pass several
 //!   bins.
-//! - With weights the bin is that of q/w, the queue as a multiple of its share, rather than of q -
-//!   b. All shares change with each queue that appears or empties, which the bins could not follow.
+//! - With weights the bin is that of q/w, the length of the queue divided by its weight, rather
+//!   than of its excess q - b. All shares change with each queue that appears or empties, which the
+//!   bins could not follow.
 //! - With `drop = "tail"`, an arrival whose queue must lose a packet is refused, since it is the
 //!   newest.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
@@ -54,7 +56,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of a queue at least half as long as the longest",
@@ -135,7 +137,7 @@ const _: () = assert!(size_of::<Option<Link>>() == 12);
 pub struct LqdBinned {
     config: Config,
     shares: Shares,
-    /// By flow; `None` for flows without backlog.
+    /// The link of each flow; `None` for a flow without backlog.
     links: Box<[Option<Link>]>,
     /// For each bin, the queue whose turn it is.
     bins: [Option<FlowKey>; BINS],

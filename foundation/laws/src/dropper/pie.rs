@@ -45,7 +45,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Backlog, Cause, Discipline, Duration, Packet, Probe, Rng, Time, Unit, Verdict};
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops with a probability that a controller moves to hold the delay at a target",
@@ -72,16 +72,16 @@ pub struct Spec {
     /// See `Estimate`.
     #[parameter(default = Estimate::Timestamps, source = "Linux has timestamps since 5.5.")]
     pub delay: Option<Estimate>,
-    /// Spread drops so that they neither cluster nor leave long gaps.
+    /// Whether drops are spread so that they neither cluster nor leave long gaps.
     ///
-    /// No drop before the probabilities since the last drop sum to 0.85, and a certain drop from
-    /// 8.5 on.
+    /// There is no drop before the probabilities since the last drop sum to 0.85, and a certain
+    /// drop once they sum to 8.5.
     #[parameter(default = true, source = "RFC 8033, section 5.4.")]
     pub derandomize: Option<bool>,
-    /// Add at most 0.02 per update when the probability is 0.1 or more.
+    /// Whether an update adds at most 0.02 to a probability of 0.1 or more.
     #[parameter(default = true, source = "RFC 8033, section 5.5.")]
     pub cap: Option<bool>,
-    /// Add 0.02 per update when the delay is above 250 ms.
+    /// Whether an update adds 0.02 to the probability when the delay is above 250 ms.
     #[parameter(default = true, source = "Linux.")]
     pub boost: Option<bool>,
 }
@@ -97,21 +97,21 @@ pub struct Control {
     pub measure: Option<Measure>,
     /// The target delay.
     ///
-    /// QDELAY_REF.
+    /// This is QDELAY_REF in the RFC.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
     pub target: Option<Quantity<Duration>>,
     /// The period between updates of the probability.
     ///
-    /// T_UPDATE.
+    /// This is T_UPDATE in the RFC.
     #[parameter(default = "15 ms", min = "1 us", max = "1 h", source = "RFC 8033, section 4.2.")]
     pub update: Option<Quantity<Duration>>,
-    /// The change of the probability per update and per second of delay above the target.
+    /// The change of the probability per update, for each second of delay above the target.
     #[parameter(default = 0.125, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub alpha: Option<f64>,
-    /// The change of the probability per update and per second by which the delay grew.
+    /// The change of the probability per update, for each second by which the delay grew.
     #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub beta: Option<f64>,
-    /// The time after a short queue in which no packet is dropped.
+    /// The time in which no packet is dropped after the queue was short.
     ///
     /// 0 ms disables the allowance.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]

@@ -43,7 +43,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Probe, Rate, Time, Unit, Verdict};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "a rate and a bucket: what exceeds them is dropped, and nothing waits for tokens",

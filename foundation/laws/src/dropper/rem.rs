@@ -3,7 +3,7 @@
 //! # What it does
 //! The link has a price. At fixed intervals, the price rises if arrivals exceeded the capacity, or
 //! if the backlog exceeds a target; otherwise it falls. A packet is dropped (or marked) with
-//! probability 1 - phi^(-price).
+//! probability 1 - phi^(-price), where phi is a constant above 1.
 //!
 //! # Why
 //! The price settles where rate and backlog both reach their targets, whatever the number of
@@ -51,7 +51,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks by a price that rises while rate or backlog are above what is wanted",
@@ -93,7 +93,7 @@ pub struct Spec {
     /// The weight of the backlog relative to the rate.
     #[parameter(default = 0.1, min = 0.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub alpha: Option<f64>,
-    /// The base of the probability.
+    /// phi: the base of the power in the probability 1 - phi^(-price).
     #[parameter(default = 1.001, above = 1.0, max = 1000.0, unit = "1", source = "ns-2.")]
     pub phi: Option<f64>,
     /// The weight of the latest interval in the average of arrivals.
@@ -104,9 +104,9 @@ pub struct Spec {
     /// See `MarkAt`.
     #[parameter(default = MarkAt::Departure)]
     pub mark_at: Option<MarkAt>,
-    /// Drop packets that cannot carry a mark, with the probability of a mark.
+    /// Whether packets that cannot carry a mark are dropped with the probability of a mark.
     ///
-    /// Applies under `ecn = "mark"`. RFC 3168, section 5, requires true; false is ns-2.
+    /// Applies under `ecn = "mark"`. RFC 3168, section 5, requires true; ns-2 has false.
     #[parameter(default = true)]
     pub drop_incapable: Option<bool>,
 }
@@ -116,7 +116,7 @@ impl Part for Spec {}
 /// The time at which packets that can carry a mark are judged. Drops always occur at arrival.
 #[word(gated)]
 pub enum MarkAt {
-    /// At departure, by the price then: the sender learns of the price sooner. ns-2.
+    /// At departure, by the price at that time, as in ns-2: the sender learns of the price sooner.
     #[default]
     Departure,
     /// At arrival.
@@ -255,7 +255,8 @@ impl Rem {
         self.probability = self.config.law.probability(self.price);
     }
 
-    /// The amount in typical packets: of `packets` or `bytes`, by the measure.
+    /// The number of typical packets: `packets`, or `bytes` divided by the size of a typical
+    /// packet, depending on the measure.
     #[inline]
     fn counted(&self, packets: u32, bytes: u64) -> f64 {
         match self.config.law.given.measure {

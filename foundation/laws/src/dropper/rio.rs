@@ -57,7 +57,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "a RED for each colour on one queue: what is out of profile is dropped first",
@@ -92,12 +92,12 @@ pub struct Spec {
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
     ///
-    /// ATB has 50, 80 and 0.02, read as packets of a buffer of 100.
+    /// Park and Choi 2003 have 50, 80 and 0.02 for ATB, read as packets of a buffer of 100.
     #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.
     ///
-    /// ATB has 10, 50 and 0.1.
+    /// Park and Choi 2003 have 10, 50 and 0.1 for ATB, read as packets of a buffer of 100.
     #[parameter(unset = "10 % of the buffer, 50 % of the buffer, 0.1", unit = "table")]
     pub yellow: Option<Thresholds>,
     /// The thresholds of a third colour.
@@ -106,17 +106,17 @@ pub struct Spec {
     /// packets count as yellow.
     #[parameter(unset = "none", unit = "table")]
     pub red: Option<Thresholds>,
-    /// The weight of the queue at each arrival in an average.
+    /// The weight, in an average, of the queue at each arrival.
     ///
-    /// w_q of every average; Clark and Fang, ns-2.
+    /// This is w_q of every average; the default is that of Clark and Fang and of ns-2.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump at the
-    /// threshold.
+    /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
+    /// that threshold.
     #[parameter(default = false)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
-    /// 1993).
+    /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
+    /// most 1/p (RED's paper of 1993).
     ///
     /// The rule that spreads signals; see `Spreading`. With true, ns-2's default for RED, ATB's
     /// marks stay below the rate that its edges expect, and their targets grow without bound.
@@ -171,7 +171,7 @@ pub enum OutRule {
     /// next signal.
     #[default]
     Paper,
-    /// Averages move only with green arrivals, and forced drops do not reset the count.
+    /// Averages change only at green arrivals, and forced drops do not reset the count.
     Ns2,
 }
 
@@ -179,18 +179,20 @@ pub enum OutRule {
 /// threshold if `gentle`.
 #[word(gated)]
 pub enum AboveMax {
-    /// It is dropped, ECN-capable or not: RED's authors, and RFC 3168, section 7.
+    /// The packet is dropped, ECN-capable or not, according to RED's authors and RFC 3168, section
+    /// 7.
     #[default]
     Drop,
-    /// It is marked if an early signal would mark it, and dropped otherwise: ns-2's DiffServ
-    /// module.
+    /// The packet is marked if an early signal would mark it, and dropped otherwise, as in ns-2's
+    /// DiffServ module.
     Mark,
 }
 
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The parameters as given, or their defaults. The thresholds are in the measure.
+    /// The parameters as given, or their defaults. The thresholds are in the unit that `measure`
+    /// names.
     pub given: Checked,
     /// The number of colours, 2 or 3. Worse colours count as the last of these.
     pub colors: usize,

@@ -4,8 +4,9 @@
 //! Admits every packet while there is room. When the buffer is full, a random queue above its share
 //! of the buffer loses its oldest packet, and the arrival enters. Each push-out draws anew.
 //!
-//! The `weights` of the `scheduler` also decide each queue's share of the buffer, b = B w / sum of
-//! w; the paper has equal shares, b = B/n (section II.B). RND never marks.
+//! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
+//! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
+//! (section II.B). RND never marks.
 //!
 //! # Why
 //! Longest queue drop takes many packets in a row from a queue much longer than the others, and TCP
@@ -53,7 +54,7 @@ use alloc::boxed::Box;
 use fairwire_core::Discipline;
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::PushOut,
     summary: "a full buffer drops from the front of a random queue above its part",

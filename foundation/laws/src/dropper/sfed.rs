@@ -64,7 +64,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of one height, refilled in turn by departures, decide whom to drop",
@@ -105,7 +105,7 @@ impl Part for Spec {
 pub struct Config {
     /// The unit of a token.
     pub measure: Measure,
-    /// T, in units of 2^-20 token.
+    /// T: the number of all tokens, in units of 2^-20 token.
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
@@ -138,7 +138,8 @@ pub struct Sfed {
     buckets: FlowTable<i64>,
     /// sigma.
     pool: i64,
-    /// The height L of a bucket: T/N, rounded down.
+    /// The height L of a bucket: T/N rounded down, where T is the number of all tokens and N that
+    /// of all buckets.
     height: i64,
     /// The index of the bucket whose turn is next. An index past the end means the first bucket.
     turn: usize,
@@ -168,7 +169,8 @@ impl Sfed {
         self.buckets.len()
     }
 
-    /// L = T/N, in units of 2^-20 token, rounded down; T if there are no buckets.
+    /// L = T/N: the height of a bucket, in units of 2^-20 token, rounded down; T if there are no
+    /// buckets.
     pub fn height(&self) -> i64 {
         self.height
     }

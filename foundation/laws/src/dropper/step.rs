@@ -38,7 +38,7 @@ use fairwire_core::units::Amount;
 use fairwire_core::{Buffer, Cause, Discipline, Dropper, Packet, Time, Verdict};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "marks what finds more than a threshold waiting, for DCTCP",

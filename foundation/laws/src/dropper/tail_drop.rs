@@ -32,7 +32,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Discipline, Dropper, Time};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::Baseline,
     summary: "refuses an arrival when the buffer is full",

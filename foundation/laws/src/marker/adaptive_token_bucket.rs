@@ -51,7 +51,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, RateRequest, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this marker in the catalogue.
 pub const ABOUT: About = About {
     summary: "a token bucket whose rate follows the requests of the far edge",
     source: "Park and Choi 2003, section III",
@@ -78,7 +78,7 @@ pub struct Spec {
     /// T_s. The first change comes at a random time from 0 to T_s.
     #[parameter(default = "20 ms", above = "0 s")]
     pub interval: Option<Quantity<Duration>>,
-    /// The fraction by which a change moves the target.
+    /// The fraction by which a change moves the target: see `additive`.
     #[parameter(default = 0.0001, above = 0.0, max = 1.0, unit = "1")]
     pub delta: Option<f64>,
     /// Whether `delta` is a fraction of the contract, as printed in equation (2), rather than of
@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(marker.target_bps(start + Duration::from_secs(2)), Some(1.0001 * RATE as f64), "a tie");
     }
 
-    /// A marker for each reading of delta, whose changes are a ten thousandth in 20 ms.
+    /// A marker for each reading of delta. Each changes its target by a ten-thousandth every 20 ms.
     fn both_readings() -> [AdaptiveTokenBucket; 2] {
         [true, false].map(|additive| marker(moving(1e-4, additive)))
     }

@@ -36,7 +36,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this marker in the catalogue.
 pub const ABOUT: About = About {
     summary: "one rate, green within a committed burst, yellow within an excess burst, else red",
     source: "RFC 2697",

@@ -7,7 +7,7 @@
 //!
 //! # Why
 //! The edge marks the packets of an aggregate that its contract covers. So a core that knows no
-//! aggregates can drop the others first; see [`rio`](crate::dropper::rio).
+//! aggregates can drop packets out of profile first; see [`rio`](crate::dropper::rio).
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
@@ -39,7 +39,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this marker in the catalogue.
 pub const ABOUT: About = About {
     summary: "green within a rate and a burst, else yellow",
     source: "Clark and Fang 1998; Park and Choi 2003, section II",

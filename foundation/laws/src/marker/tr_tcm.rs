@@ -35,7 +35,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Marker, Packet, Probe, Rate, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this marker in the catalogue.
 pub const ABOUT: About = About {
     summary: "green within a committed rate, yellow within a peak rate, else red",
     source: "RFC 2698",

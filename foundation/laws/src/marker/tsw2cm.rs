@@ -35,7 +35,7 @@ use core::any::Any;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this marker in the catalogue.
 pub const ABOUT: About = About {
     summary: "estimates the rate; yellow at random, as much as is above the target",
     source: "Clark and Fang 1998; estimator as in RFC 2859",

@@ -3,8 +3,9 @@
 //! # What it does
 //! Estimates the aggregate's rate over a sliding window. While the estimate is within the committed
 //! target rate, packets are green. While it is between the committed and the peak target rate, its
-//! fraction above the committed rate is yellow. Beyond the peak rate, the fraction above that rate
-//! is red, and the fraction between the rates yellow. Packets are picked at random.
+//! fraction above the committed rate is yellow. While it is above the peak rate, the fraction above
+//! that rate is red, and the fraction between the two rates is yellow. Packets are picked at
+//! random.
 //!
 //! # Why
 //! The excess is spread as in [`tsw2cm`](super::tsw2cm), with a second limit.
@@ -37,7 +38,7 @@ use core::any::Any;
 use fairwire_core::{Duration, Marker, Packet, Probe, Rate, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this marker in the catalogue.
 pub const ABOUT: About = About {
     summary: "estimates the rate; yellow and red at random, as much as is above the two targets",
     source: "RFC 2859",

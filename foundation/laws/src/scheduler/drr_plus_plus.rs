@@ -127,7 +127,7 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     quantum: i64,
     /// The rule for a quantum that depends on the number of backlogged queues.
     filling: Option<Quantum>,
-    /// By host: the number of bulky queues, if hosts share.
+    /// For each host, the number of its bulky queues, if hosts share.
     hosts: Option<FlowTable<u32>>,
     host_of: HostOf,
     lets_go: bool,

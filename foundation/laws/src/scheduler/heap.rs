@@ -13,7 +13,8 @@ use alloc::vec::Vec;
 pub(super) struct Rank {
     /// The tag.
     pub tag: Tag,
-    /// The number of entry: first in, first out.
+    /// The number of the item's entry into the heap. Among equal tags the first in is the first
+    /// out.
     pub turn: u32,
 }
 
@@ -36,7 +37,7 @@ impl Entry {
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,
-    /// By item: its index in `entries`; meaningless for absent items.
+    /// For each item, its index in `entries`; meaningless for absent items.
     places: Box<[u32]>,
     turn: u32,
 }

@@ -115,8 +115,8 @@ struct Member {
     parts: u8,
     /// The number of the member's latest move to the end of the old list.
     moved: u64,
-    /// The total number of such moves, of all members, when this member last ended a turn or got a
-    /// quantum as a new member.
+    /// The total number of moves of all members to the end of the old list when this member last
+    /// ended a turn or got a quantum as a new member.
     credited: u64,
 }
 
@@ -545,8 +545,8 @@ mod tests {
     /// The bytes per flow of one host over `packets` packets of 1500 bytes, and the most packets
     /// sent while a ping waited.
     ///
-    /// Flows below `standing` are always backlogged. Each other flow sends a packet once `pause`
-    /// others have left since its last. A ping of 100 bytes comes every `gap` packets.
+    /// Flows with numbers below `standing` are always backlogged. Each other flow sends a packet
+    /// once `pause` others have left since its last. A ping of 100 bytes comes every `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;

@@ -24,8 +24,8 @@ pub(crate) struct Scfq {
     price: Price,
     /// The finish tag of the packet being sent.
     virtual_time: Tag,
-    /// By [`FlowKey::index`](fairwire_core::FlowKey::index): the start tag of the queue, whichever
-    /// packet is its head. So a push-out does not change the tag.
+    /// For each [`FlowKey::index`](fairwire_core::FlowKey::index), the start tag of the queue. It
+    /// belongs to the queue rather than to its head, so a push-out does not change it.
     starts: Box<[Tag]>,
     /// The backlogged queues by the finish tag of their heads.
     finishes: Heap,

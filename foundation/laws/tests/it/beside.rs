@@ -70,7 +70,8 @@ impl Line {
         self.marks && offer.ecn.is_capable()
     }
 
-    /// Admits a packet without a `cause` for a drop, or marked instead of dropped.
+    /// Admits a packet unless there is a `cause` to drop it; if `is_marked`, the packet is marked
+    /// and admitted instead of dropped.
     pub(crate) fn admit(
         &mut self,
         mut offer: Offer,

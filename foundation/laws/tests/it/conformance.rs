@@ -9,7 +9,8 @@ use fairwire_testing::{Driver, Operation, Shape, contest, operations};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// A site with typical packets of 512 bytes, or as long as the buffer, which must hold one.
+/// A site with typical packets of 512 bytes, or shorter ones if the buffer has fewer than 512
+/// bytes, since it must hold one packet.
 pub(crate) fn site(buffer: Amount) -> Site<'static> {
     let packet_bytes = if let Amount::Bytes(bytes) = buffer { bytes.min(512) as u32 } else { 512 };
     Site { packet_bytes, stream: "link/conformance", ..crate::site(buffer) }
@@ -20,16 +21,16 @@ pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
     // 40 packets take 16 ms. That is so little above PIE's 15 ms that no signal comes within a
     // second.
     ("pie", "target = '5 ms'"),
-    // An overflow takes the oldest packets of the longest queue, so its delay stays below 15 ms and
-    // jumps. No queue is the longest for more than 110 ms. In that time PIE's default gains, a
-    // hundredth of these, do not lead to a signal.
+    // An overflow takes the oldest packets of the longest queue. So the delay of that queue stays
+    // below 15 ms and jumps. No queue is the longest for more than 110 ms. In that time PIE's
+    // default gains, a hundredth of these gains, do not lead to a signal.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
     ),
     // With the paper's literal alpha, RQM signals one in twenty thousand packets of the contest
-    // before the buffer is full. TCP's growth at a round-trip time of 20 ms exercises its entire
-    // law.
+    // before the buffer is full. With TCP's growth at a round-trip time of 20 ms, the contest
+    // exercises RQM's entire law.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
     // By default AFD drops, rather than marks, above a probability of one half. Otherwise a sender
     // that ignores marks would starve the others.
@@ -39,7 +40,7 @@ pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
     ("afd-exact", "mark_limit = 1.0"),
 ];
 
-/// An entry under the policy `ecn`, with the entry's settings.
+/// An entry under the policy `ecn`, with the entry's settings from [`OWN_SETTINGS`].
 pub(crate) fn with_ecn(entry: &Entry, ecn: &str) -> Typed {
     let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
     Typed::new(entry.name, &format!("ecn = \"{ecn}\"\n{own}"))
@@ -119,7 +120,8 @@ proptest! {
     }
 }
 
-/// Applies `before`, drains, hands the packets to another discipline, and applies `after` to both.
+/// Applies `before` to a discipline, drains it, and hands the packets to a second, equal
+/// discipline. Then applies `after` to both.
 fn drain_between(typed: &Typed, buffer: Amount, before: &[Operation], after: &[Operation]) {
     let (mut driver, mut heir) = (driven(typed, buffer), driven(typed, buffer));
     before.iter().for_each(|&operation| driver.apply(operation));
@@ -202,8 +204,8 @@ fn a_drain_does_not_affect_later_decisions() {
 
 #[test]
 fn every_pair_conserves_packets_in_every_sequence_of_six_operations() {
-    // Push-out makes schedulers repair their queues. All other pairs share their code with these
-    // pairs.
+    // Push-out makes schedulers repair their queues. The pairs of scheduler and dropper that are
+    // not tested here share their code with the tested pairs.
     let is_at_risk = |entry: &&Entry| [Family::PushOut, Family::FairQueueing].contains(&entry.about.family);
     for entry in catalogue::all().iter().filter(is_at_risk) {
         let is_plain = |variant: &&String| !variant.contains("sharing") && !variant.contains("per =");
@@ -224,8 +226,8 @@ fn every_pair_decides_alike_when_run_twice_and_keeps_the_link_busy() {
             let run = || driven(&Typed::new(entry.name, variant), Amount::Packets(40)).run(&contest);
             let outcome = run();
             assert_eq!(outcome, run(), "{}: {variant}", entry.name);
-            // There are two polls for three offers, and the remaining packets leave at the end.
-            // Every poll finds a packet, except with AVQ.
+            // There are two polls for every three offers, and the remaining packets leave at the
+            // end. Every poll finds a packet, except with AVQ.
             let least = if entry.name == "avq" { 1_750 } else { 2_000 };
             assert!((least..=2_040).contains(&outcome.sent), "{}: {variant}: {outcome:?}", entry.name);
         }
@@ -306,10 +308,11 @@ fn under_mark_no_capable_packet_is_dropped_early() {
 fn overload_fills_the_link_and_loses_a_third() {
     for entry in catalogue::all() {
         let outcome = driven(&with_ecn(entry, "drop"), Amount::Packets(40)).run(&contest(20, 12_000));
-        // There are two polls for three of the 12000 offers, and at most 40 packets wait at each of
-        // the three pauses, so at most 8120 are sent. Each poll comes right after an offer, so it
-        // finds nothing only if an empty queue refused a packet. AVQ admits fewer and fewer packets
-        // of unresponsive senders: 0.98 of the rate at first, three quarters at the end.
+        // There are two polls for every three of the 12000 offers, and at most 40 packets wait at
+        // each of the three pauses. So at most 8120 packets are sent. Each poll comes right after
+        // an offer, so it finds nothing only if an empty queue refused a packet. AVQ admits fewer
+        // and fewer packets of unresponsive senders: 0.98 of the rate at first, three quarters at
+        // the end.
         let least = if entry.name == "avq" { 7_000 } else { 8_000 };
         assert!((least..=8_120).contains(&outcome.sent), "{}: {outcome:?}", entry.name);
     }
@@ -424,7 +427,8 @@ fn decisions_match_the_recorded_ones() {
     assert_eq!(names(&found), names(GOLDEN), "GOLDEN is in the order of the catalogue");
 }
 
-/// The lines of `recorded` to replace, with the hash found, or to remove, as written in the list.
+/// The changes to make in the list of `recorded` hashes: lines to paste, each with the hash found,
+/// and lines to remove.
 fn to_paste(found: &[(&str, u64)], recorded: &[(&str, u64)]) -> Vec<String> {
     let of = |list: &[(&str, u64)], name: &str| {
         list.iter().find(|(other, _)| *other == name).map(|(_, trace)| *trace)

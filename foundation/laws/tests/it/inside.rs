@@ -1,5 +1,5 @@
-//! Each discipline of the catalogue can do the same inside every discipline that contains others as
-//! it can alone.
+//! Each discipline of the catalogue can do the same whether it is alone or inside a discipline that
+//! contains others.
 
 use crate::Typed;
 use crate::conformance::site;

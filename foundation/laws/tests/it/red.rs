@@ -22,7 +22,7 @@ fn config() -> Config {
 fn the_ramp_goes_through_its_corners_and_half_way_between_them() {
     let ramp = Ramp { min: 20.0, max: 40.0, max_probability: 0.02, gentle: true };
     for (average, p) in [(19.0, 0.0), (30.0, 0.01), (40.0, 0.02), (60.0, 0.51), (80.0, 1.0)] {
-        // A few units in the last place of numbers near 1.
+        // The tolerance is a few units in the last place of numbers near 1.
         assert!((ramp.probability(average) - p).abs() < 1e-15, "{average}: {}", ramp.probability(average));
     }
     let steep = Ramp { gentle: false, ..ramp };
@@ -38,7 +38,7 @@ fn the_defaults_are_those_of_fabas_paper() {
     assert_eq!(config.spreading, Spreading::AtLeast);
 }
 
-/// Counts of the gaps between signals, while the average is constant at p_b = 1/64.
+/// The number of gaps of each length between signals, while a constant average gives p_b = 1/64.
 fn gaps(spreading: Spreading) -> Vec<usize> {
     let ramp = Ramp { min: 10.0, max: 20.0, max_probability: 1.0 / 32.0, gentle: true };
     let config = Config { ramp, spreading, given: Checked { weight: 1.0, ..Checked::default() }, ..config() };
@@ -177,7 +177,7 @@ impl Reference {
         };
     }
 
-    /// Adaptive RED's pseudo-code: one step every interval, with the current average.
+    /// Adapts as in Adaptive RED's pseudo-code: one step every interval, with the current average.
     fn adapt(&mut self, now: u64) {
         let Some(rule) = self.config.adaptation else { return };
         while now >= self.adapts + rule.interval.ns() {
@@ -311,8 +311,9 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             let now = Time::from_ns(round * 500_000_000);
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
-        // The band is from 14 to 16, to which entire packets may add or subtract half a packet. So
-        // p is 0.1 at a max_p of 0.1 / 0.65 to 0.1 / 0.35, and a step is a tenth of max_p.
+        // The band is from 14 to 16, to which entire packets may add or subtract half a packet. At
+        // 13.5 and 16.5 the ramp gives 0.35 and 0.65 of max_p, so p is 0.1 at a max_p of 0.1 / 0.65
+        // to 0.1 / 0.35. A step is a tenth of max_p.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -350,7 +351,8 @@ fn an_idle_link_decays_the_average() {
         red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
         red.average()
     });
-    // Rounding of a power, relative to its value of about a third of the average.
+    // The tolerance allows for the rounding of the power; the result is about a third of the
+    // average.
     assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
     assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
 }
@@ -417,8 +419,8 @@ fn signals_in_a_million(mean_packet: Option<u64>, len: u32) -> f64 {
 
 #[test]
 fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
-    // Gaps are uniform from 1 to 63, with mean 32 and variance 331: 31 250 in a million, with a
-    // standard deviation of 100, the root of 1e6 x 331 / 32^3.
+    // Gaps are uniform from 1 to 63 packets, with mean 32 and variance 331. So a million packets
+    // have 31 250 signals, with a standard deviation of 100, the root of 1e6 x 331 / 32^3.
     let of_mean = signals_in_a_million(Some(1000), 1000);
     assert!((of_mean - 31_250.0).abs() < 500.0, "{of_mean}");
     // The site's typical packet has 512 bytes.
@@ -471,7 +473,7 @@ fn a_mean_packet_scales_thresholds_but_not_the_buffer() {
         ..Spec::default()
     };
     let (whole, config) = spec.check(&site()).expect("allowed");
-    // A quarter of 40 packets of 512 bytes.
+    // The lower threshold is a quarter of 40 packets of 512 bytes.
     assert_eq!((config.ramp.min, config.ramp.max), (10.0 * 512.0, 15_000.0));
     assert_eq!(whole.room.limit, Limit::packets(40));
     let packets = Spec { measure: None, ..spec }.check(&site()).expect("allowed").1;

@@ -10,8 +10,9 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Parameters that cannot be taken over, by discipline, because they change the units of the state
-/// or the shape of tables. A larger buffer, too, changes the shape of the tables that depend on it.
+/// For each discipline, the parameters that it cannot take over, because they change the units of
+/// the state or the shape of tables. A larger buffer, too, changes the shape of the tables that
+/// depend on it.
 const FIXED: &[(&str, &[&str])] = &[
     ("afd-exact", &["max_flows", "measure"]),
     ("afd-ft", &["measure", "samples"]),

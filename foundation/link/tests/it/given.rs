@@ -101,7 +101,7 @@ fn a_buffer_without_room_for_a_packet_is_refused() {
     assert!(link().buffer("1000 B").mtu(1000).build().is_ok());
 }
 
-/// The number of packets that the queue keeps of 1000 packets of 1000 bytes sent at once.
+/// The number of packets that the queue keeps if 1000 packets of 1000 bytes are sent at once.
 fn kept(mut link: Link<u32>) -> u32 {
     for n in 0..1000 {
         link.send(n, 1000, 1, Ecn::NotEct, ms(0)).expect("1000 bytes");

@@ -34,13 +34,15 @@ pub(super) enum Slot<'a> {
 }
 
 /// The bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and
-/// the kernel's headers before it. No power of two, so slots do not compete for cache lines.
+/// the kernel's headers before it. The size is not a power of two, so slots do not compete for
+/// cache lines.
 const SLOT_BYTES: usize = 2048 - 64;
 /// The bytes of a block, which the kernel allocates in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
 const BLOCKS: usize = 64;
 const SLOTS_PER_BLOCK: usize = BLOCK_BYTES / SLOT_BYTES;
-/// Slots for 8 ms at 500 000 frames/s, a long wait for a processor.
+/// Slots for the frames of 8 ms at 500 000 frames/s. 8 ms is a long time for a thread to wait for a
+/// processor.
 const SLOTS: usize = SLOTS_PER_BLOCK * BLOCKS;
 const BYTES: usize = BLOCK_BYTES * BLOCKS;
 const BEFORE: usize = HEADROOM + vnet::LEN;

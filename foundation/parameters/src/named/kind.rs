@@ -83,8 +83,8 @@ pub trait Kind: Sized + 'static {
     const EXAMPLE: &'static str;
     /// The name of the schema of a choice.
     const SCHEMA: &'static str;
-    /// The name and the description of the schema of the parameters given for each component under
-    /// its name. Empty if no such table is read.
+    /// The name and the description of the schema of a table that gives the parameters of each
+    /// component under the component's name. Empty if no such table is read.
     const TABLES: [&'static str; 2] = ["", ""];
 
     /// The common trait of the components: `dyn` the kind's trait, which has [`Given`] as a
@@ -145,8 +145,8 @@ pub trait Listed: Kind {
     ) -> Result<bool, M::Error>;
 }
 
-/// A kind whose type `T`, the choice or the tables, can also be written. Schemas omit the default
-/// of a type that can only be read.
+/// A kind for which the type `T`, a choice or the tables, can be written as well as read. Schemas
+/// omit the default of a type that can only be read.
 pub trait Writes<T>: Listed {}
 
 /// The parameters of a component of any type. A component with a separate type is a [`Part`].

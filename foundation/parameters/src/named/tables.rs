@@ -97,7 +97,7 @@ impl<K: Listed> Tables<K> {
         Ok((part != Named::at(place)).then(|| Tables { given: BTreeMap::from([(place, part)]) }))
     }
 
-    /// Writes the parameters given for at most one component under `name`.
+    /// Writes the given parameters under `name`. They belong to at most one component.
     pub fn write_as<M: SerializeMap>(&self, name: &str, map: &mut M) -> Result<(), M::Error> {
         match self.given.first_key_value() {
             Some((_, part)) => part.write_as(name, map),

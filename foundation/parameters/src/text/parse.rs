@@ -54,7 +54,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `[a.b]`, or `[[a.b]]` for another table of a list.
+    /// Reads a header: `[a.b]`, or `[[a.b]]` for another table of a list.
     fn header(&mut self, root: &mut Table) -> Read<Vec<String>> {
         let line = self.line;
         self.at += 1;
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         Ok(path)
     }
 
-    /// `key = value`, where the key may have dots.
+    /// Reads `key = value`, where the key may have dots.
     fn pair(&mut self, mut table: &mut Table, depth: u32) -> Read<()> {
         let line = self.line;
         let path = self.path()?;
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         Ok(Value::Table(table))
     }
 
-    /// A text of one line, in quotes of either kind.
+    /// Reads a text of one line, in quotes of either kind.
     fn quoted(&mut self) -> Read<String> {
         let quote = self.next().expect("a quote was seen");
         let mut text = String::new();

@@ -136,8 +136,8 @@ pub(super) type Connection = (usize, TcpStream);
 const CONNECTORS: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The setting whether TCP requests ECN when it opens a connection (ip-sysctl(5)). By default, the
-/// accepting host agrees.
+/// The setting that decides whether TCP requests ECN when it opens a connection (ip-sysctl(5)). By
+/// default, the accepting host agrees.
 const REQUESTS_ECN: &str = "/proc/sys/net/ipv4/tcp_ecn";
 
 /// Opens all connections that this host must open for flows sent by the side `from`.

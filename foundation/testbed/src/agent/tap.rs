@@ -57,7 +57,7 @@ impl Tap {
 }
 
 impl Tap {
-    /// Waits until an interface of this name exists again, or the run ends, and opens the port.
+    /// Opens the port once an interface of this name exists again, unless the run ends before.
     fn reopen(&mut self) {
         while !self.stage.is_over() {
             match AfPacket::open(HOST.name) {
@@ -87,7 +87,8 @@ impl Tapped {
         let flows = &stage.traffic.flows;
         let ports = headers.transport.map(|transport| transport.ports);
         let of = |port: Option<u16>| port.and_then(|port| flow_of(port, flows.len()));
-        // The port of the host that opened a flow identifies it: the other host, or this one.
+        // A flow is identified by the port of the host that opened it, which is the other host or
+        // this one.
         let there = of(ports.map(|ports| ports.source)).filter(|flow| !flows[*flow].is_opened_by(stage.side));
         let here =
             of(ports.map(|ports| ports.destination)).filter(|flow| flows[*flow].is_opened_by(stage.side));

@@ -17,7 +17,7 @@ const TICK: Duration = Duration::from_ms(20);
 
 #[derive(Debug)]
 pub(super) struct Carrier<P> {
-    /// The ports, by side, each at the end of the direction to it.
+    /// The ports, by side. Each port is at the end of the direction that leads to its side.
     ports: [WiredPort<P>; 2],
     malformed: u64,
     scratch: Box<[u8]>,

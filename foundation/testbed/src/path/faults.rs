@@ -32,8 +32,8 @@ pub struct Faults {
     pub duplicate: f64,
 }
 
-/// A list of durations, each with the delay in it (`None` in an outage); and the offset into the
-/// period at time zero. In nanoseconds.
+/// The intervals of a period, each with its duration and its delay (`None` in an outage), and the
+/// offset into the period at time zero. All are in nanoseconds.
 type RepeatedDelays = (Vec<(u64, Option<u64>)>, u64);
 
 /// The probabilities of a wire that is [good or bad](GilbertElliott). If it never becomes bad,
@@ -82,7 +82,7 @@ impl Faults {
         }
     }
 
-    /// Independent losses with the probability `part`.
+    /// Faults that are only independent losses with the probability `part`.
     pub fn losing(part: f64) -> Self {
         Faults { losses: Loss::from(part).into(), ..Faults::default() }
     }

@@ -9,7 +9,7 @@ use fairwire_wire::headers::Headers;
 use fairwire_wire::join::TcpOffsets;
 use std::collections::BTreeMap;
 
-/// The most bytes in transit in one direction: twice half a second at 1 Gbit/s.
+/// The most bytes in transit in one direction: twice the bytes of half a second at 1 Gbit/s.
 const MAX_BYTES: usize = 128 << 20;
 
 /// Frames in transit, next due first.
@@ -149,7 +149,7 @@ impl Held {
         self.taken += 1;
     }
 
-    /// The flow of a packet. In both directions, the flow's port identifies it.
+    /// The flow of a packet, identified by the flow's port in both directions.
     fn flow(&self, headers: &Headers) -> Option<usize> {
         let ports = headers.transport.map(|transport| transport.ports)?;
         let of = |port: u16| flow_of(port, self.delays.len());

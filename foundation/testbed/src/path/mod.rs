@@ -7,7 +7,7 @@
 //! The [path](Path) is data: for each direction, a delay per flow and [faults](Faults), which a
 //! [wire](fairwire_core::Wire) applies as in a simulated link. A separate host holds the path, so a
 //! gateway under test needs no wire. A program that forwards can have these faults behind [its
-//! ports](WiredPort). Many kernels lack Linux's netem, which is similar.
+//! ports](WiredPort). Linux's netem is similar, but many kernels lack it.
 //!
 //! Super-packets are split, as by a network card, so that frames are held, delayed and lost as on a
 //! wire. Frames that find no room among the held ones are lost and [counted](Carried::overflowed).

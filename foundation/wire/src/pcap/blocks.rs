@@ -185,7 +185,8 @@ impl Interface {
         } else {
             10_u128.checked_pow(exponent).map_or(0, |per_second| scaled / per_second)
         };
-        // At most 2^94, with an offset of at most 2^93, so neither overflows.
+        // `since` is at most 2^94 and the offset at most 2^93, so neither the product nor the sum
+        // overflows.
         let time = since.cast_signed() + i128::from(self.offset_s) * 1_000_000_000;
         time.clamp(0, u64::MAX.into()) as u64
     }

@@ -25,7 +25,7 @@ enum Packet<'a> {
     /// A frame from its Ethernet header on.
     Ethernet(&'a [u8]),
     Ip(&'a [u8]),
-    /// The payload of an EtherType.
+    /// A packet with the EtherType of its first header.
     Typed(u16, &'a [u8]),
 }
 
@@ -79,7 +79,7 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Parsed> {
     Some(Parsed { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// The payload of an EtherType as a frame without addresses, cut after its headers.
+/// `packet` as a frame of the type `ethertype` without addresses, cut after the packet's headers.
 fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
     [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
@@ -106,8 +106,8 @@ fn ppp(data: &[u8], pseudo: usize) -> Option<Found<'_>> {
     ppp_protocol(data, pseudo + framing, pseudo)
 }
 
-/// A packet after the PPP protocol at `at`, which has two octets, or one if that is odd (RFC 1661,
-/// section 2).
+/// A packet after the PPP protocol at `at`. The protocol has two octets, or one if its first octet
+/// is odd (RFC 1661, section 2).
 fn ppp_protocol(data: &[u8], at: usize, pseudo: usize) -> Option<Found<'_>> {
     let first = u8_at(data, at)?;
     let (protocol, len) = if first & 1 == 1 { (first.into(), 1) } else { (u16_at(data, at)?, 2) };

@@ -29,8 +29,8 @@ pub struct Record<'a> {
     pub link_type: u16,
     /// The captured bytes.
     pub data: &'a [u8],
-    /// The interface where a fairwire trace recorded the packet. Such a trace has a packet once per
-    /// point that it passes.
+    /// The interface where a fairwire trace recorded the packet. Such a trace records a packet at
+    /// each point that the packet passes.
     pub traced_at: Option<u32>,
 }
 
@@ -154,7 +154,7 @@ pub struct FlowPacket {
     pub bytes: u32,
     /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance.
     pub flow: u32,
-    /// Its ECN codepoint; not capable if its headers are unknown.
+    /// The packet's ECN codepoint; not ECN-capable if the packet's headers are unknown.
     pub ecn: Ecn,
 }
 
@@ -168,7 +168,7 @@ pub struct Offered {
     /// Its flow, identified by 5-tuple and numbered from 0 in order of appearance; numbers repeat
     /// after 65 536 flows.
     pub flow: u16,
-    /// Its ECN codepoint; not capable if its headers are unknown.
+    /// The packet's ECN codepoint; not ECN-capable if the packet's headers are unknown.
     pub ecn: Ecn,
 }
 
@@ -183,9 +183,9 @@ pub struct Offered {
 /// A capture that ends within a packet yields the packets before it, and [`notes`] reports this. A
 /// capture that ends within its first packet is an error.
 ///
-/// A fairwire trace has a packet on arrival at a link, on departure, at the next link, and on
-/// delivery. Each packet counts once, at the interface where its flow enters the network by
-/// appearing first.
+/// A fairwire trace records a packet when it arrives at a link, when it leaves, at the next link,
+/// and when it is delivered. Each packet counts once, at the interface where its flow first
+/// appears, which is where the flow enters the network.
 pub fn seen(file: &[u8]) -> Result<Vec<FlowPacket>, CaptureError> {
     let mut flows: BTreeMap<Option<FlowKey>, (u32, Option<u32>)> = BTreeMap::new();
     let mut stamped: Vec<(u64, FlowPacket)> = Vec::new();

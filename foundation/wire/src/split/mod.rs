@@ -175,8 +175,8 @@ fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
     scratch.get_mut(..needed).ok_or(SplitError::ScratchTooSmall { given, needed })
 }
 
-/// Completes the checksum of a frame that is not a super-packet, without Ethernet padding after the
-/// IP packet.
+/// Completes the checksum of a frame that is not a super-packet. The checksum does not cover
+/// Ethernet padding after the IP packet.
 fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
     let end = headers.network.map_or(frame.len(), |n| n.end);
     let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;

@@ -2,13 +2,14 @@
 //! has a length or a checksum.
 //!
 //! The kernel reports the type of a tunnel's *inner* packet and, by `csum_start`, the location of
-//! its transport header. [`find`] walks from the outer header to that location: IP in IP in any mix
-//! of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve (RFC 8926), PPPoE, VLAN tags.
+//! its transport header. [`find`] walks from the outer header to that location. The headers on the
+//! way may be IP in IP in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve
+//! (RFC 8926), PPPoE and VLAN tags.
 //!
 //! Like a kernel, this code copies the header of an unknown UDP tunnel onto every segment. If the
-//! walk ends early, it searches for an IP header that ends at `csum_start`. The header must agree
-//! in everything: its length with the packet around it, its checksum, and the sum of addresses and
-//! length in the transport header.
+//! walk ends early, it searches for an IP header that ends at `csum_start`. The length of this
+//! header must agree with the packet around it, and its checksum must be correct. The transport
+//! header must contain the sum of its addresses and length.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, never_zero, pseudo};
@@ -199,7 +200,8 @@ impl Walk<'_> {
             && self.wanted.place.is_none_or(|(start, _)| start == network.payload)
     }
 
-    /// Is it a complete header that states its length, and ends with the headers around it?
+    /// Is `network` the complete header of a packet that states its length, and ends where the
+    /// packet around it ends?
     fn fits(&self, network: &Network) -> bool {
         network.fragment == Fragment::Whole
             && !network.is_truncated
@@ -244,7 +246,7 @@ impl Walk<'_> {
             return None;
         }
         match u16_at(self.frame, at + 2)? {
-            // Only a flag identifies the header.
+            // Only a flag identifies the VXLAN header.
             4789 | 8472 if u8_at(self.frame, tunnel)? == 0x08 => Some(Next::Ethernet(tunnel + 8)),
             6081 => {
                 let first = u8_at(self.frame, tunnel).filter(|first| first >> 6 == 0)?;

@@ -78,7 +78,8 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
         FlowKey::Ipv6(tuple) => (tuple.source.into(), tuple.destination.into()),
         FlowKey::Other { .. } => panic!("the frame is IP"),
     };
-    // etherparse parses no transport in any fragment; we do in the first.
+    // etherparse parses no transport header in any fragment; we parse the one in the first
+    // fragment.
     let transport = headers.transport.filter(|_| !headers.is_fragment());
     Facts {
         vlan_tags: headers.vlan_tags.into(),
@@ -543,8 +544,8 @@ fn each_bit_of_a_fragment_offset_makes_a_later_fragment() {
     }
 }
 
-/// After the fragment header, the first fragment has the other extension headers, but a later
-/// fragment has data.
+/// The fragment header is followed by further extension headers in the first fragment, but by data
+/// in a later fragment.
 #[test]
 fn bytes_after_an_ipv6_fragment_header_do_not_separate_fragments() {
     let fragment = |offset, body: [u8; 8]| {

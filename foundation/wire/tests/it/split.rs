@@ -383,7 +383,8 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Over a zero payload the checksum is c, and over a payload of c it is c minus c.
+    // With a payload of zero the checksum is c. With a payload of c it is c minus c, a zero that is
+    // sent as 0xffff.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);
@@ -422,8 +423,8 @@ fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let vnet = VnetHeader { flags: NEEDS_CSUM, csum_start: 34, csum_offset: 8, ..VnetHeader::PLAIN };
     let frames = all(&frame, &vnet).unwrap();
     body[8..12].fill(0);
-    // A bit-by-bit CRC32c from its definition: divide by x^32 + ... as reflected in 0x82f63b78,
-    // with start and end complemented.
+    // A bit-by-bit CRC32c from its definition: a division by the polynomial whose reflected form is
+    // 0x82f63b78, with start and end complemented.
     let mut crc = u32::MAX;
     for octet in &body {
         crc ^= u32::from(*octet);

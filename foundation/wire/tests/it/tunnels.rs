@@ -139,7 +139,7 @@ proptest! {
             2 => outer[at + if recipe.is_v4() { 13 } else { 9 }] ^= 1, // an address: the sum no longer agrees
             _ => outer[at + if recipe.is_v4() { 3 } else { 5 }] ^= 1, // its length
         }
-        // A UDP super-packet without a location of its checksum can only be the outer one.
+        // Without a location of its checksum, a UDP super-packet can only be the outer packet.
         if !(change == 1 && recipe.protocol() == 17) {
             prop_assert!(all(&outer, &vnet).is_err());
         }

@@ -185,8 +185,8 @@ fn draw_pictures(frame: &mut Frame<'_>, view: &View, way: &WaySnapshot, area: Re
     );
 }
 
-/// A column other than the name: its title, its width, and its priority against longer names (the
-/// lowest is dropped first).
+/// A column other than the name: its title, its width, and its priority. If longer names need room,
+/// the column with the lowest priority is dropped first.
 type Column = (&'static str, u16, usize);
 
 const CLASS_COLUMNS: [Column; 7] = [
@@ -201,8 +201,8 @@ const CLASS_COLUMNS: [Column; 7] = [
 const FLOW_COLUMNS: [Column; 4] =
     [("offered", 8, 2), ("got", 8, usize::MAX), ("drop/s", 6, 1), ("mark/s", 6, 0)];
 
-/// The least and the greatest width reserved for names. A longer name is cut; a shorter one only if
-/// no column can be dropped.
+/// The least and the greatest width reserved for names. A longer name is cut. A shorter name is cut
+/// only if no column can be dropped.
 const NAME_WIDTHS: (usize, usize) = (16, 34);
 
 /// The columns that fit next to names of at most `letters`.

@@ -54,7 +54,7 @@ pub(super) enum RowOrder {
     Got,
     Offered,
     Drops,
-    /// The distance from the fair share; for flows, which have none, the name.
+    /// By the distance from the fair share; flows, which have no fair share, by name.
     Unfair,
     Name,
 }
@@ -143,8 +143,8 @@ impl View {
     }
 
     pub(super) fn scroll(&mut self, rows: isize) {
-        // One step is always possible while classes are missing: it makes `wants_all` true, and the
-        // rest is fetched.
+        // One step is always possible while classes are missing: the step makes `wants_all` true,
+        // and the missing classes are fetched.
         let last = self.rows().saturating_sub(self.page.get()).max(usize::from(self.is_cut()));
         self.first = self.first.saturating_add_signed(rows).min(last);
     }

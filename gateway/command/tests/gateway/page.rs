@@ -118,7 +118,7 @@ fn a_full_disk_stops_only_the_history_until_there_is_room() {
     assert!(gateway.end().0.success());
 }
 
-/// Three outside senders, which together send 1.5 times the link's rate.
+/// Starts three outside senders, which together send 1.5 times the link's rate.
 fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     let sender = |(dscp, packets): (u8, u32)| {
         let outside = &bed.hosts.source;

@@ -269,8 +269,8 @@ fn world_v4() -> SocketAddr {
     format!("{SERVER}:7000").parse().expect("an address")
 }
 
-/// Bulk TCP connections between `hosts` of the home and the world. Returns the bytes that arrived
-/// on each.
+/// Runs bulk TCP connections between `hosts` of the home and the world. Returns the bytes that
+/// arrived on each connection.
 fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64) -> Vec<u64> {
     let hosts: Vec<(&Host, &str)> = hosts.iter().map(|host| (&home.home, *host)).collect();
     transfers_of(home, is_upload, &hosts, seconds)
@@ -501,7 +501,7 @@ fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
     assert!(guest > 2.0 && guest < 10.5, "a ceiling of 10: {guest}");
     assert!(lan > 20.0 && lan + guest < 95.0 * 1.05, "{lan} beside {guest}");
 
-    // The guests' network disappears without an effect on the other network. It is shaped when it
+    // The guests' network disappears without an effect on the other network, and is shaped when it
     // returns.
     home.edge.remove(GUEST.index).expect("it is there");
     let (one, until) = (socket(&home, HOSTS[0]), Instant::now() + Duration::from_secs(3));
@@ -539,8 +539,8 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
     });
     let gateway = home.start(&config);
     for is_upload in [false, true] {
-        // The connections are of one host, and of two. TCP's use of the ceilings depends on the
-        // machine.
+        // In the first case all connections are of one host, in the second of two hosts. TCP's use
+        // of the ceilings depends on the machine.
         for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();

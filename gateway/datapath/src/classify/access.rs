@@ -230,8 +230,8 @@ impl AccessTable {
         place
     }
 
-    /// The class of the subscriber with this access, tried in the order PPPoE session, both VLANs,
-    /// outer VLAN, Ethernet address.
+    /// The class of the subscriber with this access. The names are tried in this order: PPPoE
+    /// session, both VLANs, outer VLAN, Ethernet address.
     #[inline]
     pub fn find(&self, access: &Access) -> Option<u32> {
         if self.slots.is_empty() {

@@ -222,7 +222,7 @@ impl Classifier {
         self.dscp == Dscp::Wash
     }
 
-    /// The codepoint of the departing `packet`, if its colour decides this.
+    /// The codepoint of the departing `packet`, if the packet's colour decides the codepoint.
     #[inline]
     pub(crate) fn codepoint_of(&self, packet: &Packet) -> Option<u8> {
         let Dscp::Assured(class) = self.dscp else { return None };

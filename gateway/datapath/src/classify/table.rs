@@ -170,7 +170,8 @@ impl<N: Address> Ranges<N> {
             return None;
         }
         let bucket = address.bucket(base, self.shift);
-        // The range ends in this bucket, or is the first that ends after it.
+        // The address's range ends in this bucket, or is the first range that ends after the
+        // bucket.
         let (low, high) = (*self.index.get(bucket)? as usize, *self.index.get(bucket + 1)? as usize);
         let candidates = self.ranges.get(low..=high)?;
         let range = candidates.get(candidates.partition_point(|range| range.last < address))?;

@@ -58,10 +58,11 @@ const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// The burst of one source: two full frames.
 const OWN_BURST_BYTES: u64 = 2 * 1538;
-/// The link's rate divided by the default rate, which is however enough for BFD of a few routers.
+/// The ratio of the link's rate to the default rate. The minimum of the default rate is enough for
+/// BFD of a few routers.
 const PART: u64 = 50;
 const MIN_BPS: u64 = 128_000;
-/// The divisor for a slow link: at most a quarter.
+/// The divisor for a slow link, where the default rate is at most a quarter of the link's rate.
 const MOST: u64 = 4;
 
 /// The default rate of control packets, on a link of `rate`.

@@ -70,8 +70,8 @@ fn control_packets_are_recognized_and_imitations_are_not() {
     }
 }
 
-/// The frames of each of two routers that pass in ten seconds, during a flood of `flood` frames
-/// every millisecond. Also returns the bytes of all frames that pass.
+/// The number of frames of each of two routers that pass in ten seconds, during a flood of `flood`
+/// frames every millisecond. Also returns the bytes of all frames that pass.
 fn passing(flood: impl Fn(u64) -> Vec<u8>) -> ([u64; 2], u64) {
     let mut limit = ControlLimit::new(rate(400_000));
     let routers = [1, 2].map(|host| ipv4([10, 0, 0, host], [224, 0, 0, 5], 1, OSPF));

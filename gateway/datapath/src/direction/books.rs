@@ -77,7 +77,7 @@ impl Books {
         }
     }
 
-    /// Records the loss of a `frame` without a buffer.
+    /// Records the loss of a `frame` that has no buffer.
     #[cold]
     pub(super) fn lost(&mut self, loss: Loss, class: u32, frame: &[u8]) {
         self.totals.lost[loss as usize] += 1;

@@ -55,7 +55,7 @@ pub struct ShaperPlan {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// The delay of the process for which the link may make up, without loss of rate.
+    /// The longest delay of the process for which the link makes up, so that no rate is lost.
     pub catch_up: Duration,
     /// The rate, within the link's, at which frames that are not IP may bypass the discipline.
     pub not_ip: Rate,

@@ -23,7 +23,8 @@ pub struct Estimates {
 #[derive(Clone, Debug)]
 struct Watched {
     estimator: Estimator,
-    /// Requests for more minus requests for less, one per counted packet.
+    /// The number of requests for more minus the number of requests for less; each counted packet
+    /// makes one request.
     votes: i64,
 }
 
@@ -91,8 +92,8 @@ impl ClassView {
 }
 
 impl EstimatesView {
-    /// Requests for more minus requests for less that the packets of `class` would have carried
-    /// since the start.
+    /// The number of requests for more minus the number of requests for less that the packets of
+    /// `class` would have carried since the start.
     pub fn votes(&self, class: u32) -> i64 {
         self.of_class.get(class as usize).map_or(0, |seen| seen.votes.load(Ordering::Relaxed))
     }

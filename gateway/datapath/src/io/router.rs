@@ -266,8 +266,8 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
         E::Number(interfaces.down),
         E::Send,
     ];
-    // The kernel strips tags of VLAN 0 one by one, a second tag only after this chain, which then
-    // finds no IP packet. No host needs two.
+    // The kernel strips tags of VLAN 0 one by one. It strips a second tag only after this chain,
+    // which therefore finds no IP packet. No host needs two tags.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)

@@ -129,7 +129,8 @@ struct Parcel {
     frames: Vec<(usize, Option<TcpOffsets>)>,
 }
 
-/// The number of parcels of a thread, which gets no more with all in flight.
+/// The number of parcels of a thread. While all of them are in flight, the thread gets no more
+/// frames.
 const PARCELS: usize = 256;
 /// The number of frames in flight above which a thread falls behind.
 const BEHIND: u64 = 4 * MAX_FRAMES_AT_ONCE as u64;
@@ -141,7 +142,8 @@ const MANY: usize = 24;
 const FEW: usize = 8;
 /// Frames between two changes.
 const BALANCED: usize = 512;
-/// The most of the `BALANCED` frames that change threads, but at least one bucket.
+/// The most of the `BALANCED` frames whose buckets change threads at a time. At least one bucket
+/// may change.
 const MOVED: u32 = BALANCED as u32 / 8;
 /// The time without a finished parcel after which a thread is stalled.
 const STALLED: Duration = Duration::from_ms(100);
@@ -159,7 +161,8 @@ impl Senders {
 
     /// Checks at `now` that all threads make progress. Call it many times a second.
     pub fn watch(&mut self, now: Time) {
-        // If this thread was paused, the others may have been too, so their time restarts.
+        // If this thread was paused, the other threads may have been paused too. So the time in
+        // which they must finish a parcel restarts.
         let was_away = now.since(self.watched) >= STALLED;
         self.watched = now;
         for lane in &mut self.lanes {

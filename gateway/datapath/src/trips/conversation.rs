@@ -84,8 +84,9 @@ enum By {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
-    /// The least time of the path: from the departure to the arrival of the segment before the
-    /// answer. The peer sent that segment before it had received the timed segment.
+    /// The least time of the path: from the departure of the timed segment to the arrival of the
+    /// segment before the answer. The peer sent that segment before it had received the timed
+    /// segment.
     pub least: Duration,
     /// Had the timed segment payload? A segment without payload is only answered by the data that
     /// follows.

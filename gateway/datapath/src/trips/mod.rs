@@ -112,7 +112,7 @@ pub struct TripsOf<'a> {
 }
 
 impl Trips {
-    /// No measurements, for `classes` classes. Allocates 2 MiB for conversations.
+    /// Starts without measurements, for `classes` classes. Allocates 2 MiB for conversations.
     pub fn new(classes: usize) -> Self {
         Trips {
             table: Table::new(MAX_CONVERSATIONS),

@@ -51,7 +51,7 @@ enum Edge {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
-    /// The round trip of the other direction that the packet ends.
+    /// The round trip that the packet ends. It is a round trip of the other direction.
     pub trip: Option<Duration>,
     /// The number under which the packet is timed.
     pub number: Option<u8>,

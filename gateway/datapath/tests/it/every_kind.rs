@@ -112,9 +112,9 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
     sent.iter().map(|sent| wire_bytes(&sent.frame) * 8).sum()
 }
 
-/// The most bits in a second: one per cent above the link. This covers half the burst of frames
-/// that are not IP, and the packet that exceeds it. The burst is 5 ms, or eight full frames, half
-/// of which are 0.1 % of the link.
+/// The most bits in a second: one per cent above the link. The margin covers half the burst of
+/// frames that are not IP, and the packet that exceeds it. The burst is 5 ms, or eight full frames,
+/// half of which are 0.1 % of the link.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
@@ -245,8 +245,8 @@ impl Port for Looped {
     }
 }
 
-/// Feeds in one broadcast for each direction set in `ways`, and runs that second in 10 us steps.
-/// Returns the number of frames sent in both directions.
+/// Feeds in one broadcast for each direction set in `ways`, and runs the datapath through second
+/// number `second` in steps of 10 us. Returns the number of frames sent in both directions.
 fn circling(datapath: &mut Datapath, frame: &[u8], ways: [bool; 2], second: u64) -> usize {
     let queue = || Rc::new(RefCell::new(VecDeque::new()));
     let (to_left, to_right) = (queue(), queue());

@@ -200,7 +200,7 @@ fn after_an_mtu_increase_larger_frames_are_taken_or_counted() {
     }
 }
 
-/// UDP frames of one flow, with addresses that no host has.
+/// Frame `number` of one UDP flow, with addresses that no host has.
 fn frame(number: u32) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 8, 0x08, 0x00];
     frame.extend([0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2]);

@@ -88,8 +88,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// Waits until an interface can send, up to a second after the kernel has noticed its carrier, and
-/// until addresses are resolved, once a second.
+/// Waits until an interface can send and addresses are resolved. An interface can send up to a
+/// second after the kernel has noticed its carrier. Addresses are resolved once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {

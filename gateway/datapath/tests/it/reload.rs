@@ -23,7 +23,7 @@ const PAYLOAD_BYTES: usize = 500;
 /// Bytes of the Ethernet, IPv4 and UDP headers, the payload, and the overhead of the links below.
 const WIRE_BYTES: u64 = 14 + 20 + 8 + PAYLOAD_BYTES as u64 + 24;
 
-/// A generator in this file, so the test is the same everywhere.
+/// A random generator, defined here so that the test is the same on every machine.
 struct Dice(u64);
 
 impl Dice {

@@ -1,9 +1,10 @@
 //! The past, in an SQLite file of bounded size.
 //!
 //! Slots that last a second are kept for a quarter of an hour, slots of ten seconds for two hours,
-//! and slots of a minute for the configured days. Each slot has the [`MAX_CLASSES`] classes that
-//! got most, and the sum of the rest. A corrupt file is renamed and a new file begins. If no file
-//! can be written, or it is full, data stays in memory as far as possible, and the page shows why.
+//! and slots of a minute for the configured days. Each slot names the [`MAX_CLASSES`] classes with
+//! the most traffic, and sums up all others. A corrupt file is renamed and a new file begins. If
+//! the file cannot be written or is full, data stays in memory as far as possible, and the page
+//! shows why.
 
 mod query;
 mod slot;
@@ -27,7 +28,7 @@ pub struct History {
 
 impl History {
     /// Opens the history in the file at `path`, or in memory without a path. Never fails: if the
-    /// file is unusable, the history is in memory, with that fault.
+    /// file is unusable, the history is in memory, and `fault` returns the reason.
     pub fn open(path: Option<&Path>, bounds: Bounds) -> Self {
         let place = path.map(Path::to_owned);
         let Some(path) = path else {
@@ -55,7 +56,8 @@ impl History {
         }
     }
 
-    /// Merges the log into the file, and closes it. Later data stays in memory.
+    /// Merges the write-ahead log into the history file, and closes the file. Later data stays in
+    /// memory.
     pub fn close(&mut self) {
         self.store = Store::in_memory(self.store.bounds());
     }
@@ -65,8 +67,8 @@ impl History {
         self.fault.as_deref()
     }
 
-    /// Keeps these slots. Slots that cannot be written are left out, with a fault until writing
-    /// works again.
+    /// Stores `slots`. If they cannot be written, they are left out, and a fault is reported until
+    /// writing works again.
     pub fn keep(&mut self, slots: &[Slot], now_s: u64) {
         match self.store.keep(slots, now_s) {
             Ok(()) => {

@@ -38,12 +38,12 @@ impl Span {
 pub struct PastRequest {
     /// The time span.
     pub span: Span,
-    /// A single class, instead of the classes that got most.
+    /// The class to return; if absent, the classes with the most traffic.
     pub class: Option<String>,
 }
 
 const SHOWN_CLASSES: u32 = 8;
-/// The most changes in an answer, which are the newest.
+/// The most changes in an answer. If there are more, it contains the newest.
 const SHOWN_CHANGES: u32 = 100;
 
 /// The past: one list per quantity, oldest first.
@@ -84,13 +84,13 @@ pub struct WayHistory {
     pub p95_s: Vec<f64>,
     /// 99th percentiles of waits, in seconds.
     pub p99_s: Vec<f64>,
-    /// The lowest Jain's index.
+    /// The lowest Jain's index in each slot.
     pub jain: Vec<f64>,
     /// The largest deviation of a class from its fair share, in percentage points.
     pub worst_share_error_points: Vec<f64>,
     /// Drops, marks and losses per slot.
     pub causes: Vec<CauseHistory>,
-    /// The requested class, or the classes that got most.
+    /// The requested class, or the classes with the most traffic.
     pub classes: Vec<ClassHistory>,
 }
 
@@ -105,7 +105,7 @@ pub struct CauseHistory {
     pub counts: Vec<u64>,
 }
 
-/// The past of one class; `None` in slots in which other classes got most.
+/// The past of one class. A value is `None` in a slot that does not name the class.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ClassHistory {
     /// The class's name; empty for the sum of all unnamed classes.

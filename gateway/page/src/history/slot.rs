@@ -3,12 +3,12 @@
 use fairwire_control::snapshot::{CountsSnapshot, Snapshot, SojournHistogram, TotalsSnapshot};
 use std::collections::BTreeMap;
 
-/// The most classes named in a slot: those that got most.
+/// The most classes named in a slot, which are those with the most traffic.
 pub const MAX_CLASSES: usize = 32;
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
 /// The most classes summed up within a slot. At most 32 new classes appear per second.
 const MAX_SUMMED: usize = 2048;
-/// The name of the sum of all other classes, which no class can have.
+/// The name for the sum of all other classes. No class can have this name.
 pub(super) const OTHERS: &str = "";
 
 /// The traffic of one direction during one interval.
@@ -30,7 +30,7 @@ pub struct Slot {
     pub backlog_bytes: u64,
     /// The median, 95th and 99th percentile of the waits, in seconds.
     pub waits_s: [f64; 3],
-    /// The lowest Jain's index.
+    /// The lowest Jain's index during the slot.
     pub jain: f64,
     /// The largest deviation of a class from its fair share, in percentage points.
     pub worst_points: f64,
@@ -109,7 +109,7 @@ impl Begun {
         for (sums, way) in self.ways.iter_mut().zip(&snapshot.ways) {
             sums.jain = sums.jain.min(way.jain);
             sums.worst_points = sums.worst_points.max(way.worst_share_error_points);
-            // A parent is the sum of its children, so parents are skipped.
+            // A parent's traffic is the sum of its children's, so parents are skipped.
             let parents: Vec<&str> = way.classes.iter().map(|class| class.parent.as_str()).collect();
             for class in way.classes.iter().filter(|class| class.offered_bps > 0.0) {
                 let is_parent = parents.contains(&class.class.as_str());
@@ -186,8 +186,8 @@ fn causes(is: &TotalsSnapshot, was: &TotalsSnapshot) -> BTreeMap<(&'static str, 
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// The median, 95th and 99th percentile of the waits that `is` counts in addition to `was`. Each is
-/// the upper end of its bucket.
+/// The median, 95th and 99th percentile of the waits counted since the histogram `was`. Each is the
+/// upper end of its bucket.
 fn quantiles(is: &SojournHistogram, was: &SojournHistogram) -> [f64; 3] {
     let new: Vec<u64> = (is.counts.iter().enumerate())
         .map(|(at, count)| count.saturating_sub(was.counts.get(at).copied().unwrap_or(0)))

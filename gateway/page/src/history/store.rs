@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The bounds of the store in size and time.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// The most bytes of the file.
+    /// The maximum size of the file, in bytes.
     pub bytes: u64,
     /// Seconds after which slots of a minute are deleted.
     pub keep_s: u64,
@@ -79,7 +79,7 @@ impl Store {
         &self.connection
     }
 
-    /// Keeps slots and deletes old ones. If there is no room, it deletes the oldest quarter of the
+    /// Stores slots and deletes old ones. If there is no room, deletes the oldest quarter of the
     /// slots of a minute.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    // Earlier files stay, except the last if all names are taken.
+    // Files renamed earlier are kept. Only if all names are taken, the last is replaced.
     let numbered = (2..=MAX_ASIDE).map(|number| beside(&format!(".broken-{number}")));
     let names: Vec<PathBuf> = std::iter::once(beside(".broken")).chain(numbered).collect();
     let free = names.iter().find(|name| !name.exists()).or(names.last());
@@ -233,7 +233,8 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
         // The file may not exist.
         let _ = std::fs::remove_file(gone);
     }
-    // A link is used, since the process may only create and remove names.
+    // The file gets its new name by a hard link, since the process may only create and remove
+    // names.
     std::fs::hard_link(path, &aside)?;
     std::fs::remove_file(path)?;
     Ok(aside)

@@ -1,8 +1,8 @@
 //! Limits the number of a server's connections.
 //!
-//! At the limit, a new connection replaces one whose client has not yet shown that it may read: the
-//! oldest of the network with most such connections. So a client that keeps connections open takes
-//! room only from itself.
+//! At the limit, a new connection replaces one whose client has not yet shown that it may read. It
+//! is the oldest such connection of the network that has the most of them. So a client that keeps
+//! connections open takes room only from itself.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ enum State {
 }
 
 impl Connections {
-    /// Adds a connection from `peer`. If the table is full, another one ends.
+    /// Adds a connection from `peer`. If the table is full, another connection is closed.
     pub(super) fn add(&mut self, peer: IpAddr, stream: TcpStream) {
         self.make_room();
         self.0.push(Connection { network: network(peer), marks: Arc::default(), state: State::New(stream) });
@@ -92,8 +92,8 @@ impl Connection {
     }
 }
 
-/// The network of an address. A host with one IPv6 address can use all 2^64 addresses of its
-/// network.
+/// The network of an address. A host with an IPv6 address can use all 2^64 addresses of the
+/// address's network.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),

@@ -36,11 +36,11 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt;
 
-/// The most bytes of a request's head; hyper's minimum.
+/// The most bytes of a request's head: the smallest limit that hyper accepts.
 const MAX_HEAD_BYTES: usize = 8 << 10;
 const HEAD: Duration = Duration::from_secs(2);
-/// The longest time of a connection, and of a stream whose reader takes no data. Slow clients make
-/// room for others.
+/// The time limit of a connection. A stream may last longer, but ends if its reader takes no data
+/// for this time. So slow clients make room for others.
 const WHOLE: Duration = Duration::from_secs(10);
 /// Connections that may wait for acceptance; the kernel's limit is `net.core.somaxconn`.
 const MAX_WAITING: i32 = 4096;
@@ -83,8 +83,8 @@ impl Site {
         Site { listener, routes: readers.secured(routes) }
     }
 
-    /// The page with its measurements in `routes`, and metrics. The page's files need no token:
-    /// they are equal for all gateways, and include the token field.
+    /// A site with the page, its measurements in `routes`, and metrics. The page's files need no
+    /// token: they are equal for all gateways, and include the field for the token.
     pub fn page(listener: TcpListener, readers: &Readers, latest: Arc<Latest>, routes: Router) -> Self {
         let missing = || async { (StatusCode::NOT_FOUND, "there is nothing of that name\n") };
         let measured = readers.only(routes.merge(metrics::routes(latest)).fallback(missing));
@@ -140,8 +140,8 @@ async fn accept(listener: tokio::net::TcpListener, routes: Router, stop: Arc<Ato
             }
             Err(_) => continue,
         }
-        // All waiting connections are accepted before any is served. In a crowd, most then make
-        // room for the rest before they cost anything.
+        // All waiting connections are accepted before any is served. In a crowd, later connections
+        // then replace most earlier ones before these cost any work.
         for _ in 1..MAX_WAITING {
             match poll_fn(|context| Poll::Ready(listener.poll_accept(context))).await {
                 Poll::Ready(Ok((stream, peer))) => connections.add(peer.ip(), stream),

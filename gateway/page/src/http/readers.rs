@@ -32,7 +32,7 @@ impl Readers {
         router.layer(middleware::from_fn_with_state(Arc::new(gate), admit))
     }
 
-    /// Limits `router` to the names of this machine, and adds security headers.
+    /// Limits `router` to requests that use a name of this machine, and adds security headers.
     pub fn secured(&self, router: Router) -> Router {
         // With a token any name is safe, since pages of other sites do not know the token.
         let are_open = self.token.is_some() && self.hosts.is_empty();

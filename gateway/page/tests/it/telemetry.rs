@@ -118,7 +118,8 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     near(download.utilization, 1.0, 0.003);
     near(upload.throughput_bps, 0.8e6, 24e3);
     assert_eq!((upload.discipline.as_str(), upload.utilization), ("", 0.0));
-    // A full queue holds twenty packets of 1 ms. The wait is exact to a step of 1 ms and a bucket.
+    // A full queue holds twenty packets of 1 ms each. The measured wait may differ by a step of 1
+    // ms and the width of a bucket.
     near(download.sojourn.p50_s, 0.020, 0.002);
     assert!(download.sojourn.p99_s <= download.sojourn.max_s);
     let totals = &download.totals;
@@ -126,7 +127,7 @@ fn a_snapshot_shows_the_work_of_the_datapath() {
     assert_eq!(totals.packets_in, totals.packets_out + gone + totals.inside);
     assert_eq!(totals.bytes_in, totals.packets_in * BYTES);
     assert_eq!(totals.dropped["overflow"], datapath.forward.totals().dropped[0]);
-    // Two flows share the link, each of which offers three quarters of it.
+    // Two flows share the link. Each offers three quarters of the link's rate.
     assert_eq!((download.active_flows, upload.active_flows), (2, 1));
     let names: BTreeSet<&str> = download.flows.iter().map(|flow| flow.flow.as_str()).collect();
     assert_eq!(names, BTreeSet::from(["udp 192.0.2.1:1 -> 10.0.0.2:9", "udp 192.0.2.1:2 -> 10.0.0.2:9"]));
@@ -353,10 +354,10 @@ fn the_sojourn_is_a_histogram_since_the_start() {
         page.samples[&format!("fairwire_sojourn_seconds{name}{{way=\"download\"{more}}}")]
     };
     let count = sample("_count", "");
-    // The metric counts packets whose transmission began, so one may be incomplete.
+    // The metric counts packets whose transmission began, so it may include an incomplete packet.
     near(count, datapath.forward.totals().packets_out as f64, 1.0);
     assert_eq!(sample("_bucket", ",le=\"+Inf\""), count);
-    // After about a hundred packets, a full queue of twenty packets of 1 ms waits.
+    // After about a hundred packets, the queue is full: it holds twenty packets of 1 ms each.
     near(sample("_sum", "") / count, 0.020, 0.002);
     let below = |bound: &str| sample("_bucket", &format!(",le=\"{bound}\"")) / count;
     assert!(below("0.012582912") < 0.1 && below("0.025165824") > 0.99, "a bound is where it says");
@@ -514,8 +515,8 @@ fn three_hundred_silent_clients_keep_no_reader_waiting() {
     for _ in 0..5 {
         assert_eq!(served.status(&request("GET /metrics", token)), "200");
     }
-    // The server keeps 64 connections. Some others may still be open, since the test does not wait
-    // for them.
+    // The server keeps 64 connections. More may still be open, since the test does not wait for the
+    // server to close them.
     let over = closed(&silent);
     assert!((230..300).contains(&over), "{over} of 300 had to go");
     // The server closes the remaining connections after two seconds, so reading ends.
@@ -643,7 +644,7 @@ fn promtool(arguments: &[&str], input: &str) -> Option<(bool, String)> {
 fn promtool_accepts_the_metrics() {
     let (board, _) = observed(2, &mut |_, _| ());
     let mut snapshot = (*board.latest_with_classes()).clone();
-    // The snapshot gets a gauge of each unit, named as disciplines do.
+    // The snapshot gets one gauge per unit, with names that disciplines use.
     let gauges =
         ["drop_probability_1", "backlog_packets", "flows", "pool_tokens", "delay_s", "contract_rate_bps"];
     snapshot.ways[0].gauges.extend(gauges.map(|name| (name.to_owned(), 0.5)));

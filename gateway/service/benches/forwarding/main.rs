@@ -20,8 +20,8 @@ use std::process::ExitCode;
 /// Any failure, to be printed.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// Forwarding: frames and bits per second, delay and CPU time of the gateway, compared with the
-/// kernel's routing. As root.
+/// Measures the gateway's frames and bits per second, delay and CPU time, compared with the
+/// kernel's routing. Must run as root.
 ///
 /// Exit codes: 0 done, 1 something broke, 2 a bad argument, 3 with --check: a promise not kept.
 #[derive(Parser)]
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures. Returns whether the promises named in `options` hold.
+/// Runs the benchmark. Returns whether the promises named in `options` hold.
 fn compare(options: &Options) -> Result<bool, Failure> {
     if let Err(error) = run("ip -V") {
         return Err(format!(

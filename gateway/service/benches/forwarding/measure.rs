@@ -26,7 +26,7 @@ pub(crate) enum Question {
     /// One-way time of a small datagram on an otherwise idle path: nanoseconds, median and 99th
     /// percentile.
     Idle,
-    /// Nanoseconds of the gateway's CPU per frame, at a fixed rate: of our thread, or of the
+    /// CPU time per frame at a fixed rate, in nanoseconds: of the gateway's thread, or of the
     /// processor given to the kernel.
     Cpu,
 }
@@ -58,7 +58,8 @@ const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
 /// Long enough for the kernel's accounting of processor time, in steps of 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
-/// Frames per second when CPU time is measured, which every contestant can carry.
+/// The frame rate at which CPU time is measured, in frames per second. Every contestant can carry
+/// it.
 pub(crate) const FIXED_RATE: u64 = 100_000;
 const PORT: u16 = 5001;
 
@@ -69,8 +70,8 @@ pub(crate) fn measure(
     contestant: &Contestant,
     question: Question,
 ) -> Result<[f64; 2], Failure> {
-    // The kernel's work is the time in which its processor is not idle, so processor must be able
-    // to idle.
+    // The kernel's work is the time in which its processor is not idle, so that processor must be
+    // able to idle.
     let counts_idle = question == Question::Cpu && !contestant.is_ours();
     let awake = if counts_idle { Ok(Awake::default()) } else { Awake::keep() };
     if let Err(error) = &awake {

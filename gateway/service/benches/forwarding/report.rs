@@ -77,7 +77,7 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The ratio of `ours` to `theirs` in each round; the median of these.
+/// The median of the ratios of `ours` to `theirs` in each round.
 fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     median(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
 }
@@ -158,7 +158,8 @@ impl Report {
         promises
     }
 
-    /// When the link is the bottleneck, per-flow queues must carry nearly as much as one queue.
+    /// The promise that per-flow queues carry nearly as much as one queue if the link is the
+    /// bottleneck.
     fn promises_at_the_bottleneck(&self) -> Vec<(String, bool)> {
         let Some(one_queue) = self.row("2.5 Gbit/s, faba") else { return Vec::new() };
         let promised = ["2.5 Gbit/s, drr", "2.5 Gbit/s, fq-codel", "2.5 Gbit/s, default"];

@@ -1,4 +1,5 @@
-//! The three hosts. Between them, the kernel can route and we can bridge.
+//! The three hosts: source, gateway and sink. In the gateway, either the kernel routes or our
+//! program bridges.
 
 use super::Failure;
 use fairwire_linux::netlink::{Address, Route};
@@ -54,8 +55,8 @@ impl Stage {
         gateway.add_address(right, network(2, 1))?;
         gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
-        // The kernel applies the larger of this value and an interface's. Packets come from TUN
-        // devices to which no route leads back.
+        // The kernel applies the larger of this value and an interface's. The filter must be off,
+        // since packets come from TUN devices to which no route leads back.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -83,7 +84,8 @@ impl Core {
     /// The number of the processor. On a machine with two, the gateway uses one, and source and
     /// sink share the other.
     pub(crate) fn number(self) -> usize {
-        // Processors are counted only at first: a pinned thread would count one.
+        // Processors are counted once, before any thread is pinned: a pinned thread would count
+        // one.
         static COUNT: OnceLock<usize> = OnceLock::new();
         let count = *COUNT.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         self as usize % count

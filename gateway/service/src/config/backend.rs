@@ -18,7 +18,7 @@ pub enum Backend {
     /// Two TUN devices that the gateway creates and the operator routes through.
     Tun(TunSpec),
     /// A router, with or without NAT: the kernel forwards traffic between two existing interfaces,
-    /// and inside addresses identify it.
+    /// and the gateway identifies traffic by inside addresses.
     Router(RouterSpec),
 }
 
@@ -26,12 +26,12 @@ pub enum Backend {
 #[parameters(name = "af-packet", checked = AfPacketChecked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AfPacketSpec {
-    /// Start even if this machine's kernel forwards between the two interfaces, so that packets
+    /// Start even if this machine's kernel forwards between the two interfaces. Forwarded packets
     /// bypass the gateway.
     #[parameter(default = false)]
     pub allow_forwarding: Option<bool>,
-    /// Threads that send: the thread that decides, and others that only send. More than one are for
-    /// links too fast for one processor.
+    /// The number of threads that send. One of them also decides; the others only send. Use several
+    /// for links too fast for one processor.
     #[parameter(default = 1, min = 1, max = 16, unit = "threads")]
     pub threads: Option<u32>,
 }
@@ -42,8 +42,8 @@ pub struct AfPacketSpec {
 pub struct TunSpec {
     /// The MTU of the devices. Other back ends take it from the interfaces.
     ///
-    /// The minimum is what every IPv4 host accepts (RFC 791), the maximum what a length field can
-    /// hold.
+    /// The minimum is the packet size that every IPv4 host accepts (RFC 791). The maximum is the
+    /// largest value of a length field.
     #[parameter(default = 1500, min = 576, max = 65_535, unit = "bytes")]
     pub mtu: Option<u32>,
 }
@@ -110,7 +110,7 @@ impl Backend {
         }
     }
 
-    /// May this machine's kernel forward next to the gateway?
+    /// May this machine's kernel forward packets that bypass the gateway?
     pub(super) fn allows_forwarding(&self) -> bool {
         matches!(self, Backend::AfPacket(AfPacketSpec { allow_forwarding: Some(true), .. }))
     }

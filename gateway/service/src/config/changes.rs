@@ -16,8 +16,8 @@ pub struct Changes {
     pub needs_restart: Vec<String>,
     /// Classes with a new weight, by their numbers in the next configuration.
     pub new_weights: Vec<(u32, fairwire_core::Weight)>,
-    /// Is every change one of a weight, a suspension or a claim on packets? Then the classes and
-    /// their numbers are equal.
+    /// Do all changes concern weights, suspensions or claims on packets? Then the classes and their
+    /// numbers stay the same.
     pub is_edit: bool,
     /// Whether nothing changed.
     pub is_empty: bool,
@@ -31,8 +31,8 @@ const NEW: &str = "new";
 const SUSPENDED: &str = "suspended";
 const RESUMED: &str = "not suspended any more";
 
-/// Keys whose value is used only at the start, in addition to the name and the keys of the wire, of
-/// edges and of the page.
+/// Keys whose value is used only at the start. The same is true of the name, and of all keys of the
+/// wire, of edges and of the page.
 const OPENED_ONCE: [&str; 10] = [
     "safety.on_failure",
     "safety.patience",

@@ -111,7 +111,7 @@ impl Overlaps {
     }
 }
 
-/// The error if two subscribers have a prefix, or one lists it twice.
+/// The error for a prefix that two subscribers have, or that one subscriber lists twice.
 fn said_twice([(prefix, first), (_, second)]: &[Claim; 2], tree: &Tree, texts: &Texts<'_>) -> DocumentError {
     let whose = match first == second {
         true => "the same line".to_owned(),

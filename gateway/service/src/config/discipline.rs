@@ -76,7 +76,7 @@ fn refuse_typed_classes(
 }
 
 /// Makes the discipline `name` share between hosts first, then between each host's flows. Returns
-/// whether it can with the parameters `typed`.
+/// whether the discipline supports this with the parameters `typed`.
 pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
     part_of(name, typed).set_hosts()
 }
@@ -99,8 +99,8 @@ fn serve_trains(name: &str, parameters: &mut Parameters, rate: Rate) {
     }
 }
 
-/// The leaf discipline given at `path`. A leaf has no classes, so its discipline cannot be one for
-/// trees.
+/// The leaf discipline given at `path`. A discipline for trees is refused, since a leaf has no
+/// classes.
 pub(super) fn leaf(choice: &Choice, path: &str, texts: &Texts<'_>) -> Result<LeafChoice, DocumentError> {
     let name = shaping::named(choice.name(), path, texts)?;
     if of_trees().contains(&name) {
@@ -122,8 +122,8 @@ pub(super) struct DisciplinePlan<'a> {
     /// The most frames inside.
     pub frames: u32,
     pub seed: Seed,
-    /// If set, builds only this class, those above it and unclaimed traffic, each as in the entire
-    /// tree.
+    /// If set, only this class, the classes above it and unclaimed traffic are built, each as in
+    /// the entire tree.
     pub only: Option<u32>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> DisciplinePlan<'a> {
         }
     }
 
-    /// The written parameters, and those that follow from the classes.
+    /// The written parameters, and the parameters that follow from the classes.
     fn parameters(&self) -> Parameters {
         let mut parameters = self.shaping.parameters.clone();
         let name = self.shaping.discipline;
@@ -198,8 +198,8 @@ impl<'a> DisciplinePlan<'a> {
         (classes + 4096.0 > default.max(4096.0)).then_some(classes as u32 + 4096)
     }
 
-    /// The tree with a discipline in each leaf. If there are thousands, each is built with its
-    /// first packet.
+    /// The tree with a discipline in each leaf. If there are thousands of leaves, each is built
+    /// when its first packet arrives.
     fn classful(&self) -> Result<Classful, BuildError> {
         let (config, leaves) = self.leaves().map_err(|fault| fault.error)?;
         let is_later = match self.only {
@@ -343,8 +343,8 @@ impl<'a> DisciplinePlan<'a> {
     }
 
     /// The index in [`Leaves::prepared`] of the discipline for the leaf `number`. A leaf without
-    /// its own discipline gets that of the nearest class above with one, or else the direction's
-    /// (index 0).
+    /// its own discipline gets that of the nearest class above that has a discipline, or else the
+    /// direction's (index 0).
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -369,10 +369,11 @@ const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
 /// The most leaves that are built at once, so nothing is allocated later. If there are more, few
 /// are busy at a time.
 const MADE_AT_ONCE: usize = 1024;
-/// The most packets for which leaves that are built at once may have room in total. The slots take
-/// 16 MB, but cost nothing until they are used.
+/// The limit, in packets, of the total room of leaves that are built at once. The slots take 16 MB,
+/// but cost nothing until they are used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
-/// The most empty leaves kept, if first packets built them. With `fq-codel` they take 3 MB.
+/// The most empty leaves kept, if leaves are built by their first packets. With `fq-codel` they
+/// take 3 MB.
 const KEPT_LEAVES: usize = 1024;
 
 #[derive(Clone, Copy)]
@@ -396,7 +397,7 @@ struct Leaves {
     prepared: Box<[Prepared]>,
     site: Site<'static>,
     pool: Pool,
-    /// Are some of the leaves for hosts, of which few are busy at a time?
+    /// Does the tree have leaves for hosts? Few of these are busy at a time.
     have_hosts: bool,
 }
 
@@ -438,21 +439,21 @@ impl Maker for Leaves {
 }
 
 /// The least room of a leaf, in packets, while the pool has room. A super-packet of 64 KiB is 45
-/// full packets, and others may still wait.
+/// full packets, and other packets may still wait.
 const MIN_ROOM: f64 = 64.0;
 /// The least size of the pool of all leaves, in bytes: four super-packets, of which one leaf may
 /// hold two.
 const MIN_POOL: u64 = 4 << 16;
 
-/// The buffer of a leaf: what the leaf sends at its rate in the time of the link's buffer. Nothing
-/// is reserved for a leaf; the [pool] limits the total.
+/// The buffer of a leaf: as many packets as the leaf sends at its rate in the time of the link's
+/// buffer. No room is reserved for a leaf; the [pool] limits the total.
 fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
     Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)
 }
 
-/// The pool that all leaves share: twice the bytes of the buffer, so one leaf may hold an entire
-/// buffer, and all frames.
+/// The pool that all leaves share. It has room for twice the bytes of the buffer, so one leaf may
+/// hold an entire buffer, and for `frames` packets.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
     Pool { bytes: bytes.max(MIN_POOL), packets: frames }
@@ -461,15 +462,16 @@ fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
 /// The default number of queues of all leaves together: about 12 MB, at 90 bytes each.
 const QUEUES: usize = 1 << 17;
 
-/// Gives the discipline `name` defaults that suit a real link. With these it drops nothing while at
-/// most `free_below` waits.
+/// Gives the discipline `name` defaults that suit a real link. With these, the discipline drops
+/// nothing while at most `free_below` waits.
 ///
 /// Fair droppers count bytes, since subscribers share bandwidth. If packets were counted, an
 /// upload's acknowledgements would use up a subscriber's share of the download.
 ///
-/// The gateway's default disciplines mark ECN-capable packets, as `codel`, `pie` and similar ones
-/// always do. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of them spares a flow that
-/// ignores marks: a flow without tokens, or one that fills its queue, still loses packets.
+/// The gateway's default disciplines mark ECN-capable packets, as `codel`, `pie` and similar
+/// disciplines always do. RFC 7567, section 4.2.1, and RFC 8087 recommend it. None of the
+/// disciplines spares a flow that ignores marks: a flow without tokens, or a flow that fills its
+/// queue, still loses packets.
 fn as_on_a_link(name: &str, parameters: &mut Parameters, free_below: Amount) {
     let part = part_of(name, parameters);
     part.set_default(role::MEASURE, Measure::Bytes);

@@ -52,7 +52,7 @@ pub struct ShapingExplanation {
     pub rate_bps: u64,
     /// The discipline, by its name in the catalogue.
     pub discipline: &'static str,
-    /// With `classful`: the discipline, as given, of leaves that name none.
+    /// With `classful`: the discipline, as given, of leaves that name no discipline.
     pub leaf: Option<String>,
     /// The definition of a flow.
     pub flows: String,
@@ -68,7 +68,7 @@ pub struct ShapingExplanation {
     pub not_ip_bps: u64,
     /// The rate of network control packets, which bypass the discipline, bit/s.
     pub control_bps: u64,
-    /// Bytes on the link of a full packet, which is an Ethernet frame of 1514 B.
+    /// Bytes that a full packet, an Ethernet frame of 1514 B, takes on the link.
     pub packet_bytes: u32,
     /// Frames that may be in the gateway at once.
     pub frames: u32,

@@ -39,7 +39,7 @@ impl LeafChoice {
         &self.choice
     }
 
-    /// The path in the configuration; of equal choices, the first's.
+    /// The path in the configuration. If several choices are equal, this is the path of the first.
     pub(super) fn path(&self) -> &str {
         &self.path
     }

@@ -114,10 +114,10 @@ const MAX_BYTES: u64 = 4 << 20;
 /// The least length of a token, since a shorter one can be guessed.
 const MIN_TOKEN_BYTES: usize = 16;
 const MAX_TOKEN_BYTES: u64 = 4096;
-/// The lost time for which a link may catch up: a busy machine may wake us this late.
+/// The lost time that a link may make up for. A busy machine may wake the thread this late.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// The default time between two wakings while packets wait. HTB and CAKE also let a link send about
-/// this much at once.
+/// The default time between two wakings while packets wait. HTB and CAKE also let a link send for
+/// about this time at once.
 pub const COALESCE: Duration = Duration::from_ms(1);
 pub(crate) const COUNTED_FLOWS: u32 = 4096;
 /// The least number of hosts known to a discipline that shares between hosts, even if fewer flows
@@ -264,7 +264,8 @@ impl Config {
         self.spec.telemetry.token_file.as_ref().map(|file| beside(&self.file, file))
     }
 
-    /// Reads the token that readers of metrics must show from its file; `None` if no file is named.
+    /// Reads, from its file, the token that readers of metrics must show; `None` if no file is
+    /// named.
     pub fn token(&self) -> Result<Option<String>, DocumentError> {
         const KEY: &str = "telemetry.token_file";
         let Some(file) = &self.spec.telemetry.token_file else { return Ok(None) };
@@ -453,8 +454,8 @@ impl Config {
         Err(self.places.refuse(&path, problem))
     }
 
-    /// Checks the tables `[discipline.<name>]`. Those that a direction or a leaf uses unchanged are
-    /// checked elsewhere.
+    /// Checks the tables `[discipline.<name>]`, except those that a direction or a leaf uses
+    /// unchanged: these are checked with the direction or the leaf.
     fn check_base(&self) -> Result<(), DocumentError> {
         let Some((way, shaping)) = Way::ALL.iter().find_map(|&way| Some((way, self.shaping(way)?))) else {
             return Ok(());
@@ -490,9 +491,10 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).join(file)
 }
 
-/// Frames for packets that bypass the discipline, and for a burst.
+/// Frames in addition to the buffer's: for packets that bypass the discipline, and for a burst. An
+/// unshaped direction has only these.
 const UNSHAPED_FRAMES: u32 = 1024;
-/// The shortest IP packet, only an IPv4 header, on Ethernet without padding.
+/// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;
 /// The most bytes of a pool if all of its frames were long. Floods of short packets need many
 /// frames; short frames take an eighth of this memory, and only during a flood.
@@ -504,8 +506,8 @@ fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }
 
-/// Refuses parameters of a discipline that neither direction uses: this name or the direction's is
-/// wrong.
+/// Refuses parameters of a discipline that neither direction uses. Either their name or the name of
+/// a direction's discipline is wrong.
 fn refuse_unused(
     spec: &Spec,
     shaping: &[Option<Shaping>; 2],

@@ -81,7 +81,7 @@ fn by_ipv4_alone<'a>(texts: &'a Texts<'_>) -> Vec<&'a str> {
         .collect()
 }
 
-/// The note that traffic can evade plans if unclaimed traffic has none.
+/// The note that traffic can evade plans, if unclaimed traffic has no plan.
 fn unclaimed_note(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let is_bounded = |number: u32| {
         let bounds = tree.book.class(number).map(|class| class.bounds[way as usize]).unwrap_or_default();
@@ -137,7 +137,8 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     notes
 }
 
-/// The note on ceilings that the link or a class above puts out of reach: a wrong digit or unit.
+/// The note on ceilings that the link or a class above puts out of reach, probably since a digit or
+/// unit is wrong.
 fn idle_ceilings(shaping: &Shaping, way: Way, tree: &Tree) -> Option<String> {
     let link = shaping.autorate.map_or(shaping.rate, |autorate| autorate.max);
     let ceiling = |number: u32| tree.book.class(number)?.bounds[way as usize].ceiling;

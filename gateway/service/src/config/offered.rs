@@ -26,7 +26,8 @@ pub(super) fn with_leaves() -> String {
     format!("with the discipline {}", listed(&names, " or "))
 }
 
-/// Disciplines whose support for classes, without parameters, `are_right` accepts.
+/// The disciplines for which `are_right` accepts the support for classes that they have without
+/// parameters.
 pub(super) fn with_classes(are_right: impl Fn(ClassSupport) -> bool) -> Vec<&'static str> {
     let nothing = Parameters::default();
     let knows =

@@ -73,8 +73,8 @@ pub(super) fn check(
     }
 }
 
-/// Checks that the rate of each burst exceeds the class's ceiling, and neither the link's rate nor
-/// what parent classes may send.
+/// Checks that the rate of each burst is above the class's ceiling, but above neither the link's
+/// rate nor the rates at which parent classes may send.
 fn check_bursts(tree: &Tree, way: Way, link: Rate, texts: &Texts<'_>) -> Result<(), DocumentError> {
     for (number, _) in tree.book.iter() {
         if let Some((burst, why, allowed)) = burst_fault(&tree.book, number, way, link) {
@@ -142,7 +142,7 @@ fn sum_of_promises(tree: &Tree, way: Way, parent: Option<u32>, sum: u128) -> Str
     format!("{} ({})", rate(sum), parts.join(", "))
 }
 
-/// The promised rate of a class, bit/s: its guarantee, or the sum of those below it.
+/// The promised rate of a class, bit/s: its guarantee, or the sum of the promised rates below it.
 fn promise(tree: &Tree, way: Way, number: u32) -> u128 {
     let class = tree.book.class(number).expect("numbers are of the book");
     match class.bounds[way as usize].guaranteed {

@@ -18,7 +18,8 @@ pub fn table(path: &Path) -> Result<Table, DocumentError> {
     table_by(path, "a table of subscribers in CSV", &mut |path, limit, wanted| read_text(path, limit, wanted))
 }
 
-/// Attempts to read a file and its matching journal while another process replaces them.
+/// The number of attempts to read a file and its matching journal while another process replaces
+/// them.
 const TRIES: usize = 10;
 
 pub(super) fn table_by(
@@ -30,7 +31,7 @@ pub(super) fn table_by(
     let mut before = lines(&journal, read)?;
     for _ in 0..TRIES {
         let text = read(path, sheet::MAX_BYTES, wanted)?;
-        // A journal that changed meanwhile may belong to another file.
+        // A journal that changed between the two reads may belong to another file.
         let after = lines(&journal, read)?;
         if before == after {
             let name = |path: &Path| path.display().to_string();

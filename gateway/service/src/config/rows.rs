@@ -44,9 +44,9 @@ fn named(rows: &[SubscriberRow]) -> Named<'_> {
 }
 
 impl Config {
-    /// The configuration with the rows `before` replaced by the rows `after`. A subscriber that
-    /// only one of the two contains is removed or new. `None` if all files must be read again,
-    /// which also reports faults.
+    /// The configuration with the rows `before` replaced by the rows `after`. A subscriber only in
+    /// `before` is removed; a subscriber only in `after` is new. `None` if all files must be read
+    /// again, which also reports faults.
     pub(crate) fn with_rows(&self, before: &[SubscriberRow], after: &[SubscriberRow]) -> Option<OtherRows> {
         let [was, is] = [before, after].map(named);
         if was.len() != before.len() || is.len() != after.len() {
@@ -169,8 +169,8 @@ impl<'a> NextRows<'a> {
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// The directions of `are_others` in which a class gets new terms; `None` if its discipline
-    /// does not support them.
+    /// The directions in which a class gets new terms, out of those in `are_others`; `None` if a
+    /// direction's discipline does not support new terms.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
             are_others.iter_mut().zip(is.bounds.iter().zip(&self.config.shaping))

@@ -33,7 +33,7 @@ pub struct Shaping {
     pub buffer: Amount,
     /// The meaning of a flow: the unit that is counted and reported.
     pub flows: FlowKind,
-    /// Are flows hosts that share first, then their conversations?
+    /// Do hosts share first, and then each host's conversations?
     pub within: bool,
     /// The treatment of the codepoint of sent packets.
     pub dscp: DscpChoice,
@@ -51,12 +51,12 @@ pub struct Shaping {
     pub defaults: DefaultsChoice,
     /// How the discipline shares between classes.
     pub sharing: ClassSupport,
-    /// With `classful`: the discipline of leaves that name none.
+    /// With `classful`: the discipline of leaves that name no discipline.
     pub leaf: LeafChoice,
 }
 
-/// The default limit of waiting packets. A home router's queue at a few Mbit/s holds more, a fast
-/// link's less.
+/// The default limit of waiting packets. A home router's queue holds more than this at a few
+/// Mbit/s, and a fast link's queue holds less.
 const BUFFER: Duration = Duration::from_ms(50);
 /// The most bytes that may be added to or taken from a frame.
 const MAX_OVERHEAD: i32 = 1024;
@@ -144,7 +144,7 @@ pub(super) fn check(
     }))
 }
 
-/// Refuses a ceiling for each host unless the class is a leaf and flows have hosts.
+/// Refuses a per-host ceiling unless the class is a leaf and flows have hosts.
 fn each_is_of_hosts(
     way: Way,
     tree: &Tree,
@@ -178,7 +178,7 @@ pub(super) fn vacant(spec: &Spec, shaping: &[Option<Shaping>; 2], classes: usize
     if spec.subscribers.is_some() && has_leaves_alone(spec, shaping) { wanted } else { 0 }
 }
 
-/// Does each subscriber have an independent leaf, whose number nothing else uses?
+/// Does each subscriber have an independent leaf, with a number that nothing else uses?
 pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> bool {
     let is_leaf_alone =
         |shaping: &Shaping| shaping.sharing == ClassSupport::Queues && shaping.flows != FlowKind::Subscriber;
@@ -197,7 +197,7 @@ fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
 pub(super) struct Chosen<'a> {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameters for both directions with those for this direction.
+    /// The parameters for both directions, combined with those for this direction.
     pub parameters: &'a Parameters,
     /// Were parameters given with the discipline's name?
     pub is_own: bool,
@@ -259,7 +259,7 @@ fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate,
     Ok(rate.unwrap_or(control::default_rate(typed.rate.0)))
 }
 
-/// A rate that is included in the link's and must not exceed it.
+/// A rate that is part of the link's rate, so it must not exceed that.
 fn part_of_link(
     typed: &DirectionSpec,
     part: Option<Quantity<Rate>>,
@@ -363,7 +363,7 @@ fn flows(
     }
 }
 
-/// The allowed two levels.
+/// The allowed pairs of levels, for an error.
 const TWO_LEVELS: &str = "`inside`, `mac`, `outside`, `source`, `destination`, `vlan` or a prefix, and then `5-tuple`, as in [\"inside\", \"5-tuple\"]";
 
 fn levels_as_typed(levels: &[FlowsSpec]) -> String {

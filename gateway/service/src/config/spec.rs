@@ -117,8 +117,8 @@ pub struct DirectionSpec {
     /// gateway.
     pub rate: Quantity<Rate>,
     /// How the rate follows an outside line that varies: `min`, `max`, `target`, `keep`, `recover`,
-    /// `probe`, `window`, `idle`. It is `rate` at the start and while the line is not used.
-    /// Default: the rate is constant.
+    /// `probe`, `window`, `idle`. At the start, and while the line is not used, the rate is that of
+    /// the key `rate`. Default: the rate is constant.
     pub autorate: Option<autorate::Spec>,
     /// The framing that the link adds.
     #[serde(default)]
@@ -143,13 +143,13 @@ pub struct DirectionSpec {
     /// The rate at which network control packets bypass the discipline (hellos of routers, BFD,
     /// VRRP, ARP, neighbour discovery, DHCP, IGMP, MLD). IP packets that exceed it do not bypass.
     /// It is included in `rate`. Default: a fiftieth of `rate`, at least 128 kbit/s and at most a
-    /// quarter.
+    /// quarter of `rate`.
     pub control: Option<Quantity<Rate>>,
     /// The definition of a flow, or two levels such as `["inside", "5-tuple"]`: hosts share first,
     /// then the flows of each, in the discipline or in the leaves of `classful`. Default with
-    /// subscribers: `5-tuple` with `classful`, else `subscriber`. Default without: `["inside",
-    /// "5-tuple"]`. If the discipline or its leaf supports only one level: `5-tuple` with
-    /// `classful`, else `inside`.
+    /// subscribers: `5-tuple` with `classful`, else `subscriber`. Default without subscribers:
+    /// `["inside", "5-tuple"]`. If the discipline or its leaf supports only one level, the default
+    /// is `5-tuple` with `classful`, else `inside`.
     pub flows: Option<FlowsSpec>,
     /// The treatment of the differentiated-services codepoint (DSCP). Default: `keep`.
     pub dscp: Option<DscpChoice>,
@@ -317,9 +317,9 @@ pub struct ClassSpec {
     pub parent: Option<String>,
     /// The weight of the class among its siblings, from 1e-6 to 1e6. Default: 1.
     pub weight: Option<f64>,
-    /// With `classful`: the discipline of this class, or of all classes below it that name none. It
-    /// is a name, or a table with the name and its parameters. Default: that of the parent class,
-    /// or under the root that of the direction.
+    /// With `classful`: the discipline of this class, or of all classes below it that name no
+    /// discipline. It is a name, or a table with the name and its parameters. Default: the
+    /// discipline of the parent class, or under the root that of the direction.
     pub leaf: Option<Choice>,
     /// The bounds from the outside to the inside.
     #[serde(default)]
@@ -344,12 +344,13 @@ pub struct BoundsSpec {
     /// The burst beyond the ceiling after a pause, such as `40 Mbit/s for 10 s`. Default: nothing.
     pub burst: Option<BurstText>,
     /// The rate that no host of the class exceeds. Only for classes without children and
-    /// subscribers. A keyed hash assigns each host to one of 256 leaves, so two hosts may share
-    /// one. Default: none.
+    /// subscribers. A keyed hash assigns each host to one of 256 leaves, so two hosts may share a
+    /// leaf. Default: none.
     pub each: Option<Quantity<Rate>>,
 }
 
-/// The packets that match every given key, at any of its values.
+/// The packets that match every given key. A packet matches a key if it matches any of the key's
+/// values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MatchSpec {
@@ -409,7 +410,7 @@ impl OneOrMany {
         matches!(self, OneOrMany::Many(items) if items.is_empty())
     }
 
-    /// Each value as a text, with the end of its path.
+    /// Each value as a text, with the end of its path: empty, or an index such as `.0`.
     pub fn texts(&self) -> Vec<(String, String)> {
         let text = |item: &NumberOrWord| match item {
             NumberOrWord::Number(number) => number.to_string(),
@@ -454,9 +455,9 @@ pub struct SubscribersSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BindSpec {
-    /// All columns. An upload is lost as `spoofed` if its address is one subscriber's, and its
-    /// `mac`, `vlan`, `inner_vlan` or `pppoe` is another's or is missing although that subscriber's
-    /// row has one.
+    /// All columns. An upload is lost as `spoofed` if its address is a subscriber's, but its `mac`,
+    /// `vlan`, `inner_vlan` or `pppoe` does not agree. It does not agree if it is another
+    /// subscriber's, or is missing although the subscriber's row has one.
     Strict,
     /// No column: the address decides, if a subscriber has it.
     Loose,

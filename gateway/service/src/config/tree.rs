@@ -93,7 +93,7 @@ pub(super) fn of_row(row: &SubscriberRow, parent: Option<u32>) -> Class {
     Class { name, parent, kind, weight, bounds, is_suspended }
 }
 
-/// The position at which each name is declared. The names are checked and differ.
+/// The position at which each name is declared. An invalid or repeated name is an error.
 fn names<'a>(spec: &'a Spec, texts: &'a Texts<'_>) -> Result<HashMap<&'a str, Origin>, DocumentError> {
     let mut names = HashMap::new();
     for (at, class) in spec.class.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The two ends of reports between the edges of a DiffServ domain, on the control thread.
 //!
 //! Input from the network is bounded. At most [`MAX_AT_ONCE`] datagrams are read in a turn into one
-//! buffer, and further datagrams do not hasten the next turn. A flood can suppress reports, then
+//! buffer, and further datagrams do not hasten the next turn. A flood can suppress reports; then
 //! targets return to their contracts. But a flood delays no packet.
 
 pub mod report;
@@ -158,7 +158,7 @@ struct Egress {
     to: SocketAddr,
     key: Key,
     due: Time,
-    /// The estimates, votes and requests of the last report; the latter two by class number.
+    /// The last report's estimates, and its votes and requests by class number.
     seen: Option<Arc<EstimatesView>>,
     votes: BTreeMap<u32, i64>,
     requests: BTreeMap<u32, RateRequest>,

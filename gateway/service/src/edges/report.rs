@@ -21,7 +21,7 @@ use sha2::{Digest as _, Sha256};
 /// The most classes in a report, and so of a reporting edge.
 pub const MAX_CLASSES: usize = 64;
 pub(crate) const MAX_REPORT_BYTES: usize = HEAD + MAX_CLASSES * CLASS + TAG;
-/// The fewest bytes of a key, which are as many as the authentication tag has (RFC 2104, section
+/// The minimum length of a key, in bytes: the length of the authentication tag (RFC 2104, section
 /// 3).
 pub(crate) const MIN_KEY_BYTES: usize = TAG;
 /// The largest accepted difference between the clocks of two edges, including a report's travel

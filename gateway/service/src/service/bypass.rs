@@ -19,7 +19,8 @@ const OVER: Duration = Duration::from_secs(60);
 const PART: f64 = 0.05;
 /// Bytes of a frame check sequence, which some interfaces count.
 const CHECK_SEQUENCE: u64 = 4;
-/// The most bytes of a packet. A packet may have been lost before the gateway counted it.
+/// The most bytes of a packet. A lost packet counts as this many, since it may have been lost
+/// before the gateway counted it.
 const MAX_PACKET: u64 = 1538;
 
 /// The counters at the last look, and the reported state.
@@ -102,8 +103,8 @@ impl Bypass {
     }
 }
 
-/// The bit/s of each direction that crossed an interface but not the gateway between two looks; 0
-/// if negligible.
+/// The traffic of each direction that crossed an interface but not the gateway between two looks,
+/// bit/s; 0 if negligible.
 fn past(before: &Look, after: &Look, is_bump: bool) -> [f64; 2] {
     let seconds = after.at.since(before.at).secs();
     Way::ALL.map(|way| {

@@ -22,16 +22,16 @@ const MAX_WATCHERS: usize = 24;
 const ACCEPTED_AT_ONCE: usize = 4;
 /// The most bytes of a request, in which a path may have 4096.
 const MAX_LINE: usize = 8 << 10;
-/// The bytes of unread answers, a few snapshots with 20 000 classes, above which no request is
-/// answered.
+/// The bytes of unread answers above which no request is answered. They are a few snapshots with 20
+/// 000 classes.
 const MAX_UNREAD: usize = 32 << 20;
 /// The time after which a client with an unread answer must make room for others. A local client
 /// reads a snapshot within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
 /// The silence after which a client is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// Reads of 4 KiB per client that look for further reload requests, since one reload answers all of
-/// them.
+/// The number of reads of 4 KiB per client in search of further reload requests, since one reload
+/// answers all of these.
 const MERGED_READS: usize = 4;
 
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \

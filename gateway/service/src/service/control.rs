@@ -155,7 +155,7 @@ impl Control<'_> {
         clients
     }
 
-    /// Answers until the datapath thread has ended too. While packets still leave, changes are
+    /// Answers clients until the datapath thread has ended. While packets still leave, changes are
     /// refused.
     pub(super) fn see_out(&mut self, mut clients: Clients, is_over: &dyn Fn() -> bool) {
         loop {
@@ -353,7 +353,7 @@ impl Control<'_> {
     fn step_offer(&mut self, now: Time) {
         let Some(offer) = &mut self.offer else { return };
         if let Some(stream) = offer.step() {
-            // If that thread has ended, this process is about to end too.
+            // If the datapath thread has ended, this process is about to end too.
             let _ = self.present.commands.send(Command::HandOver(stream));
         }
         if offer.is_over(now) {

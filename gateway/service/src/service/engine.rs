@@ -85,7 +85,7 @@ pub(crate) struct Replaced {
     /// The time for which nothing was forwarded.
     pub paused: Duration,
     pub are_weights_set: bool,
-    /// Processor time of the thread within `paused`. Other programs used the rest.
+    /// Processor time of the thread within `paused`. Other programs used the rest of `paused`.
     pub worked: Duration,
     pub sizes: [Sizes; 2],
     pub retired: ReplacedParts,
@@ -151,7 +151,8 @@ const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 
 impl Engine {
-    /// Does the other work, between two packets. The driver calls it.
+    /// Does this thread's work besides forwarding. The driver calls this function between two
+    /// packets.
     pub(super) fn watch(&mut self, now: Time, datapath: &mut Datapath) -> Next {
         self.shared.beats.fetch_add(1, Ordering::Relaxed);
         let [download, upload] = &self.shared.carried;

@@ -43,7 +43,7 @@ pub enum ServiceError {
     /// A port failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// An operation failed that normally works.
+    /// An operation that normally works has failed.
     #[error("{operation}: {source}")]
     System {
         /// The attempted operation.

@@ -12,7 +12,7 @@ use fairwire_wire::Way;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, sync_channel};
 
-/// Round trips kept until the next step: one of each of 64 peers in each round.
+/// The most round trips kept until the next step: a trip of each of 64 peers in each round.
 const HEARD: usize = 1024;
 /// The least relative change that is applied to a rate.
 const DIFFERS: f64 = 0.005;
@@ -80,7 +80,7 @@ impl Following {
             let followed = &mut self.ways[way as usize];
             let law = || RateLaw::Steps([Step { at: Time::ZERO, rate: Some(rate) }].into());
             if followed.set.is_none_or(|set| differs(set, rate, 1.0 + DIFFERS)) {
-                // If that thread has ended, the gateway ends too.
+                // If the datapath thread has ended, the gateway ends too.
                 let _ = commands.send(Command::SetRate(way, law(), now));
                 followed.set = Some(rate);
             }

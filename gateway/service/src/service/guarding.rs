@@ -21,8 +21,8 @@ pub(super) struct GuardPipes {
     pub since: Time,
 }
 
-/// A started guard. If this is dropped with its pipes, the guard ends: a gateway that never
-/// forwarded leaves no bridge.
+/// A started guard. If this value is dropped with its pipes, the guard ends, so a gateway that
+/// never forwarded leaves no bridge.
 pub(super) struct Guarding {
     pipes: Option<GuardPipes>,
     /// The guard's process; `None` if another process started it.

@@ -83,7 +83,7 @@ impl Heartbeat {
     }
 
     fn say(&mut self, byte: u8) {
-        // A full pipe holds enough beats for a slow guard.
+        // A full pipe is no fault: it holds enough beats for a slow guard.
         if let Err(Errno::PIPE) = write(&self.to_guard, &[byte]) {
             (self.is_alone, self.is_resuming) = (true, false);
         }

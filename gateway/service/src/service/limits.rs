@@ -1,4 +1,4 @@
-//! Detects that a direction is full, or a class at its ceiling, for minutes.
+//! Detects that a direction has been full, or a class has been at its ceiling, for minutes.
 //!
 //! Either state is normal for moments. A state is reported once it has lasted for a minute, and
 //! again once it has been over for a minute. Subscribers at their ceilings are not reported, since
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const LOOK: Duration = Duration::from_secs(5);
 /// The time for which a state, or its absence, must last to be reported.
 const SPELL: Duration = Duration::from_secs(60);
-/// The fraction of its rate from which a direction is considered full.
+/// A direction is considered full from this fraction of its rate.
 const FULL: f64 = 0.98;
 
 #[derive(Debug, Default)]

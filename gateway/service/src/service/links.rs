@@ -83,7 +83,7 @@ impl Watched {
         let view = Arc::new(LinkView::default());
         view.is_up.store(state == State::Up, Ordering::Relaxed);
         let (name, called) = (name.to_owned(), name.to_owned());
-        // So an interface that is down at the start is logged, too.
+        // With this first state, an interface that is down at the start is logged too.
         let logged = (State::Up, 0);
         Ok(Watched { name, called, index, state, logged, down_since: clock::now(), view })
     }

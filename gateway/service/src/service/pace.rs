@@ -19,7 +19,8 @@ pub(super) fn watchdog(safety: &SafetySpec) -> Duration {
     safety.watchdog.map_or(Duration::from_secs(1), |watchdog| watchdog.0)
 }
 
-/// The most time for packets inside to leave at the end: that of the buffer, at most 5 s.
+/// The most time in which packets inside the gateway may leave at its end: the time of the buffer,
+/// at most 5 s.
 pub(super) fn longest_stay(config: &Config) -> Duration {
     let stay = Way::ALL.map(|way| {
         config.shaping(way).map_or(0.0, |shaping| {

@@ -78,8 +78,8 @@ pub(super) struct NameLock {
     is_others: Cell<bool>,
 }
 
-/// Attempts to lock. A killed process releases its locks late, some tens of milliseconds after its
-/// guard has noticed.
+/// The number of attempts to lock. A killed process releases its locks late, some tens of
+/// milliseconds after its guard has noticed.
 const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 

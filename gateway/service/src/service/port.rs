@@ -36,7 +36,8 @@ pub(super) struct LivePort<P> {
     patience: Option<Duration>,
     /// Does the port's queue hold frames that arrived while the gateway could not forward?
     is_stale: bool,
-    /// The counts of earlier interfaces, and how many were lost.
+    /// The counts of the interfaces before the current one, and how many of these interfaces were
+    /// lost.
     past: PortHealth,
     link: Arc<LinkView>,
     state: Rc<Cell<PortState>>,
@@ -44,14 +45,15 @@ pub(super) struct LivePort<P> {
 }
 
 const RETRY: Duration = Duration::from_ms(100);
-/// The size below which a batch has emptied the queue, less than the batch size of every back end.
+/// A batch below this size has emptied the queue. The size is less than the batch size of every
+/// back end.
 const SHORT_BATCH: u32 = 16;
 /// The interval of querying the kernel's losses.
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
-    /// A port on the interface `name`, which is open, with its state in `link`. If the interface
-    /// disappears, the port tries `open` for at most `patience`.
+    /// A port on the open interface `name`, whose state is in `link`. If the interface disappears,
+    /// the port calls `open` again and again, for at most `patience`.
     pub(super) fn new(
         name: &str,
         port: P,
@@ -113,7 +115,7 @@ impl<P: Port> LivePort<P> {
         Ok(())
     }
 
-    /// Reads the kernel's losses. This costs a system call, so it is limited to an interval.
+    /// Reads the kernel's losses. This costs a system call, so it is done only once in an interval.
     fn look(&mut self, now: Time) {
         if now >= self.look_at {
             self.look_at = now + LOOK;

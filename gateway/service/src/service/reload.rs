@@ -136,8 +136,8 @@ impl Present {
     }
 
     /// Replaces subscribers' rows `before` with rows `after`. Both are tables that were `handed`
-    /// over, with a record. A subscriber in only one table is removed or new. `None` if this
-    /// requires a reload.
+    /// over, with a record. A subscriber only in `before` is removed; a subscriber only in `after`
+    /// is new. `None` if this requires a reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -228,7 +228,7 @@ impl Present {
         let was = self.following.is_some();
         let (following, listener) = Following::of(&self.config).unzip();
         if was || listener.is_some() {
-            // If that thread has ended, the gateway ends too.
+            // If the datapath thread has ended, the gateway ends too.
             let _ = self.commands.send(Command::Listen(listener));
         }
         self.following = following;

@@ -228,7 +228,8 @@ const TIME: &[libc::c_long] = &[
     libc::SYS_restart_syscall,
 ];
 
-/// Reading the configuration again, writing captures, and removing left-over files.
+/// System calls for reading the configuration again, writing captures, and removing left-over
+/// files.
 const FILES: &[libc::c_long] = &[
     libc::SYS_openat,
     libc::SYS_close,
@@ -253,7 +254,8 @@ const FILES: &[libc::c_long] = &[
     libc::SYS_dup3,
 ];
 
-/// Reopening and locking interfaces, and accepting clients of the control socket and of metrics.
+/// System calls for reopening and locking interfaces, and for accepting clients of the control
+/// socket and of metrics.
 const SOCKETS: &[libc::c_long] = &[
     libc::SYS_socketpair,
     libc::SYS_bind,
@@ -268,7 +270,7 @@ const SOCKETS: &[libc::c_long] = &[
     libc::SYS_shutdown,
 ];
 
-/// Memory: a reload allocates.
+/// System calls for memory, which a reload allocates.
 const MEMORY: &[libc::c_long] = &[
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -294,7 +296,7 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_membarrier,
     libc::SYS_futex,
     libc::SYS_prctl,
-    // Control threads yield to the datapath thread, whose real-time priority they give up.
+    // Control threads give up the real-time priority, so they yield to the datapath thread.
     libc::SYS_sched_setscheduler,
     libc::SYS_getpriority,
     libc::SYS_setpriority,

@@ -58,7 +58,7 @@ const MAX_PAPERS: usize = 16;
 /// The most bytes of a list of descriptors.
 const MAX_LIST: usize = 1024;
 const BUFFER: usize = 64 << 10;
-/// The most bytes of a frame, which has the longest IP packet.
+/// The most bytes of a frame with the longest IP packet.
 const MAX_FRAME: usize = (64 << 10) + 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,8 +98,8 @@ pub(super) fn wanted(config: &Config) -> Wanted {
     }
 }
 
-/// The reason why the gateway of `config` refuses to hand over to a gateway with `wanted_there`, if
-/// it does.
+/// The reason why the gateway of `config` refuses to hand over to a gateway with `wanted_there`;
+/// `None` if it does not refuse.
 pub(super) fn refusal(config: &Config, wanted_there: &Wanted) -> Option<String> {
     let here = wanted(config);
     let backend = config.spec().wire.backend.kind();

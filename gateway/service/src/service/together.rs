@@ -1,5 +1,5 @@
-//! Finds resources that gateways of one process share but must not: names, interfaces, sockets,
-//! addresses, files.
+//! Finds resources that gateways of one process must not share but do: names, interfaces, sockets,
+//! addresses and files.
 
 use super::error::ServiceError;
 use super::place;
@@ -25,7 +25,7 @@ enum Claim {
 }
 
 impl Claim {
-    /// Are two processes of one machine unable to have these two?
+    /// Is it impossible for two processes of one machine to have these two resources?
     fn excludes(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Stream(one), Claim::Stream(two)) | (Claim::Datagram(one), Claim::Datagram(two)) => {

@@ -152,8 +152,8 @@ impl Board {
     }
 
     /// Reports that the configuration `about` applies since `since`, and that the observer has its
-    /// [`samplers`](Board::samplers). The reloading thread calls this, since it allocates and frees
-    /// memory.
+    /// [`samplers`](Board::samplers). The call allocates and frees memory, so the reloading thread
+    /// makes it.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
@@ -306,7 +306,8 @@ impl Board {
         Arc::new(self.snapshot(None))
     }
 
-    /// The counters since the start, with the `max` flows of each direction that got most.
+    /// The counters since the start, with the `max` flows of each direction with the most bytes
+    /// sent.
     pub fn counts(&self, max: usize) -> CountsSnapshot {
         // The totals are read last, so no copy is later than they are.
         let store = lock(&self.store);

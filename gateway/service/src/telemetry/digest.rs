@@ -11,15 +11,15 @@ use fairwire_metrics::jain;
 use fairwire_wire::Way;
 
 pub(super) const SHOWN_FLOWS: usize = 20;
-/// The ratio of offered to received traffic above which a flow or a class wanted more. It must also
-/// have offered two packets more, so its queue grew by more than one packet. A flow or class with
+/// A flow or a class wanted more if it offered more than this multiple of the traffic that it
+/// received, plus two packets. So its queue grew by more than one packet. A flow or class with
 /// drops or marks always wanted more.
 const WANTED_MORE: f64 = 1.02;
-/// The fraction of its ceiling from which a class is considered to be at its ceiling.
+/// A class is considered to be at its ceiling from this fraction of the ceiling.
 const AT_CEILING: f64 = 0.98;
 const TWO_PACKETS_BITS: f64 = 2.0 * 1518.0 * 8.0;
-/// The dropped fraction of its traffic from which a sender starves. A TCP loses a twentieth at
-/// most.
+/// A sender starves if at least this fraction of its traffic is dropped. A TCP connection loses a
+/// twentieth at most.
 const STARVES: f64 = 0.2;
 /// The rate below which a starving sender is not reported, bit/s.
 const STARVES_FROM_BPS: f64 = 64_000.0;
@@ -37,7 +37,7 @@ pub(super) struct Digest {
     /// The starving senders, and the dropped fraction of each. The sender that loses most bits is
     /// first.
     pub starving: Vec<(String, f64)>,
-    /// Bit/s that left, over all leaves.
+    /// The departure rate of all leaves together, bit/s.
     left_bps: f64,
     rates: Vec<Rates>,
     fair_bps: Vec<f64>,

@@ -13,7 +13,8 @@ static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 
 struct Process {
     stat: File,
-    /// The start, computed once: a later change of the calendar would look like another process.
+    /// The start, computed only once, since a change of the calendar would otherwise look like
+    /// another process.
     started_s: f64,
 }
 

@@ -153,8 +153,8 @@ impl Sampler {
         })
     }
 
-    /// Moves a complete copy to `kept`, and reuses the oldest copy there for the next. Returns
-    /// false if no copy is complete.
+    /// If a copy is complete, adds it to `kept`, and reuses the oldest copy there for the next.
+    /// Returns false if no copy is complete.
     pub(super) fn give(&mut self, kept: &mut RecentCopies) -> bool {
         let is_whole = self.is_whole();
         if is_whole {

@@ -469,7 +469,7 @@ fn fair_droppers_count_bytes_by_default() {
         let mut sent = [0_u64; 2];
         for step in 0..40_000_u32 {
             for (flow, len) in [(1_u64, 1514_u32), (2, 151)] {
-                // Each flow offers two megabytes a second, which is twice the link.
+                // Each flow offers two megabytes a second, which is twice the link's rate.
                 let every = len / 151;
                 if step % every == 0 {
                     let packet = Packet::new(step * 2 + flow as u32, len, flow.into(), now);
@@ -477,7 +477,7 @@ fn fair_droppers_count_bytes_by_default() {
                 }
             }
             now += Duration::from_us(75);
-            // A step of 75 us at 8 Mbit/s sends 75 bytes, and twenty steps a packet of 1514 B.
+            // A step of 75 us at 8 Mbit/s sends 75 bytes, and twenty steps send a packet of 1514 B.
             if step % 20 == 0 {
                 let mut room = 1514_i64;
                 while room > 0 {

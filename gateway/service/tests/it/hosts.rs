@@ -121,8 +121,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
     }
 }
 
-/// The Mbit/s of a flow of 40 Mbit/s under a later flood: 80 Mbit/s of short datagrams, each from
-/// another address.
+/// The rate, in Mbit/s, that a flow of 40 Mbit/s keeps during a later flood: 80 Mbit/s of short
+/// datagrams, each from another address.
 fn under_a_spoofed_flood(keys: &str) -> f64 {
     let honest = [10, 0, 0, 2];
     let mut arrivals: Vec<Arrival> =
@@ -270,7 +270,7 @@ fn starving_groups_are_named_and_their_own_class_helps() {
 }
 
 /// A configuration of 50 Mbit/s in the direction `way`, with a plan for 10.0.0.1. The class
-/// `unclaimed` has these keys.
+/// `unclaimed` has the keys in `unclaimed`.
 fn with_unclaimed(way: &str, unclaimed: &str) -> Result<Config, String> {
     let text = format!(
         "format = 2\nname = \"t\"\n[wire]\ninside = \"a\"\noutside = \"b\"\n[subscribers]\nfile = \"s.csv\"\n\

@@ -213,7 +213,8 @@ fn thousands_of_alternating_senders_are_forgotten_without_packet_loss() {
     assert_eq!((sent.len(), sent.values().sum::<u64>()), (20_000, 50_000 * 500));
 }
 
-/// The numbers of marks and drops of a flow that offers 4/3 of the link, in ECN-capable packets.
+/// The numbers of marks and drops of a flow that offers 4/3 of the link's rate, in ECN-capable
+/// packets.
 fn marks(discipline: &str, more: &str) -> (u32, u32) {
     #[derive(Default)]
     struct Counts(u32, u32);

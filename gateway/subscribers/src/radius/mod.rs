@@ -281,7 +281,7 @@ fn keyed(bytes: &[u8], secret: &[u8]) -> [u8; 16] {
     code.finalize().into_bytes().into()
 }
 
-/// Are they equal? Runs in constant time.
+/// Are `ours` and `given` equal? Runs in constant time.
 fn is_same(ours: &[u8; 16], given: &[u8]) -> bool {
     given.len() == ours.len() && ours.iter().zip(given).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }
@@ -308,7 +308,7 @@ fn ipv4(value: &[u8]) -> Option<String> {
     Some(Ipv4Addr::from(<[u8; 4]>::try_from(value).ok()?).to_string())
 }
 
-/// The addresses and networks of a session, and those reported that no subscriber can have.
+/// The addresses and networks of a session, and the reported addresses that no subscriber can have.
 fn addresses<'a>(attributes: impl Iterator<Item = (u8, &'a [u8])> + Clone) -> (Vec<Prefix>, Vec<String>) {
     let mask = attributes.clone().find(|(kind, _)| *kind == kind::FRAMED_IP_NETMASK);
     let mask = mask.and_then(|(_, value)| Some(u32::from_be_bytes(value.try_into().ok()?)));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The mark for any text in a line, or alone for any lines.
+/// The mark that matches any text in a line or, alone in a line, any lines.
 const ANYTHING: &str = "…";
 
 /// A page.
@@ -10,7 +10,7 @@ pub(crate) struct Page {
     pub(crate) path: String,
     text: String,
     pub(crate) blocks: Vec<Block>,
-    /// Commands in the text, and those of blocks that are not run.
+    /// The commands in the text, and the commands of blocks that are not run.
     pub(crate) commands: Vec<Typed>,
     pub(crate) wrong: Vec<String>,
 }
@@ -213,7 +213,7 @@ fn typed(line: usize, code: &str) -> Option<Typed> {
 }
 
 /// Does `printed` match the page? In the page, a line `…` matches any lines, and `…` within a line
-/// any text.
+/// matches any text.
 pub(crate) fn is_alike(page: &str, printed: &str) -> bool {
     let (page, printed): (Vec<&str>, Vec<&str>) = (page.lines().collect(), printed.lines().collect());
     lines_alike(&page, &printed)

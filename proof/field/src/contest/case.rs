@@ -36,9 +36,9 @@ pub struct Case {
     pub warm_up: u64,
     /// The length of the run, including the warm-up, seconds.
     pub seconds: u64,
-    /// Do this crate's tests also run it?
+    /// Do this crate's tests also run the case?
     pub is_quick: bool,
-    /// Does the discipline draw nothing at random, so that only the machine can make it miss?
+    /// Does the discipline draw nothing at random, so that only the machine can cause a miss?
     pub is_exact: bool,
     /// The promises.
     pub(crate) promises: Vec<Promise>,
@@ -61,9 +61,9 @@ pub(crate) enum Measure {
     Utilization,
     /// The largest deviation of a flow from its fair share, relative to the share.
     WorstFlow,
-    /// The largest such deviation of a group.
+    /// The largest deviation of a group from its fair share, relative to the share.
     WorstGroup,
-    /// The largest deviation of a share of the link from the fair one, percentage points.
+    /// The largest deviation of a share of the link from the fair share, percentage points.
     ShareErrorPoints,
     /// The 95th percentile of pings, milliseconds.
     PingP95Ms,
@@ -80,7 +80,7 @@ impl Measure {
         }
     }
 
-    /// Its value; `None` if there was nothing to measure.
+    /// The value of this measure; `None` if there was nothing to measure.
     fn of(self, way: &WayJudged) -> Option<f64> {
         match self {
             Measure::Utilization => Some(way.utilization),
@@ -91,7 +91,7 @@ impl Measure {
         }
     }
 
-    /// The part of it that chance alone may explain, if classes are random.
+    /// The part of this measure that chance alone may explain, if classes are random.
     fn chance(self, way: &WayJudged) -> Option<f64> {
         match self {
             Measure::WorstGroup => Some(way.chance_of_group),
@@ -155,7 +155,7 @@ impl Case {
         self.direction(way).map_or(0, |direction| direction.rate.0.bps())
     }
 
-    /// Its traffic, with pings in the loaded directions.
+    /// The traffic of the case, with pings in the loaded directions.
     pub fn traffic(&self) -> Traffic {
         let duration_ns = self.seconds * 1_000_000_000;
         let ping = |direction| Group {
@@ -174,7 +174,7 @@ impl Case {
         Traffic::new(flows.collect(), duration_ns)
     }
 
-    /// Runs it and judges the result.
+    /// Runs the case, and judges the result.
     pub fn hold(&self) -> Fallible<Judged> {
         let document = self.document();
         let mut run = Run::begin(self.wiring(), Middle::Gateway(&document), self.traffic())?;

@@ -11,23 +11,23 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// Its name in results.
+    /// The group's name in results.
     pub group: String,
     /// The number of flows.
     #[serde(default = "one")]
     pub count: u16,
-    /// The traffic of each.
+    /// The traffic of each flow.
     pub source: Source,
-    /// Their direction through the gateway.
+    /// The direction of the flows through the gateway.
     #[serde(default = "download")]
     pub direction: Way,
-    /// IPv6 instead of IPv4?
+    /// Do the flows use IPv6 instead of IPv4?
     #[serde(default)]
     pub ipv6: bool,
-    /// The network `k` of their inside hosts: 10.k.0.0/16 and 2001:db8:1:k::/64.
+    /// The network `k` of the flows' inside hosts: 10.k.0.0/16 and 2001:db8:1:k::/64.
     #[serde(default = "unclaimed")]
     pub network: u8,
-    /// The number of inside hosts that they are spread over.
+    /// The number of inside hosts over which the flows are spread.
     #[serde(default = "one")]
     pub hosts: u16,
 }
@@ -38,7 +38,7 @@ pub struct Group {
 pub enum Source {
     /// Unlimited data over TCP.
     Bulk {
-        /// The kernel's name of its congestion control.
+        /// The kernel's name of the congestion control.
         control: String,
     },
     /// UDP in full packets.
@@ -48,7 +48,7 @@ pub enum Source {
     },
     /// Small datagrams with measured delay.
     Ping {
-        /// The time between them.
+        /// The time between datagrams.
         every: Quantity<Duration>,
     },
 }

@@ -23,7 +23,7 @@ pub struct Judged {
     pub ways: Vec<WayJudged>,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// Whether the host starved the gateway, and of what.
+    /// How the host starved the gateway, if it did.
     pub starved: Option<String>,
     /// The gateway's CPU time per forwarded packet, in microseconds.
     pub processor_us_per_packet: f64,
@@ -52,13 +52,13 @@ pub struct WayJudged {
     pub jain: f64,
     /// The largest deviation of a saturated flow from its fair share, relative to the share.
     pub worst_flow: f64,
-    /// The largest such deviation of a group of flows.
+    /// The largest deviation of a group of flows from its fair share, relative to the share.
     pub worst_group: f64,
-    /// The largest deviation of a class's share of the link from its fair share, percentage points;
-    /// without classes, of a group.
+    /// The largest deviation of a class's share of the link from its fair share, percentage points.
+    /// Without classes, it is the largest deviation of a group's share.
     pub share_error_points: f64,
-    /// The part of such an error that chance alone may cause if each full packet's class is random:
-    /// [`CHANCE_SD`] standard deviations.
+    /// The part of `share_error_points` that chance alone may cause if each full packet's class is
+    /// random: [`CHANCE_SD`] standard deviations.
     pub chance_points: f64,
     /// The part of the worst group's deviation that chance alone may cause, relative to its fair
     /// share.
@@ -94,7 +94,7 @@ impl Delay {
     }
 }
 
-/// The standard deviations that chance may explain; one of 16 000 draws is farther off.
+/// The number of standard deviations that chance may explain. One of 16 000 draws deviates more.
 const CHANCE_SD: f64 = 4.0;
 
 /// The minimum demand of a saturated flow, as a multiple of its fair share.
@@ -245,8 +245,8 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// The standard deviation of a class's share of `packets`, if each packet has the probability
-/// `part`.
+/// The standard deviation of a class's share of `packets`, if each packet belongs to the class with
+/// the probability `part`.
 fn chance_sd(part: f64, packets: f64) -> f64 {
     (part * (1.0 - part).max(0.0) / packets).sqrt()
 }
@@ -300,7 +300,8 @@ mod tests {
 
     #[test]
     fn chance_matches_random_draws_and_shrinks_with_time() {
-        // 13 000 draws, as for 50 Mbit/s in 3.2 s: a class of three eighths, and one of an eighth.
+        // A link of 50 Mbit/s sends 13 000 packets in 3.2 s. One class has three eighths of them,
+        // and the other has an eighth.
         assert!((chance_sd(0.375, 13_000.0) - 0.00425).abs() < 1e-5);
         assert!((chance_sd(0.125, 13_000.0) / 0.125 - 0.0232).abs() < 1e-4);
         let judged = |seconds: u64| {

@@ -1,5 +1,6 @@
-//! The contests of `proof/suite/field`: the folder `contests` has the loads, and `promises.toml`
-//! the disciplines and the common promises. Gateway settings are spelled as in its configuration.
+//! The contests of `proof/suite/field`. The folder `contests` has the loads. The file
+//! `promises.toml` has the disciplines and the common promises. A gateway's settings are spelled as
+//! in its configuration.
 
 use super::case::{Case, FULL_BYTES, Measure, Promise, USUAL_SECONDS};
 use super::group::Group;
@@ -38,12 +39,12 @@ struct Promised {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Discipline {
-    /// Its name within names of contests.
+    /// The discipline's name within names of contests.
     name: String,
-    /// Its form in a gateway's configuration. Default: `name`.
+    /// The discipline as in a gateway's configuration. Default: `name`.
     discipline: Option<Choice>,
     ping_waits_for: PingWait,
-    /// Does it draw nothing at random?
+    /// Does the discipline draw nothing at random?
     #[serde(default)]
     is_exact: bool,
     draws_classes: Option<String>,
@@ -79,7 +80,7 @@ struct Miss {
 #[serde(deny_unknown_fields)]
 struct Contest {
     disciplines: Vec<String>,
-    /// The disciplines under which it is also a test.
+    /// The disciplines under which the contest is also a test.
     #[serde(default)]
     tests: Vec<String>,
     duration: Quantity<Duration>,
@@ -146,7 +147,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
 }
 
 impl Contest {
-    /// Checks that there is a promise for each of its disciplines.
+    /// Checks that there is a promise for each discipline of the contest.
     fn check(&self, promises: &Promises, places: &Locations) -> Result<(), DocumentError> {
         let all: Vec<&String> = promises.discipline.iter().map(|discipline| &discipline.name).collect();
         let own: Vec<&String> = self.disciplines.iter().collect();
@@ -321,7 +322,8 @@ mod tests {
     fn a_ping_waits_for_the_buffer_or_one_turn_of_each_flow() {
         let most = |name| promise(name, Measure::PingP95Ms).0.max;
         assert!((most("faba/reno-10") - 75.0).abs() < 1e-6);
-        // Ten packets of 1538 bytes at 50 Mbit/s are 2.46 ms, twenty at 20 Mbit/s 12.3 ms.
+        // Ten packets of 1538 bytes take 2.46 ms at 50 Mbit/s, and twenty take 12.3 ms at 20
+        // Mbit/s.
         assert!((most("drr+lqd/reno-10") - 17.46).abs() < 0.01);
         assert!((most("drr+lqd/both-ways-10") - 27.30).abs() < 0.01);
     }

@@ -147,7 +147,7 @@ impl Run {
         let gateways = [&self.ingress, &self.core, &self.egress];
         let unfetched = gateways.into_iter().map(Gateway::overflows).sum::<Fallible<u64>>()?;
         let waited_s = self.gateways_waited_s() - self.waited_before_s + path.waited_ns as f64 / 1e9;
-        // The limit applies to one gateway.
+        // The limit is for a single gateway.
         let waited_s = waited_s / gateways.len() as f64;
         let kept = starved(waited_s, seconds, unfetched + path.overflowed + path.failed);
         happened.starved = happened.starved.take().or(kept);
@@ -216,7 +216,8 @@ fn gains(happened: &mut Happened, markers: Markers, rate_mbps: f64) -> Fallible<
         }
     }
     let reports = self::edge(&run.egress)?;
-    // UDP, IPv4, and Ethernet with checksum, preamble and gap.
+    // Each report also has the headers of UDP and IPv4, and Ethernet's header, checksum, preamble
+    // and gap.
     let sent = reports.report_bytes_sent as f64 + reports.reports_sent as f64 * (8.0 + 20.0 + 38.0);
     let core = run.core.status()?;
     let totals = &core.ways[1].totals;
@@ -334,7 +335,7 @@ pub(crate) fn faults_of_edges(happened: &mut Happened) -> Fallible<()> {
     run.finish(happened, seconds)
 }
 
-/// The distance from its contract that shows that a target has moved.
+/// The distances of a target from its contract that show that the target has moved.
 const MOVED: Allowed = Allowed { min: 0.05, max: f64::INFINITY };
 const AT_CONTRACT: Allowed = Allowed { min: 0.0, max: 0.0 };
 
@@ -349,7 +350,7 @@ fn farthest(run: &Run) -> Fallible<f64> {
     Ok(off.fold(0.0, f64::max))
 }
 
-/// The time, in seconds, and the bytes that the core had sent.
+/// The time, in seconds, and the bytes that the core has sent by then.
 fn core_bytes(run: &Run) -> Fallible<(f64, f64)> {
     let status = run.core.status()?;
     Ok((status.uptime_s, status.ways[1].totals.bytes_out as f64))

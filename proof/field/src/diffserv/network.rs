@@ -23,7 +23,7 @@ const MTU: u32 = 500;
 /// The one-way delay between the customers and the ingress. There is no other delay.
 const DELAY: Duration = Duration::from_ms(50);
 
-/// All hosts, alive as long as this value, or a process in them.
+/// All hosts. Each exists as long as this value, or a process in the host.
 pub(super) struct Domain {
     pub customers: Host,
     path: PathHost,

@@ -11,7 +11,7 @@ pub struct Fault {
     pub name: &'static str,
     /// The promise.
     pub promised: &'static str,
-    /// Do this crate's tests also run it?
+    /// Do this crate's tests also run the fault?
     pub is_quick: bool,
     act: fn(&mut Happened) -> Fallible<()>,
 }
@@ -153,7 +153,7 @@ impl Fault {
         Happened::of(self.name, self.promised, self.act)
     }
 
-    /// Runs it, and again if it misses while the gateway was starved: up to three times.
+    /// Runs the fault up to three times: again if it misses while the gateway was starved.
     pub fn tried(&self) -> Happened {
         Happened::tried(true, &mut || self.happen())
     }

@@ -24,7 +24,7 @@ pub struct Happened {
     pub notes: Vec<String>,
     /// Counters.
     pub counters: BTreeMap<String, f64>,
-    /// Whether the host starved the gateway, and of what.
+    /// How the host starved the gateway, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starved: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Hostile traffic, and clocks.
+//! Faults by hostile traffic, and by clocks.
 
 use super::happened::Happened;
 use super::plain::{begin, bps, document, tcp_percent, traffic};
@@ -90,7 +90,7 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Frames of 64 B per second from random sources: 40 of 50 Mbit/s.
+/// Frames of 64 B per second from random sources. They take 40 of the link's 50 Mbit/s.
 const SPOOFED_PER_SECOND: u64 = 60_000;
 const SPOOFED_PAYLOAD: u32 = 18;
 const SPOOFED_SECONDS: u64 = 20;
@@ -125,10 +125,10 @@ pub(super) fn spoofed_on_a_free_link(happened: &mut Happened) -> Fallible<()> {
 
 /// Words that indicate the wall clock in a Rust source.
 const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIME", "calendar("];
-/// The code that may read the wall clock: its one function, the time stamps of captures and
-/// changes, the metric of the process's start, and reports between edges, which contain their
-/// sending time. After a step of more than 10 s, reports are refused and targets return to
-/// contracts.
+/// The code that may read the wall clock: the function for the clock itself, the time stamps of
+/// captures and changes, and the metric of the process's start. Reports between edges may read it
+/// too, since they contain their sending time. After a step of more than 10 s, reports are refused
+/// and targets return to contracts.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
 /// The gateway's sources, next to which this program was built. They exclude the page, whose

@@ -33,8 +33,7 @@ pub(super) fn every_kind(happened: &mut Happened) -> Fallible<()> {
     // as less than on the link.
     let bytes = after.bytes - before.bytes + (after.frames - before.frames) * u64::from(FRAMING);
     let percent = bytes as f64 * 8.0 / ended.since(began).secs() / (MBPS as f64 * 1e4);
-    // A catch-up burst (10 ms) and a burst of non-IP frames (eight full ones) in 3.5 s are 0.4 of
-    // 100.
+    // A catch-up burst (10 ms) and a burst of non-IP frames (eight full frames) add 0.4 % in 3.5 s.
     let in_use = Allowed { min: 90.0, max: 101.0 };
     happened.expect("of the rate left by the interface, of every kind, %", percent, in_use);
     let lost: u64 = run.gateway().status()?.ways.iter().filter_map(|way| way.totals.lost.get("not-ip")).sum();

@@ -114,8 +114,8 @@ pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Compares the longest gap between pings with the time limit of the bridge; if longer, quotes the
-/// log of the gateway and its guard.
+/// Compares the longest gap between pings with the time limit of the bridge. If the gap is longer,
+/// quotes the log of the gateway and its guard.
 fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
     let promised = Allowed::at_most((WATCHDOG + BRIDGING).secs() * 1e3);
     happened.expect_in_time("no ping until the kernel bridged, ms", gap_ms, promised);
@@ -154,7 +154,8 @@ fn variant(number: usize) -> Document {
 }
 
 const RELOADS: usize = 1000;
-/// The number of reloads after which every variant has allocated its memory.
+/// The number of reloads after which every configuration that `variant` returns has allocated its
+/// memory.
 const SETTLED: usize = 100;
 /// The time between reloads, milliseconds.
 const APART_MS: u64 = 20;
@@ -163,14 +164,14 @@ const APART_MS: u64 = 20;
 #[derive(Default)]
 struct Pauses {
     clock_ms: Vec<f64>,
-    /// The longest, in CPU time.
+    /// The longest pause, in milliseconds of CPU time.
     processor_ms: f64,
 }
 
 impl Pauses {
-    /// The time that other programs occupied the processor is not the gateway's. However, waiting
-    /// for something else takes no CPU time, and would show in most pauses. Half of the pauses must
-    /// therefore also be below the promise by the clock.
+    /// Checks the pauses in CPU time, since time in which other programs occupied the processor is
+    /// not the gateway's. But waiting for something else takes no CPU time, and would show in most
+    /// pauses. So half of the pauses must also be below the promise by the clock.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);
@@ -229,7 +230,8 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     let to = (reloading.min(seconds as f64) * 10.0).floor() / 10.0;
     let slots = |second: f64| (second * 10.0) as usize;
     let tcp = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "tcp");
-    // One second, because TCP's minimum timer is 200 ms, and doubles.
+    // A flow counts as stalled after one second, because TCP's minimum timer is 200 ms, and
+    // doubles.
     let stalled = tcp
         .filter(|(_, seen)| {
             seen.link_bytes[slots(2.0)..slots(to)].chunks(10).any(|second| second.iter().sum::<u64>() == 0)
@@ -251,7 +253,7 @@ const PAST_S: [u64; 2] = [2, 13];
 
 pub(super) fn passed_by(happened: &mut Happened) -> Fallible<()> {
     let mut run = begin(&document(Closed), traffic(14))?;
-    // A program on the gateway's machine.
+    // The frames come from a program on the gateway's machine.
     let mut port = run.world.gateway.at(|| AfPacket::open(INSIDE.name))?;
     let start = run.start;
     let program = std::thread::spawn(move || {

@@ -11,7 +11,7 @@ pub(super) const ATTACKER_MAC: [u8; 6] = [0x02, 0x66, 0, 0, 0, 1];
 #[derive(Clone)]
 pub(super) struct Attack {
     pub name: &'static str,
-    /// Does it also apply to homes, where packets identify the host?
+    /// Does the attack also apply to homes, where packets identify the host?
     pub on_homes: bool,
     pub per_second: u64,
     /// The frame with this number.
@@ -31,7 +31,7 @@ const fn on_providers(name: &'static str, per_second: u64, frame: fn(u64) -> Vec
     Attack { on_homes: false, ..attack(name, per_second, frame) }
 }
 
-/// Every attack, and one without any for comparison.
+/// Every attack, and a case without an attack for comparison.
 pub(super) const ATTACKS: &[Attack] = &[
     attack("nothing", 0, |_| Vec::new()),
     attack("flood", BULK, |n| ethernet(&IPV4, &v4(own(), 17, &udp(n, BULK_BYTES)))),
@@ -51,7 +51,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     on_providers("fifty-addresses", BULK, |n| ethernet(&IPV6, &v6((n % 50) as u8, 17, &udp(n, BULK_BYTES)))),
     attack("fragments", BULK, |n| {
         let mut packet = v4(own(), 17, &udp(n, 1280));
-        // More fragments follow; the offset changes with each.
+        // The header states that more fragments follow. The offset changes with each frame.
         set(&mut packet, 4, (n as u16).to_be_bytes());
         set(&mut packet, 6, (0x2000 | ((n % 40) as u16 * 160)).to_be_bytes());
         ethernet(&IPV4, &summed(packet))
@@ -89,7 +89,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         ethernet(&IPV4, &packet)
     }),
     attack("extension-chain", BULK, |n| {
-        // Hop-by-hop, then destination options, seven times.
+        // The packet has a hop-by-hop header, followed by seven headers with destination options.
         let mut chain: Vec<u8> =
             (0..8).flat_map(|at| [if at < 7 { 60 } else { 17 }, 0, 1, 4, 0, 0, 0, 0]).collect();
         chain.extend(udp(n, 1200));

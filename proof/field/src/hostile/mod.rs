@@ -2,7 +2,8 @@
 //!
 //! The victim has a bulk upload and a call in each direction. The attacker, another inside host,
 //! sends one type of frame at more than the link's rate, or at thousands per second. Each attack
-//! runs on a home, where packets identify hosts, and on a provider, where both are subscribers.
+//! runs in two networks: a home, where packets identify hosts, and a provider's, where victim and
+//! attacker are subscribers.
 
 mod frames;
 

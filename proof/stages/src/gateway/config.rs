@@ -17,7 +17,7 @@ use fairwire_testbed::bed::Side;
 use std::path::Path;
 
 const FORMAT: u32 = 2;
-/// The time between samples of the totals. A measurement may be wrong by it at either end.
+/// The time between samples of the totals. At either end, a measurement may be wrong by this time.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
 /// The number of flows besides the contest's, which the kernels themselves send.
 const OTHER_FLOWS: u32 = 64;

@@ -85,8 +85,8 @@ impl Reading {
         }
     }
 
-    /// The counters of each flow when the link's were `link`, which was between this copy and the
-    /// next copy `after`.
+    /// The counters of each flow at the instant at which the link's counters were `link`. The
+    /// instant is between this copy and the next copy, `after`.
     pub(super) fn flows_at(&self, after: &Reading, link: &FlowCount) -> Vec<FlowCount> {
         let part = |of: fn(&FlowCount) -> u64| {
             let (before, now, then) = (of(&self.copied), of(link), of(&after.copied));
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // Of 60 drops in the half second, 12 came before the instant, wherever that is.
+        // Of 60 drops in the half second, 12 came before the instant, wherever the instant is.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
             mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));

@@ -36,8 +36,8 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// The delay of the kernel's shaper on a busy machine that costs no link rate, as in the
-/// laboratory.
+/// The longest delay of the kernel's shaper that costs no link rate, as in the laboratory. A busy
+/// machine causes such delays.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The time after the end in which packets leave or are dropped, longer than the longest queue.
 const DRAIN: Duration = Duration::from_secs(2);

@@ -1,9 +1,9 @@
 //! Snapshots of the link at a fixed interval. The queue and the drops come from the kernel's
-//! counters, and the flows from observations at both ends of the link.
+//! counters, and the flows come from observations at both ends of the link.
 //!
 //! A kernel discipline keeps the order within each flow. So a packet is known to be dropped when a
-//! later packet of its flow leaves. The flows' drops are therefore those of the link, delayed by
-//! the queueing time.
+//! later packet of its flow leaves. The flows' drops are therefore the link's drops, delayed by the
+//! queueing time.
 
 use crate::linux::ETHERNET;
 use crate::linux::watched::Passing;

@@ -32,7 +32,7 @@ pub(super) struct Job {
 /// One run of a guest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The run's name, unique in its job, and its result's.
+    /// The name of the run and of its result, unique in the job.
     pub name: String,
     /// The work, in the format of the function that does it.
     pub work: serde_json::Value,
@@ -92,7 +92,8 @@ fn set_up(job: &Job, own: &Path) -> Fallible<Modules> {
     for name in ["veth", "sch_htb", "cls_u32"] {
         modules.load(name)?;
     }
-    // All packets that wait in a discipline are charged to the single socket that sent them.
+    // The buffer must be large, since all packets that wait in a discipline are charged to the
+    // single socket that sent them.
     fs::write("/proc/sys/net/core/wmem_default", "100000000")?;
     // The limit is in pages, for all TCPs together. The default depends on the guest's small
     // memory.

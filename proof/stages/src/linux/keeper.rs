@@ -1,11 +1,11 @@
-//! Keeps a guest in a process namespace. All of the guest's processes end with it, and it ends with
-//! the program that started it.
+//! Keeps a guest in a process namespace. All of the guest's processes end with the namespace, and
+//! the namespace ends with the program that started it.
 //!
-//! User Mode Linux has one host process per guest process, and leaves them behind if its kernel is
-//! killed. So our program starts itself again. The second process creates the namespace, and starts
-//! the program once more. The third process, the first of the namespace, becomes the kernel. The
-//! host kills the second and the third process when their parents end, and the others with the
-//! third.
+//! User Mode Linux has one host process per guest process, and leaves these processes behind if its
+//! kernel is killed. So our program starts itself again. The second process creates the namespace,
+//! and starts the program once more. The third process, the first of the namespace, becomes the
+//! kernel. The host kills the second and the third process when their parents end. When the third
+//! process ends, the host kills all others.
 
 use fairwire_testbed::namespace::{die_with_parent, part_processes};
 use fairwire_testbed::pid_namespace::THIS_PROGRAM;

@@ -48,8 +48,8 @@ const SENDERS: End<'static> = End { name: "senders", index: 100 };
 const FIRST_FROM_SENDERS: u32 = 101;
 /// The most packets on the return path at once, more than ever occur.
 const MAX_ON_THE_WAY: u32 = 100_000;
-/// The windows, of which the largest is eight times the content of the longest queue and the
-/// longest round trip.
+/// The minimum, default and maximum of TCP's buffers, in bytes. The maximum is eight times the
+/// content of the longest queue and the longest round trip.
 const WINDOW: &str = "4096 4000000 8000000";
 
 pub(super) fn from_senders(class: usize) -> String {
@@ -206,7 +206,8 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Waits until the kernel has noticed the carrier and lets interfaces send, up to a second.
+    /// Waits, for up to a second, until the kernel has noticed the carrier and lets interfaces
+    /// send.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

@@ -325,7 +325,7 @@ impl Source {
 fn listener(class: usize, sends: &Sends) -> Fallible<OwnedFd> {
     let listener = socket(SocketType::STREAM)?;
     // DCTCP's receiver reports each mark, so it must use DCTCP too. Other controllers do not depend
-    // on the receiver's.
+    // on the receiver's controller.
     if let Sends::Tcp(control) = sends {
         sockopt::set_tcp_congestion(&listener, control)?;
     }

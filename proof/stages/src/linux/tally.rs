@@ -10,7 +10,7 @@ pub struct Tally {
     pub delivered_bytes: Vec<u64>,
     /// Packets that arrived at the bottleneck.
     pub arrived: u64,
-    /// Packets dropped of those that arrived.
+    /// Packets that arrived, but were dropped.
     pub dropped: u64,
     /// Packets that left with a mark.
     pub marked: u64,
@@ -20,7 +20,7 @@ pub struct Tally {
     /// The counts of each flow at the bottleneck.
     #[serde(default)]
     pub flows: Vec<FlowTally>,
-    /// The most packets queued at once, of those that left.
+    /// The most packets queued at once. Only packets that left are counted.
     #[serde(default)]
     pub most_waiting: u64,
     /// The delay of each packet on a wire with faults, in order of departure, nanoseconds; `None`
@@ -37,7 +37,7 @@ pub struct Tally {
 pub struct FlowTally {
     /// Packets that arrived.
     pub arrived: u64,
-    /// Packets dropped of those that arrived.
+    /// Packets that arrived, but were dropped.
     pub dropped: u64,
     /// Packets that left with a mark.
     pub marked: u64,

@@ -24,7 +24,7 @@ pub(crate) struct WatchedPackets {
 
 #[derive(Default)]
 struct OnWire {
-    /// The delay from which a packet was held back; `None` if none is.
+    /// The delay from which a packet counts as held back; `None` if no packets are held back.
     is_late: Option<Duration>,
     /// Packets in order of departure: source port, departure time, and delay.
     crossings: Vec<(u16, Time, Option<Duration>)>,

@@ -50,8 +50,8 @@ fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
     Some(Queue::new("DropTail", format!("limit_ {}", packets + 1)))
 }
 
-/// ns-2's RED. It counts either everything in packets or everything in bytes, but limit and
-/// thresholds always in mean packets.
+/// ns-2's RED. It counts either everything in packets or everything in bytes, but its limit and
+/// thresholds are always in mean packets.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let (_, config) = spec.check(site).ok()?;

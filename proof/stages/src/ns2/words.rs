@@ -56,8 +56,8 @@ impl Dumbbell {
             ("-set", queue.variables),
             ("-duration", seconds(plan.duration())),
             ("-warm-up", seconds(plan.warm_up())),
-            // ns-2's generator considers 0 a request for the time of day, and accepts no larger
-            // number.
+            // ns-2's generator considers 0 a request for the time of day, and accepts no number
+            // above this range.
             ("-seed", (1 + seed % 0x7fff_fffe).to_string()),
         ]
         .into_iter()
@@ -184,7 +184,8 @@ fn tcp_agent(tcp: &Config) -> Option<(&'static str, String)> {
     }
     match &tcp.control {
         ControlConfig::Reno => {}
-        // ns-2's `k` is per round trip, and ns-2 multiplies by the remaining fraction.
+        // ns-2's `k` is per round trip, so it is less by 1. ns-2 multiplies by the fraction that
+        // remains, which is 1 - `c2`.
         ControlConfig::Binomial(BinomialParameters { c1, c2, k, l }) => {
             variables += &format!(
                 " windowOption_ 6 increase_num_ {c1} decrease_num_ {} k_parameter_ {} l_parameter_ {l}",
@@ -207,7 +208,7 @@ fn linux_agent(tcp: &Config) -> Option<(&'static str, String)> {
     if known != *tcp {
         return None;
     }
-    // Unless other values are given, this agent's Vegas has those of the paper.
+    // Unless other values are given, this agent's Vegas has the values of the paper.
     let (kind, own) = match &tcp.control {
         ControlConfig::Vegas(vegas) if *vegas == VegasParameters::default() => {
             ("linux-vegas", " ca_alpha 2 ca_beta 4 ca_gamma 1")

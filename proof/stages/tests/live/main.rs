@@ -137,7 +137,7 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
         assert_eq!(progress, 1.0, "progress reaches its end");
         record.expect("it is not stopped")
     };
-    // If other programs take its processors, the machine itself is a bottleneck.
+    // If other programs take the machine's processors, the machine itself is a bottleneck.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
     check_plausible(scenario, &record, stage.name() == LAB.name());
@@ -145,8 +145,8 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
 }
 
 /// Checks, for any discipline, that the link was the bottleneck, every flow has a name, and packets
-/// are conserved. The last is exact if flows are counted at the same instants as the link. Counts
-/// interpolated between copies are rounded per flow.
+/// are conserved. Conservation is exact if flows are counted at the same instants as the link.
+/// Counts interpolated between copies are rounded per flow.
 fn check_plausible(scenario: &Scenario, record: &RunRecord, is_exact: bool) {
     let link = &record.links[0];
     assert!(link.utilization > 0.9, "the link was not the bottleneck: {link:?}");

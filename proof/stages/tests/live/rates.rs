@@ -35,7 +35,7 @@ fn measured(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
 }
 
 /// The first of three results in which the link was the bottleneck, or else the last result. If
-/// other programs take its processors, the machine itself is a bottleneck.
+/// other programs take the machine's processors, the machine itself is a bottleneck.
 fn full<T>(held: impl Fn() -> (RunRecord, T)) -> (RunRecord, T) {
     let is_full = |(record, _): &(RunRecord, T)| record.links[0].utilization > FULL;
     (0..2).map(|_| held()).find(is_full).unwrap_or_else(&held)
@@ -58,7 +58,7 @@ fn spells(stage: &dyn Stage, scenario: &Scenario) -> (RunRecord, [f64; 3]) {
     (record, bps)
 }
 
-/// Checks that the mean rate of a link that is always busy is that of its law.
+/// Checks that a link that is always busy has the mean rate of its law.
 fn check(stage: &str, link: &fairwire_metrics::record::LinkRecord, as_simulated: f64) {
     assert_eq!(link.rate_bps, as_simulated, "{stage}");
     assert!(link.utilization > FULL, "{stage}: {link:?}");

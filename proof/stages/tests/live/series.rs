@@ -85,7 +85,7 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let strange = if stage == "kernel" { 2.0 } else { 0.0 };
     let range = link - rounded - late..=link + rounded + strange;
     assert!(range.contains(&groups), "{stage}: {groups} of {link}");
-    // At most the link's capacity leaves. An answer may be delayed.
+    // The departures are at most the link's capacity. But an answer may be delayed.
     let egress = |at: usize| {
         let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
         of("tcp") + of("udp")

@@ -42,8 +42,9 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Of the packets, 2 % are lost independently, and a sixteenth in bursts of 3.3: 8 % in
-        // total. The tolerance is 4 standard deviations, each below 1.2 % for 2000 packets or more.
+        // Of the packets, 2 % are lost independently, and a sixteenth are lost in bursts of 3.3:
+        // together 8 %. The tolerance is 4 standard deviations, each below 1.2 % for 2000 packets
+        // or more.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
         // A tenth of the packets that arrive are duplicated. The standard deviation is below 0.7 %.

@@ -58,7 +58,7 @@ fn dead_links(tree: &Tree, page: &File) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that the contents of the site have every page below `docs`, or its folder.
+/// Checks that the contents of the site list every page below `docs`, or the page's folder.
 pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     let contents = tree.file(CONTENTS).map_or("", |contents| &contents.text);
     let linked: BTreeSet<String> = links(contents).map(|(_, target)| resolved(CONTENTS, target)).collect();

@@ -30,7 +30,7 @@ fn parent(module: &str) -> (&str, &str) {
     module.rsplit_once("::").unwrap_or(("", module))
 }
 
-/// Checks that the module above declares each file below `src` and `tests/it`.
+/// Checks that each file below `src` and `tests/it` is declared by the module above it.
 pub fn check_declared(tree: &Tree) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for files in ["/src/", "/tests/it/"].iter().flat_map(|folder| crates(tree, folder).into_values()) {
@@ -80,7 +80,7 @@ fn circles(files: &Files<'_>, limit: usize) -> Vec<Breach> {
     circles.iter().filter(|circle| circle.len() > limit).map(breach).collect()
 }
 
-/// The file to which a path leads that `module` uses.
+/// The file to which `path`, as used in `module`, leads.
 fn imported<'a>(module: &str, path: &str, files: &'a Files<'_>) -> Option<&'a str> {
     let mut at = module.to_string();
     for (depth, name) in path.split("::").enumerate() {

@@ -1,7 +1,7 @@
 //! Checks the direct and indirect dependencies of programs, as resolved in `Cargo.lock`.
 //!
-//! The arrows check each crate, and this rule the programs that people install. Dev-dependencies do
-//! not count, since `Cargo.lock` has none of external libraries.
+//! The arrows apply to each crate, and this rule applies to the programs that people install.
+//! Dev-dependencies do not count, since `Cargo.lock` has none of external libraries.
 
 use super::breach::Breach;
 use super::tree::Tree;

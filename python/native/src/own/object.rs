@@ -1,4 +1,4 @@
-//! An object of a class in use.
+//! An object of a Python class that a run uses.
 
 use super::class::{Class, Kind};
 use super::scope::Run;
@@ -39,7 +39,8 @@ impl Own {
         if inherited { Ok(None) } else { object.getattr(name).map(|method| Some(method.unbind())) }
     }
 
-    /// The result of `call`. An exception ends the run, and the result is then `otherwise`.
+    /// The result of `call`. If `call` raises an exception, the run ends, and the result is
+    /// `otherwise`.
     pub(super) fn call<T>(&self, now: Time, otherwise: T, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
         if self.run.is_over() {
             return otherwise;

@@ -28,7 +28,7 @@ pub(crate) fn register() -> PyResult<()> {
         .map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
-/// A dropper in place of a class whose `__init__` failed. Its run has ended.
+/// A dropper that replaces a class whose `__init__` failed. The run has ended.
 struct Nothing;
 
 impl Dropper for Nothing {}

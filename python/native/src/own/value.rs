@@ -82,8 +82,8 @@ fn within<'py>(
     Ok(value.clone())
 }
 
-/// The catalogue entry of `class`, with `arguments` for the class and for the entry, besides
-/// `others`.
+/// The catalogue entry of `class`, added to `others`. The `arguments` are those of the class and of
+/// the entry.
 fn named<'py>(
     class: &Bound<'py, PyType>,
     arguments: &Bound<'py, PyDict>,

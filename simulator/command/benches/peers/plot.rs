@@ -48,8 +48,8 @@ pub(crate) fn draw(record: &Value, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The number of flows and the speed, for each case of the full dumbbell. For fairwire: for the
-/// cases with 1 Mbit/s per flow, and for a million flows.
+/// The number of flows and the speed, for each case of the full dumbbell. For fairwire, the cases
+/// are those with 1 Mbit/s per flow, and that with a million flows.
 fn points(record: &Value, simulator: &str) -> Result<Vec<(f64, f64)>, Failure> {
     let rows: Vec<Row> = if simulator == "fairwire" {
         let ladder = record.get("ladder").and_then(Value::as_array).cloned().unwrap_or_default();

@@ -216,8 +216,8 @@ impl Report {
         broken
     }
 
-    /// Writes the measurements into the record, where entries that were not measured this time
-    /// remain.
+    /// Writes the measurements into the record. Entries that were not measured this time stay
+    /// there.
     pub(crate) fn write(&self, path: &Path, ns3: Option<&str>) -> Result<Value, Failure> {
         let mut record: Value = match std::fs::read_to_string(path) {
             Ok(text) => serde_json::from_str(&text)?,

@@ -142,7 +142,7 @@ pub(super) fn carry_out(files: &[File], order: RunOptions<'_>, quiet: bool) -> R
     Ok(ending(&ended))
 }
 
-/// The simulated seconds of all its runs, to estimate the remaining time.
+/// The simulated seconds of all runs of `file`, to estimate the remaining time.
 fn length(file: &File) -> f64 {
     let spec = file.scenario.spec();
     (spec.disciplines.len() * spec.seeds.as_slice().len()) as f64 * spec.duration.0.secs()

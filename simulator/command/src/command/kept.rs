@@ -23,8 +23,8 @@ const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
 /// The outputs of a scenario's runs, and the kept runs.
 ///
-/// A kept run is used if its record suffices, or its record and its samples, from which series and
-/// pictures are drawn. An output that needs more, such as a trace, requires a new run.
+/// A kept run is used if its record suffices, or if its record and its samples suffice. Series and
+/// pictures are drawn from samples. An output that needs more, such as a trace, requires a new run.
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
@@ -92,7 +92,7 @@ impl Observers for Kept<'_> {
             let rows: SampledRows = self.cache.load(&self.key(which, Some(&sampling))?)?;
             self.outputs.replay(which, &rows);
         }
-        // The label is not part of the key, so a kept record may have another one.
+        // The label is not part of the key, so a kept record may have another label.
         Some(RunRecord { discipline: which.discipline.into(), ..record })
     }
 

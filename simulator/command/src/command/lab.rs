@@ -58,7 +58,7 @@ pub(crate) fn agent(args: Vec<String>) -> Ending {
 
 const DEFAULTS: [&str; 2] = ["tail-drop", "faba"];
 
-/// The contest as a scenario, where the link has all of the delay.
+/// The contest as a scenario. The link has all of the delay.
 fn scenario(args: &ShareArgs) -> Result<Scenario, Failure> {
     let ShareArgs { rate, rtt, buffer, tcp, udp, packet, seconds, runs, .. } = args;
     let warm_up = warm_up(args);

@@ -167,7 +167,7 @@ struct State {
     title: String,
     source: String,
     claims: usize,
-    /// The depth at which the verdicts were recorded, and how many there are of each type.
+    /// The depth at which the verdicts were recorded, and the number of verdicts of each type.
     recorded: Option<(&'static str, [usize; 3])>,
 }
 

@@ -107,7 +107,7 @@ impl Readme<'_> {
     }
 }
 
-/// The maximum size of a README in bytes, larger than any.
+/// The maximum size of a README in bytes. No README is larger.
 const MAX_README: u64 = 1 << 20;
 
 fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<'a>>, Failure> {

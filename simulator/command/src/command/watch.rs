@@ -157,7 +157,7 @@ impl Playing {
             matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::Char(']' | '[' | 'd' | 'D'));
         match key.code {
             _ if is_interrupt => return true,
-            // Whatever changes the run is refused; the pictures and the description of the link
+            // Keys that change the run are refused. The pictures and the description of the link
             // stay.
             _ if is_change && self.is_over => {
                 self.scene.trouble = Some("the run is at its end, and nothing changes any more".into());

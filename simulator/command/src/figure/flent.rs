@@ -33,7 +33,8 @@ enum Cell {
 }
 
 /// The series of the file `packed`. Rates become the link's output for a group, in bit/s, and times
-/// the measure `ping`, in s. Series in other units, and sums or means of other series, are omitted.
+/// become the measure `ping`, in s. Series in other units, and sums or means of other series, are
+/// omitted.
 pub(super) fn table(packed: &[u8]) -> io::Result<Table> {
     let bytes = gzip::unpacked(packed)?;
     let File { metadata: meta, x_values: times, results } = read(&bytes)?;

@@ -16,7 +16,7 @@ pub(crate) use show::{Picture, Show, Wanted};
 
 use fairwire_figures::{Figure, Paper, Setting};
 
-/// Draws a figure, for a screen, or for paper. If the choice is open, each format uses its own
+/// Draws a figure, for a screen or for paper. Without a [`Paper`], each format uses its own
 /// default.
 pub(crate) type Form = fn(&Figure<'_>, Option<Paper>) -> Vec<u8>;
 

@@ -2,9 +2,9 @@
 //! or flow. With several stages, there is one panel per discipline and group, with one line per
 //! stage, so that the stages can be compared.
 //!
-//! Rates are those of the link's output. In-order arrivals would have a spike far above the link's
-//! rate when a hole is filled. The link's capacity is a separate line. The axis fits the measured
-//! time, so a spike in the warm-up is cut off.
+//! Rates are those of the link's output. The rate of in-order arrivals would have a spike far above
+//! the link's rate whenever a gap is filled. The link's capacity is a separate line. The axis fits
+//! the measured time, so a spike in the warm-up is cut off.
 
 use fairwire_core::Duration;
 use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel};
@@ -43,7 +43,8 @@ pub(crate) struct Over<'a> {
     pub scale: f64,
     /// Is there a line for the capacity of the link?
     pub has_capacity: bool,
-    /// A gauge that each of a discipline's internal queues has; each of them is drawn, too.
+    /// A gauge that each of a discipline's internal queues has. It is drawn for each of these
+    /// queues, too.
     pub of_parts: Option<&'a str>,
 }
 
@@ -146,7 +147,7 @@ impl Sampled {
         curves.map(|(at, curve)| self.line(curve.label(), at, &curve.points, over)).collect()
     }
 
-    /// All curves; without those of internal queues if there are too many.
+    /// All curves, except those of internal queues if there are too many.
     fn drawn(&self) -> impl Iterator<Item = &Curve> {
         let parts = self.curves.iter().filter(|curve| curve.part.is_some()).count();
         self.curves.iter().filter(move |curve| curve.part.is_none() || parts <= MAX_PARTS)
@@ -188,8 +189,8 @@ impl Sampled {
     }
 }
 
-/// The panels of the first of each discipline's `runs`, and the very first run. Measuring starts at
-/// `measured_from`.
+/// The panels of each discipline's first run in `runs`, and the first of all runs. Measuring starts
+/// at `measured_from`.
 pub(crate) fn over_time<'a>(
     runs: &'a [Sampled],
     over: &Over<'_>,

@@ -16,9 +16,9 @@ use std::collections::BTreeSet;
 pub(crate) enum Show {
     /// The rate leaving the link over time, by group, with the link's rate.
     Rate,
-    /// The queue of each link over time, and of each part of its discipline.
+    /// The queue of each link over time, and the queue of each part of its discipline.
     Queue,
-    /// The queueing delay of packets at each link over time, or of the groups in `--only`.
+    /// The queueing delay of packets over time, at each link or of the groups in `--only`.
     Delay,
     /// The congestion window of each flow over time.
     Window,

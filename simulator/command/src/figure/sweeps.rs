@@ -8,7 +8,7 @@ use fairwire_metrics::record::Estimate;
 use fairwire_sweep::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The axis is logarithmic from this ratio of its ends.
+/// The axis is logarithmic if the ratio of its ends is at least this.
 const LOG_RATIO: f64 = 10.0;
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl<'a> Sweep<'a> {
                 None => by_cell.push((cell, vec![row])),
             }
         }
-        // The order of an axis's parts is irrelevant.
+        // Cells are sorted here, since the parts of a store have no order.
         let values = |row: usize| axes.iter().map(move |axis| table.value(row, axis));
         let of = |row: usize| (table.text(row, "discipline"), values(row));
         by_cell.sort_by(|(_, one), (_, other)| {
@@ -112,8 +112,8 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// Keeps the cells with a value in `only`, separately for each of the
-    /// [`dimensions`](Sweep::dimensions) of which `only` names a value.
+    /// For each of the [`dimensions`](Sweep::dimensions) of which `only` names values, keeps only
+    /// the cells with one of these values.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();

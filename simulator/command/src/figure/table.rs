@@ -58,8 +58,8 @@ impl Table {
         Table { names: names.map(str::to_owned).to_vec(), columns }
     }
 
-    /// Appends the rows of `other`. Cells in columns that only one table has are empty in the
-    /// other's rows.
+    /// Appends the rows of `other`. A column that only one of the tables has is empty in the rows
+    /// of the other table.
     pub(super) fn append(&mut self, other: Table) {
         let (mine, theirs) = (self.len(), other.len());
         for (name, values) in other.names.into_iter().zip(other.columns) {

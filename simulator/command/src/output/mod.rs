@@ -129,7 +129,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Writes the results of the runs to files, and adds their data to `report`. Attempts every
-    /// output except those without data of some run, and returns the first failure. If no run
+    /// output, except those that lack the data of a run, and returns the first failure. If no run
     /// finished, the files of earlier commands stay.
     pub(crate) fn close(self, report: &mut Report) -> Result<(), Failure> {
         if is_without_results(report) {
@@ -159,7 +159,7 @@ impl<'a> Outputs<'a> {
         self.wants().samples.then_some(self.every)
     }
 
-    /// Starts to record the samples of a run on `stage`, other than the simulator.
+    /// Starts to record the samples of a run on `stage`, which is not the simulator.
     pub(crate) fn begin(&self, which: RunId<'_>, stage: &'static str) -> Option<StageRun<'_>> {
         self.every()?;
         self.watcher(which, stage).map(StageRun)
@@ -248,7 +248,7 @@ struct Watcher<'a> {
     outputs: &'a Outputs<'a>,
     wants: Wants,
     recorders: Vec<Numbered<'a>>,
-    /// The run's rows, unless they are not kept or too many.
+    /// The run's rows; `None` if rows are not kept, or there are too many.
     rows: Option<SampledRows>,
 }
 
@@ -256,7 +256,7 @@ struct Watcher<'a> {
 const MAX_ROWS: usize = 1_000_000;
 const MAX_SERIES: usize = 1000;
 
-/// Keeps a row. With too many, drops all.
+/// Keeps a row. If there are too many rows, drops all of them.
 fn keep(kept: &mut Option<SampledRows>, at: Time, row: SampleRow<'_>) {
     let Some(rows) = kept else { return };
     rows.add(at, row);

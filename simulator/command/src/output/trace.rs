@@ -1,4 +1,4 @@
-//! Packet traces: each packet of a run, in a format of its choice.
+//! Packet traces: each packet of a run, in the format that the file's extension selects.
 
 use super::formats;
 use super::plan::{Destination, Request};

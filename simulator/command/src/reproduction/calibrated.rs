@@ -8,7 +8,7 @@ use fairwire_study::calibration::{Held, Summary};
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// The fraction of draws from which a claim counts as independent of the settings.
+/// A claim that holds in at least this fraction of draws counts as independent of the settings.
 const NEARLY_ALL: f64 = 0.95;
 
 pub(super) fn head(out: &mut String, results: &Results) {
@@ -152,8 +152,8 @@ mod tests {
             rows[1].starts_with("| table1.close | **undecided** |") && rows[1].ends_with("| too few seeds |")
         );
         assert!(rows[2].starts_with("| table1.between | holds | holds | 6"), "{}", rows[2]);
-        // Of the claims not in the table, one of table 1 and one of figure 4 hold; the others are
-        // vague.
+        // Two of the claims not in the table hold: one of table 1 and one of figure 4. The others
+        // are vague.
         assert!(
             text.contains("2 more hold as chosen") && text.contains("2 cannot be tested as printed"),
             "{text}"

@@ -11,8 +11,8 @@ use std::fs;
 
 /// A source alone on the link, which sends 1000 bytes every millisecond.
 ///
-/// On the access links at both ends, a packet takes 0.1 ms to send and 1 ms to travel; on the
-/// shared link, 1 ms and 5 ms. So packet n, from 0, is delivered at n + 8.2 ms.
+/// On the access links at both ends, a packet takes 0.1 ms to send and 1 ms to travel. On the
+/// shared link, it takes 1 ms and 5 ms. So packet n, counted from 0, is delivered at (n + 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"

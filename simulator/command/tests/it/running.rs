@@ -133,7 +133,7 @@ fn out_writes_every_file_completely() {
 }
 
 /// Changes that make a scenario run for minutes. A failed write after the run exits with code 1, so
-/// another code shows that it failed before.
+/// another code shows that the command failed before the run.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -327,7 +327,7 @@ fn a_series_and_a_picture_in_another_form_cost_no_run() {
     let series = written("--series", "a.csv", &[]);
     let samples = || -> Vec<PathBuf> {
         let all = std::fs::read_dir(cache.join("fairwire")).unwrap().map(|entry| entry.unwrap().path());
-        // The longer file of each run is its record, and the shorter one its samples.
+        // The longer file of each run is its record, and the shorter file has its samples.
         let mut all: Vec<PathBuf> = all.collect();
         all.sort_by_key(|path| std::fs::metadata(path).unwrap().len());
         all

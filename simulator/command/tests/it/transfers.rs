@@ -114,7 +114,8 @@ fn a_page_has_the_bytes_of_its_transfers() {
 
 /// An isolated transfer takes 22 ms of propagation. Its first segment of 1040 bytes takes 0.104 ms
 /// on each access link and 1.04 ms on the shared link; each of 9 more segments adds 1.04 ms. The
-/// handshake before the transfer takes 0.048 ms and 22 ms each way for 40 bytes.
+/// handshake before the transfer has packets of 40 bytes. Each way, they take 0.048 ms of
+/// transmission and 22 ms of propagation.
 #[test]
 fn a_lone_transfer_takes_its_opening_plus_its_ideal_time() {
     const ALONE_S: f64 = 0.032_608;

@@ -232,11 +232,11 @@ impl ContestPlan {
         plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
-    /// Throughput is what left for the sink. All drops happen before that, so the sink receives it;
-    /// less than a thousandth of the bytes arrives twice. Goodput is the data that the sink's
-    /// programs received.
+    /// The record of each flow. Throughput is the traffic that left the link for the sink. All
+    /// drops happen before, so the sink receives all of that traffic; less than a thousandth of the
+    /// bytes arrives twice. Goodput is the data that the sink's programs received.
     ///
-    /// In a short contest, goodput does not measure the share of the link: data from the warm-up
+    /// In a short contest, goodput does not measure the share of the link. Data from the warm-up
     /// waits at the sink until gaps are filled, and then arrives all at once.
     fn flow_records(&self, counted: &Counted, seen: &HostCounts) -> Vec<FlowRecord> {
         let window = self.duration - self.warm_up;

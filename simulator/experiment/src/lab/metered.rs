@@ -43,8 +43,8 @@ impl Discipline for Metered {
         let packet = self.discipline.dequeue(now, &mut Counted { meter: &mut meter, signals });
         meter.waiting(self.discipline.backlog(), now);
         if let Some(packet) = &packet {
-            // If this process woke late, the packet is sent faster. In an entire contest, that is
-            // less than a packet.
+            // If this process woke late, the packet is sent faster. In an entire contest, this adds
+            // up to less than a packet.
             meter.started(packet, now, now + self.rate.time_to_send(packet.len.into()));
         }
         packet

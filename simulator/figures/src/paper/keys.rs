@@ -16,8 +16,8 @@ pub(super) fn are_alike(one: &Panel, other: &Panel) -> bool {
     one.kind == other.kind && one.lines.iter().map(key).eq(other.lines.iter().map(key))
 }
 
-/// Does the panel need keys? A table has the names of lines in its rows, and a single unnamed line
-/// needs none.
+/// Does the panel need keys? It does not if it is a table, whose rows have the names of lines, or
+/// if its only line is unnamed.
 fn has_keys(panel: &Panel) -> bool {
     !panel.is_table() && panel.lines.iter().any(|line| !line.label.is_empty())
 }

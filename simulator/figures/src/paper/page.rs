@@ -30,7 +30,7 @@ impl Width {
 pub struct Paper {
     /// Its width.
     pub width: Width,
-    /// Omit the title and the conditions, which a paper has in the caption?
+    /// Are the title and the conditions omitted, because a paper has them in the caption?
     pub is_bare: bool,
 }
 

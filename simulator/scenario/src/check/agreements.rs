@@ -40,7 +40,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that such a measure exists, or several beginning with the name.
+    /// Checks that `name` is a measure, or the beginning of several measures.
     fn called(&self, path: &str, name: &str, measures: &[String]) -> Checked {
         if measures.iter().any(|measure| is_called(measure, name)) {
             return Ok(());

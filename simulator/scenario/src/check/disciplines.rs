@@ -9,7 +9,7 @@ use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{BadParameter, BuildError, UnknownDiscipline};
 use fairwire_document::shortened;
 
-/// The allowed disciplines with a scheduler.
+/// What an error allows instead of a wrong combination with a scheduler.
 const A_DROPPER: &str = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
 
 impl Check<'_> {
@@ -46,8 +46,8 @@ impl Check<'_> {
         self.base(topology)
     }
 
-    /// Checks the `[discipline.<name>]` tables, including values that no discipline here takes
-    /// unchanged.
+    /// Checks the `[discipline.<name>]` tables, including values that each discipline here
+    /// overrides.
     fn base(&self, topology: &Topology) -> Checked {
         let of_queues = topology.queues.iter().filter_map(|queue| queue.own.as_ref());
         let uses = self.own.iter().chain(of_queues);

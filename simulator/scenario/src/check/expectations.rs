@@ -46,7 +46,8 @@ impl Check<'_> {
         self.measure("lesson.measure", measure, measures)
     }
 
-    /// Checks that the other measure exists, and is not the same measure under the same discipline.
+    /// Checks that the measure that `other` names exists, and is not the expectation's own measure
+    /// under the same discipline.
     fn other(&self, path: &str, expect: &ExpectSpec, other: &OtherSpec, measures: &[String]) -> Checked {
         let key = |key: &str| format!("{path}.{key}");
         self.known(&key("discipline"), &other.discipline)?;

@@ -54,7 +54,7 @@ pub(crate) fn check(spec: &Spec, files: &Files) -> Result<Topology, Fault> {
 }
 
 /// Checks the disciplines of `spec`, which replace `own`, the disciplines of the file, in this run.
-/// The rest was already checked together with `own`, and has this `topology`.
+/// All other parts of `spec` were already checked together with `own`, and have this `topology`.
 pub(crate) fn chosen(spec: &Spec, own: &[Compared], topology: &Topology) -> Result<(), Fault> {
     Check { spec, own }.compared(topology)
 }

@@ -64,8 +64,8 @@ impl Check<'_> {
         Err(refused(format!("{path}.buffer"), buffer, why, allowed))
     }
 
-    /// Checks that a run can process the packets of all queues together, if each queue is busy
-    /// throughout at its mean rate.
+    /// Checks that all queues together would process at most [`MAX_PACKETS`] packets in a run, if
+    /// each queue is busy throughout at its mean rate.
     fn length(&self, topology: &Topology) -> Checked {
         let per_second = |(at, queue): (usize, &QueuePlan)| {
             let bytes = topology.passing[at].packet_bytes;

@@ -80,7 +80,7 @@ struct Dumbbells {
 const HUBS: [&str; 2] = ["left", "right"];
 
 impl Dumbbells {
-    /// The switches of both sides; those on the left come first.
+    /// The number of switches on both sides; those on the left have the lower numbers.
     fn branches(&self) -> u32 {
         2 * self.branches
     }
@@ -89,8 +89,8 @@ impl Dumbbells {
         switch / self.branches
     }
 
-    /// The number of the first link of a type. The types follow one another: the outer link, from
-    /// switches, to switches, from hosts, to hosts.
+    /// The number of the first link of a type. The types follow one another: the outer link, links
+    /// from switches to hubs, links from hubs to switches, links from hosts, links to hosts.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 => 0,

@@ -112,13 +112,13 @@ impl FatTree {
         2 * self.half
     }
 
-    /// The number of edge switches, which is also that of aggregation switches.
+    /// The number of edge switches, which equals the number of aggregation switches.
     fn edges(&self) -> u32 {
         self.pods() * self.half
     }
 
-    /// The number of cables between edge and aggregation, which is also that between aggregation
-    /// and core.
+    /// The number of cables between edge and aggregation, which equals the number between
+    /// aggregation and core.
     fn cables(&self) -> u32 {
         self.edges() * self.half
     }
@@ -128,7 +128,8 @@ impl FatTree {
     }
 
     /// The number of the first link of a type. The six types follow one another: from hosts, to
-    /// hosts, up to aggregation, down to the edge, up to the core, down to aggregation.
+    /// hosts, from edge up to aggregation, back down, from aggregation up to the core, and back
+    /// down.
     fn first(&self, kind: u32) -> u32 {
         match kind {
             0 | 1 => kind * self.hosts(),
@@ -224,8 +225,9 @@ mod tests {
 
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
-        // Section 3: with k = 48, there are 27 648 hosts. There are five k²/4 switches, and a cable
-        // for each port of a layer, in both directions.
+        // Section 3: with k = 48, there are 27 648 hosts. There are 5k²/4 switches. Each of the
+        // three layers of cables has one cable per host, and each cable is a link in either
+        // direction.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
         assert_eq!(tree48.links(), 2 * 3 * 27_648);
@@ -263,7 +265,8 @@ mod tests {
         };
         let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
         assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
-        // The expected number is 1000 ± 4 standard deviations of a binomial with p = 1/4.
+        // At each core switch, 1000 flows are expected. The bounds are 4 standard deviations of a
+        // binomial with p = 1/4 away.
         assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 

@@ -101,7 +101,7 @@ pub struct About {
     pub example: &'static str,
 }
 
-/// The kind of component that is a network.
+/// Networks, as a kind of component.
 pub struct Networks;
 
 /// A network as entered: `{ fat-tree = { k = 4, rate = "10 Mbit/s", delay = "1 ms", buffer = "100

@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess};
 use std::borrow::Cow;
 
-/// Each host sends to the host a fixed number of positions further, with the first after the last.
+/// Each host sends to the host a fixed number of positions further. After the last host, counting
+/// continues with the first.
 #[parameters(name = "stride", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrideSpec {
@@ -27,7 +28,8 @@ pub struct StrideSpec {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllToAllSpec {}
 
-/// Each host sends to one other host and receives from one other, drawn at random.
+/// Each host sends to one other host, and receives from one other host. The pairs are drawn at
+/// random.
 #[parameters(name = "permutation", checked = CheckedPermutation)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PermutationSpec {

@@ -96,7 +96,7 @@ pub trait SourceSpec: Given {
     /// What the source offers in a group of flows; an error if a parameter is not allowed there.
     fn offers(&self, at: At<'_>) -> Result<Offer, NoOffer>;
 
-    /// The ECN codepoint of datagrams, except those that have their own.
+    /// The ECN codepoint of the source's datagrams, except datagrams that have their own codepoint.
     fn ecn(&self) -> Ecn {
         Ecn::NotEct
     }
@@ -142,7 +142,7 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// The error for a missing parameter of two that require each other.
+    /// The error for the parameter `key`, which is missing although a given parameter requires it.
     pub(super) fn missing(self, key: &str, note: &str) -> NoOffer {
         NoOffer(Why::Refused(missing(self.key_path(""), key, note)))
     }

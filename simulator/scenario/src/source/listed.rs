@@ -7,7 +7,7 @@ use fairwire_parameters::{
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
-/// The kind of component that is a source.
+/// Sources, as a kind of component.
 pub struct Sources;
 
 /// A registered source.

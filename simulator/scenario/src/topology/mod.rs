@@ -103,7 +103,7 @@ impl Topology {
         site(one) == site(other)
     }
 
-    /// The sites of the compared disciplines, omitting those equivalent to an earlier site.
+    /// The sites of the compared disciplines, without sites that are equivalent to an earlier one.
     pub(crate) fn compared_places(&self) -> Vec<usize> {
         let mut places: Vec<usize> = Vec::new();
         for (at, _) in self.compared() {

@@ -94,7 +94,7 @@ fn queues(hops: &[Hop]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The behaviour of the wire of the link in the table at `path`, which changes as in `law`.
+/// The behaviour of the wire of the link in the table at `path`. The wire changes as in `law`.
 pub(super) fn wire(path: &str, given: Option<&ImpairSpec>, law: WireLaw) -> Result<WireLaw, Fault> {
     given.map_or(Ok(law.clone()), |impair| impair.law(path, law))
 }
@@ -120,8 +120,9 @@ pub(super) struct Own<'a> {
 }
 
 /// The changes of the return direction of the link `there`, and the behaviour of its wire. Missing
-/// settings are copied from the forward direction. If it has a rate, changes of the rate are not
-/// copied; if it has a delay or changes, the file of delays is not copied.
+/// settings are copied from the forward direction. If the return direction has its own rate,
+/// changes of the rate are not copied. If it has its own delay or changes, the file of delays is
+/// not copied.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,
@@ -159,8 +160,8 @@ pub(super) fn no_pattern(at: usize, flow: &FlowSpec) -> Result<(), Fault> {
     }
 }
 
-/// A `tail-drop` with default parameters. Those of `[discipline.tail-drop]` apply only if it is
-/// named.
+/// A `tail-drop` with default parameters. The parameters of `[discipline.tail-drop]` apply only if
+/// the discipline is named.
 pub(super) fn tail_drop() -> Compared {
     Compared { choice: Choice::with_defaults("tail-drop"), label: None }
 }

@@ -106,8 +106,8 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));
     assert!(slides.in_profile_marked > 0 && slides != tumbles, "{slides:?} {tumbles:?}");
-    // Both targets rise for 25 s on average, by 0.5 % a second: one by a fraction of the contract,
-    // the other by a fraction of the target.
+    // Both targets rise for 25 s on average. The additive one rises by 0.5 % of the contract a
+    // second, the compounded one by 0.5 % of the target.
     let (additive, compounded) = (additive.target_bps.unwrap_or(0.0), compounded.target_bps.unwrap_or(0.0));
     assert!(additive < compounded && additive > 1.1e6, "{additive} and {compounded}");
 }

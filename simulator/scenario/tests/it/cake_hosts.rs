@@ -59,8 +59,8 @@ fn part_of_one_under(parameters: &str, one: Sends, nine: Sends) -> f64 {
 
 #[test]
 fn hosts_with_unresponsive_senders_get_half_each() {
-    // The hosts send 8 and 18 Mbit/s into a link of 10, so no queue is ever empty. In 40 s, one
-    // quantum is 3e-5 of the link.
+    // The hosts send 8 and 18 Mbit/s into a link of 10, so no queue is ever empty. One quantum is
+    // 3e-5 of what the link carries in 40 s.
     let part = part_of_one(Sends::Constant(8), Sends::Constant(2));
     assert!((0.499..0.501).contains(&part), "{part}");
 }

@@ -42,7 +42,8 @@ fn a_lone_call_fills_the_link_with_its_equilibrium_queue() {
         assert!(run.links[0].utilization > 0.99, "{}", run.links[0].utilization);
         let sojourn_s = run.links[0].sojourn.as_ref().expect("packets waited").mean_s;
         // RFC 8698, equation (5): the queue is 10 ms x 100 Mbit/s over the rate. NADA uses the
-        // minimum of 15 packets, which is below their mean by the time of some packets.
+        // minimum delay of 15 packets, which is below their mean delay by the transmission time of
+        // some packets.
         assert!((sojourn_s / queue_s - 1.0).abs() < 0.10, "{sojourn_s} s, not {queue_s} s");
         assert_eq!((measure(&run, "freezes.call"), measure(&run, "lost_frames.call")), (0.0, 0.0));
     }
@@ -69,7 +70,8 @@ fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     // take 0.5 or 1.6 s, it is idle for a round trip of 30 ms and a delayed acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
-    // Until the end, the buffer changes by at most 24 s of 3 Mbit/s, which is 1.3 % of the total.
+    // Until the end, the buffer changes by at most 24 s of video at 3 Mbit/s, which is 1.3 % of the
+    // total.
     let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));

@@ -76,8 +76,9 @@ fn a_threshold_may_be_a_fraction_of_a_packet_and_a_buffer_may_not() {
     assert!(message.contains("`77.5 packets` is not a whole number"), "{message}");
 }
 
-/// The effects of a flood of twice the link's rate, under this law and with this codepoint: the
-/// fraction dropped, the fraction of the other packets that was marked, and the median wait in ms.
+/// The effects of a flood of twice the link's rate, under this law and with this codepoint. Returns
+/// the fraction of packets dropped, the fraction of the remaining packets marked, and the median
+/// wait, ms.
 fn under(law: &str, ecn: &str) -> [f64; 3] {
     let disciplines = format!(
         "disciplines = [\"{law}\"]\n[discipline.codel]\necn = \"mark\"\n[discipline.pie]\necn = \"mark\""
@@ -117,8 +118,8 @@ fn an_ecn_capable_flood_fills_the_buffer_of_codel_but_not_pie_or_dualpi2() {
     assert!(message.contains("ect2") && message.contains("`none`, `ect0`, `ect1` or `ce`"), "{message}");
 }
 
-/// The wait of packets of `count` downloads in the provider's queue of `scenarios/ingress.toml`, ms
-/// (p95), and the carried rate, Mbit/s.
+/// The 95th percentile of the waits, in ms, of `count` downloads in the provider's queue of
+/// `scenarios/ingress.toml`, and the carried rate, Mbit/s.
 fn behind_a_provider(count: u32, discipline: &str) -> (f64, f64) {
     let text = include_str!("../../../../scenarios/ingress.toml");
     let set = vec![format!("flow.updater.count={count}")];
@@ -143,7 +144,7 @@ fn a_shaper_that_charges_its_drops_keeps_the_queue_of_the_provider_short() {
     }
 }
 
-/// A line of 50/1 Mbit/s with a download and `uploads` uploads.
+/// The run of a line with 50 Mbit/s down and 1 Mbit/s up, with a download and `uploads` uploads.
 fn thin_upload(uploads: u32, parameters: &str) -> RunRecord {
     let flow = |group: &str, count: u32, direction: &str| {
         format!(

@@ -58,7 +58,7 @@ fn every_stride_over_a_fat_tree_gets_the_full_rate_without_a_drop() {
 }
 
 /// Each edge switch has three hosts and two upward paths, so two of three destinations share a
-/// path. With a stride of 12, one flow of three has 10 Mbit/s, and the other two have 5.
+/// path. With a stride of 12, one of three flows has 10 Mbit/s, and two have 5 Mbit/s each.
 #[test]
 fn more_hosts_than_uplinks_share_the_uplinks() {
     let sets = [
@@ -118,7 +118,7 @@ fn flows_are_distributed_to_pairs_and_numbered_consecutively() {
 }
 
 /// There are 40 flows over 16 pairs: three flows for each of the first eight pairs, and two for
-/// each of the rest. The last flow starts at the last host.
+/// each of the last eight. The last flow starts at the last host.
 #[test]
 fn a_late_flow_keeps_its_number() {
     let scenario = read(

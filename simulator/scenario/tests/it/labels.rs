@@ -38,7 +38,7 @@ fn each_entry_has_its_own_parameters_and_its_results_its_label() {
     let all = drops(&read(&[], &[]).unwrap());
     let names: Vec<&str> = all.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(names, ["red", "red-high", "red-abrupt", "faba"]);
-    // The plain entry uses `[discipline.red]`, and each labelled entry its own table.
+    // The plain entry uses `[discipline.red]`. Each labelled entry uses its own table.
     let alone = |set: &[&str]| drops(&read(set, &["red"]).unwrap())[0].1;
     assert_eq!(all[0].1, alone(&[]));
     assert_eq!(all[1].1, alone(&["discipline.red.max_probability=0.5"]));

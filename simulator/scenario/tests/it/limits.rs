@@ -82,7 +82,7 @@ fn the_limit_of_flows_that_cannot_fill_a_link_is_noted() {
         parts.iter().for_each(|part| assert!(note.contains(part), "no `{part}` in: {note}"));
     };
     let window = notes("1 Gbit/s", "source = \"bulk\"\ntcp = { window = 75 }\n");
-    // The limit is 75 x 1488 B in a round trip of 14 ms.
+    // The receiver's window limits the sender to 75 packets of 1488 B in a round trip of 14 ms.
     has(
         &window,
         &[

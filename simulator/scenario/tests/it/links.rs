@@ -39,8 +39,8 @@ fn buffers(scenario: &Scenario) -> Vec<Amount> {
 #[test]
 fn access_links_take_the_rest_of_the_round_trip() {
     let scenario = read(TEXT, &[]);
-    // The link takes 40 ms of the round trip. Each access link takes a quarter of the rest in each
-    // direction.
+    // The link takes 40 ms of the round trip. The remaining time is divided equally among the two
+    // access links in both directions.
     assert_eq!(access(&scenario, "tcp", 1), [5, 15].map(Duration::from_ms));
     let drawn = read(TEXT, &["flow.tcp.count=200", "flow.tcp.rtt='40 ms..80 ms'"]);
     let delays = access(&drawn, "tcp", 1);
@@ -61,8 +61,8 @@ fn a_round_trip_shorter_than_the_route_is_refused_with_both() {
 
 #[test]
 fn a_bandwidth_delay_product_uses_the_mean_round_trip() {
-    // The round trips are 60 ms, 100 ms, and 40 ms of the link plus 40 ms of access links: 80 ms on
-    // average.
+    // The flows with a given round trip have 60 ms and 100 ms. The other flow has 80 ms: 40 ms on
+    // the link and 40 ms on access links. The mean is 80 ms.
     let scenario = read(TEXT, &[]);
     assert_eq!(buffers(&scenario), [Amount::Time(Duration::from_ms(160))]);
     let both = read(TEXT, &["link.buffer=0.5 bdp", "return={}"]);

@@ -89,7 +89,7 @@ impl Observer for Watcher {
     }
 }
 
-/// All samples of a live run. `changes` has steps, and the changes to make at each.
+/// All samples of a live run. `changes` lists steps, each with the changes to make there.
 fn run(scenario: &Scenario, changes: &[(usize, &[&str])]) -> Vec<Seen> {
     let watcher = Watcher::default();
     let mut live = Live::new(scenario, 0, 7, Box::new(watcher.clone())).expect("it can be built");

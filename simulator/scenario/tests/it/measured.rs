@@ -113,8 +113,8 @@ fn each_direction_takes_half_of_a_round_trip_of_a_file() {
         .collect();
     assert_eq!(delays, [26; 2], "the mean of the file, without its outages");
 
-    // With a window of one segment, the rate depends on the round trip; each direction takes half
-    // of it.
+    // With a window of one segment, the rate depends on the round trip, half of which is the delay
+    // of each direction.
     let sends = |trip: u32| {
         let file = rows(&|_| trip.to_string());
         let more = "[return]\n[[flow]]\ngroup = \"t\"\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\", window = 1 }\n\
@@ -142,7 +142,7 @@ fn normal_jitter_is_as_configured_and_keeps_the_order_by_default() {
     let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
     let lag_1 = takes.windows(2).map(|two| (two[0] - mean) * (two[1] - mean)).sum::<f64>() / n / variance;
     assert!(takes.len() >= 100_000 && takes.iter().all(|ms| *ms > 0.0));
-    // The standard deviation is 0.06 ms for the mean, 0.04 ms for the deviation, and 0.003 for the
+    // The standard errors are 0.06 ms for the mean, 0.04 ms for the deviation, and 0.003 for the
     // correlation.
     assert!((mean - 300.0).abs() < 0.5, "{mean}");
     assert!((variance.sqrt() - 15.0).abs() < 0.3, "{}", variance.sqrt());

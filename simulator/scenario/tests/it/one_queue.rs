@@ -62,7 +62,7 @@ fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
 
 /// The fraction of its fair share that a class with ten CUBIC uploads gets against a flood, on a
 /// link of 20 Mbit/s with this buffer. Acknowledgements of downloads are light flows of the other
-/// classes. This is the contest `hfaba/tree-both` of the field.
+/// classes. This is the contest `hfaba/tree-both` of `proof/field`.
 fn uploads_beside_a_flood(buffer: &str) -> f64 {
     let flow = |group: &str, class: u32, more: &str| {
         format!(

@@ -57,7 +57,7 @@ fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();
         let (least, most) = fractions.iter().fold((1.0_f64, 0.0_f64), |(l, m), &f| (l.min(f), m.max(f)));
         assert!(most / least < 1.5, "{offsets:?}: {fractions:?}");
-        // A kernel has 0.09 (three seeds), and hosts that take no time give 0.05.
+        // The fraction is 0.09 with a kernel (three seeds), and 0.05 with hosts that take no time.
         assert!(least > 0.065, "{offsets:?}: {fractions:?}");
     }
 }

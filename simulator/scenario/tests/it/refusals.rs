@@ -167,8 +167,8 @@ fn unreasonable_sizes_are_refused_before_allocation() {
         &with("78 packets", "1000000000 packets"),
         &["good.toml:11:10", "memory", "at most 4194304 packets"],
     );
-    // The discipline's own buffer has the same bound. So does the buffer that it derives from the
-    // link and a time.
+    // The same bound applies to the discipline's own buffer, and to the buffer that it derives from
+    // the link and a time.
     for (buffer, name) in [("16777216 packets", "faba"), ("1 GB", "red"), ("1000 s", "tail-drop")] {
         let set = [format!("discipline.{name}.buffer={buffer}"), format!("disciplines=[\"{name}\"]")];
         let message = message(GOOD, &[&set[0], &set[1]]);
@@ -281,7 +281,7 @@ fn files_that_are_no_scenarios_are_refused_without_reading_all() {
         refused(&path("huge.toml")).problem,
         Problem::TooLarge { bytes: Some(0x4000_0000), .. }
     ));
-    // One is an endless device, and the other a pipe without a writer.
+    // `/dev/zero` is an endless device. The pipe below has no writer.
     assert!(matches!(refused(Path::new("/dev/zero")).problem, Problem::NotAFile { .. }));
     #[cfg(unix)]
     {

@@ -66,15 +66,16 @@ fn datagrams_arrive_at_the_rate_of_their_laws() {
         400_000.0,
         0.002,
     );
-    // Of 6000 packets, the standard error is 1.3 %, and 1.8 % with exponential sizes. The
-    // tolerances are 3.3 of these.
+    // For 6000 packets, the standard error of the rate is 1.3 %, or 1.8 % with exponential sizes.
+    // The tolerances are 3.3 standard errors.
     is_about("source = { poisson = { mean_gap = \"10 ms\" } }", 512.0 * 8.0 * 100.0, 0.043);
     let exponential = "source = { poisson = { mean_gap = \"10 ms\", size = { exponential = \"1 kB\" } } }";
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
-    // The video has 3 Mbit/s, and 28 bytes of headers for each 1172. The standard error is 1 %: of
-    // 1800 frames with a deviation of 0.3, 60 are larger. The tolerance is 3.3 of these.
+    // The video has 3 Mbit/s, and 28 bytes of headers for each 1172 of payload. The standard error
+    // is 1 %: there are 1800 frames with a relative deviation of 0.3, 60 of which are larger
+    // I-frames. The tolerance is 3.3 standard errors.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 

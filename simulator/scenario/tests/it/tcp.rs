@@ -63,7 +63,7 @@ fn every_recovery_profile_and_controller_can_be_chosen() {
     assert_eq!(kind(all), "bulk cubic");
 }
 
-/// The payload of the flow's segments in bytes, from its record, and the notes.
+/// The payload of the flow's segments according to its record, bytes, and the scenario's notes.
 fn taken(tcp: &str) -> (f64, Vec<String>) {
     let scenario =
         parse("tcp.toml", &TEXT.replace("TCP", tcp), &Overrides::default()).unwrap_or_else(|e| panic!("{e}"));
@@ -168,7 +168,7 @@ fn bbr_without_selective_acknowledgements_is_refused() {
 }
 
 /// The mean queueing delay in ms of one Vegas flow with Linux's arithmetic. A packet takes 1.2 ms
-/// on the link; a round trip takes 40 ms, including that.
+/// on the link, which is included in the round trip of 40 ms.
 fn wait_ms_of_vegas(delayed_ack: &str) -> f64 {
     let text = format!(
         r#"

@@ -37,7 +37,7 @@ pub enum Law {
         law: Box<Law>,
         /// Smallest.
         min: f64,
-        /// Largest; at least the smallest.
+        /// Largest; not below `min`.
         max: f64,
     },
     /// A law's draws, cut to an upper bound.
@@ -56,7 +56,8 @@ pub enum Law {
     },
 }
 
-/// Consecutive draws outside the bounds after which a law has nearly no weight inside them.
+/// The number of consecutive draws outside the bounds after which a law has nearly no weight inside
+/// them.
 const MAX_DRAWS: u32 = 100;
 
 impl Law {
@@ -98,7 +99,7 @@ impl Law {
     /// Prepares the law for drawing.
     ///
     /// # Panics
-    /// When it has a [`problem`](Law::problem).
+    /// When the law has a [`problem`](Law::problem).
     pub fn sampler(&self) -> Sampler {
         if let Some(problem) = self.problem() {
             panic!("{self:?}: {problem}");
@@ -267,7 +268,7 @@ mod tests {
         let (ea, eb) = ((-0.5_f64).exp(), (-1.5_f64).exp());
         let mean = (1.5 * ea - 2.5 * eb) / (ea - eb);
         let measured = within.iter().sum::<f64>() / DRAWS as f64;
-        // The deviation is below that of a uniform draw, 1/sqrt(12).
+        // The deviation of these draws is below 1/sqrt(12), that of uniform draws.
         assert!((measured - mean).abs() < 3.3 * (1.0 / 12.0 / DRAWS as f64).sqrt(), "{measured}, not {mean}");
         let cut = draws(&Law::AtMost { law: law(), max: 1.0 });
         let share = cut.iter().filter(|&&x| x == 1.0).count() as f64 / DRAWS as f64;

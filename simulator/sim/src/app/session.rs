@@ -92,7 +92,8 @@ impl Session {
         self.machine.react(cause, now, &mut self.rng, steps);
     }
 
-    /// The events that end by `end` but are not reported yet; those in progress end at `end`.
+    /// The timed events that end by `end` but are not reported yet. Events in progress count as
+    /// ended at `end`.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         if self.is_over { Vec::new() } else { self.machine.under_way(end) }
     }
@@ -153,8 +154,8 @@ impl Session {
         std::mem::take(&mut self.page)
     }
 
-    /// The receiver of `flow` now has `segments`. If they complete a timed transfer, returns the
-    /// time of its request, and its segments.
+    /// Records that the receiver of `flow` now has `segments`. If they complete a timed transfer,
+    /// returns the time of its request, and its segments.
     pub(crate) fn arrived(&mut self, flow: u32, segments: u64) -> Option<(Time, u64)> {
         let connection = &mut self.connections[(flow - self.first) as usize];
         if segments < connection.given {
@@ -163,8 +164,8 @@ impl Session {
         connection.timed_from.take().map(|since| (since, connection.timed))
     }
 
-    /// The sender of `flow` knows that everything has arrived. Returns a cause for the load if this
-    /// is news.
+    /// Records that the sender of `flow` knows that everything has arrived. Returns a cause for the
+    /// load if this is news.
     pub(crate) fn finished(&mut self, flow: u32) -> Option<Cause> {
         let place = (flow - self.first) as u16;
         let was_busy = std::mem::take(&mut self.connections[usize::from(place)].is_busy);

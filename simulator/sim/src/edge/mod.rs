@@ -79,7 +79,8 @@ pub(crate) struct Aggregate {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     from: Time,
-    /// The integral of the marker's target rate, in bits, and the time up to which it is computed.
+    /// The integral over time of the marker's target rate, in bits, and the time up to which it is
+    /// known.
     target_bits: f64,
     target_up_to: Time,
     entered: u64,
@@ -125,7 +126,7 @@ impl Edges {
         Tag::of_color(packet.color)
     }
 
-    /// A packet of `group` leaves the domain. Returns the tag for its receiver.
+    /// Handles a packet of `group` that leaves the domain, and returns the tag for its receiver.
     pub(crate) fn leave(&mut self, group: u32, tag: Tag, ecn: Ecn) -> Tag {
         let Some(aggregate) = self.aggregates.get_mut(self.of_group[group as usize] as usize) else {
             return Tag::default();

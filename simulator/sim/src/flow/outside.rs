@@ -46,7 +46,7 @@ impl Flow {
         self.keep_timeout(stage);
     }
 
-    /// A timeout of either end may be due. Returns whether one was due.
+    /// Handles the timeouts of both ends that are due. Returns whether any was due.
     #[inline(never)] // separate from TCP's timers
     pub(super) fn on_timeout(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         let mut was_due = false;

@@ -33,9 +33,9 @@ pub(super) struct Sink {
     delivered: u64,
     group: u32,
     /// The lanes for arrivals of acknowledgements at the sender. The first is for packets that did
-    /// not wait on the downlink, the second for packets that waited for one other.
+    /// not wait on the downlink, the second for packets that waited there for one other packet.
     pub(super) home: [Lane; 2],
-    /// The number of packets for which the latest one waited on the downlink; 2 for two or more.
+    /// The number of packets for which the latest packet waited on the downlink; 2 for two or more.
     pub(super) queued: u8,
 }
 
@@ -93,8 +93,8 @@ pub(super) struct Outgoing {
 /// The lanes of a flow's events, shared with flows of the same delays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// For arrivals of packets at the first queue: one lane for packets that did not wait on the
-    /// flow's own link, and one for packets that waited for one other.
+    /// For arrivals of packets at the first queue. The first lane is for packets that did not wait
+    /// on the flow's own link, the second for packets that waited there for one other packet.
     pub(crate) out: [Lane; 2],
     pub(crate) home: [Lane; 2],
     pub(crate) wake: Lane,

@@ -43,8 +43,8 @@ impl Flow {
         self.source.wakes_at = Time::MAX;
     }
 
-    /// A wake came up. It is stale if an earlier wake replaced it. Returns whether the source
-    /// acted.
+    /// Handles a wake, unless it is stale because an earlier wake replaced it. Returns whether the
+    /// source acted.
     pub(crate) fn on_wake(&mut self, stage: &mut Stage<'_, impl Events>) -> bool {
         if self.source.wakes_at != stage.now {
             return false;

@@ -34,14 +34,15 @@ struct Counts {
     since: Time,
 }
 
-/// A bucket should have about 2^3 to 2^4 events: few to sort, and enough to prefetch data together.
+/// Buckets are up to 2^4 times as wide as the mean gap between events. So a bucket has about 2^3 to
+/// 2^4 events: few to sort, and enough to prefetch data together.
 const CROWDED_BY: u32 = 4;
 
 /// The maximum number of a bucket's events that are prefetched; data for others might be evicted
 /// again.
 const MAX_AHEAD: usize = 32;
 
-/// With more events than this in the bucket being served, its sorted list becomes slow.
+/// If the bucket being served has more events than this, its sorted list becomes slow.
 pub(super) const CROWD: usize = 64;
 
 const MIN_BUCKETS: usize = 1 << 10;
@@ -168,9 +169,9 @@ impl Calendar {
         self.lay_out(Layout { shift, buckets }, now, ties);
     }
 
-    /// The number of buckets that covers all pending events. If that is far more than there are
-    /// events, it is twice the current number instead. Repeated doubling would walk over all events
-    /// each time.
+    /// The number of buckets that covers all pending events, because repeated doubling would walk
+    /// over all events each time. If this is far more than the number of events, it is twice the
+    /// current number of buckets instead.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);

@@ -25,7 +25,8 @@ pub(crate) struct Entry {
     what: u32,
 }
 
-/// The maximum number of entry types, as of lanes: a key's lowest bits hold either.
+/// The maximum number of entry types. It equals that of lanes, because the lowest bits of a key
+/// hold either a type or a lane.
 const KINDS: u64 = MAX_LANES as u64;
 
 impl Entry {
@@ -236,8 +237,8 @@ impl Lanes {
     }
 }
 
-/// The first lane below a node; it represents the node before the first match there. A lane of
-/// another node would hide these.
+/// The first lane below a node, which represents the node until the first match there. A lane of
+/// another node would hide those below this one.
 fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // node 0 does not exist
     (node << (MAX_LANES.ilog2() - depth)) % MAX_LANES
@@ -272,8 +273,8 @@ fn lane_of(key: u64) -> usize {
 
 const NOTHING: Entry = Entry { due: 0, number: 0, what: 0 };
 
-/// A queue: its front, and the other entries in a ring whose length is a power of two. A lane with
-/// one entry at a time, as for a link's polls, thus needs no ring.
+/// A queue: its front, and the other entries in a ring whose length is a power of two. Thus a lane
+/// that never has more than one entry, such as that of a link's polls, needs no ring.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Ring {

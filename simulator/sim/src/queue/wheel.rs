@@ -23,7 +23,8 @@ impl Entry {
     pub(crate) fn order(&self, other: &Entry, ties: &Ties) -> Ordering {
         self.time.cmp(&other.time).then_with(|| {
             if self.number == other.number {
-                // The sign of the difference is right across the wrap, within 2^31 events.
+                // The sign of the difference is right even if serials wrap, for events within 2^31
+                // of each other.
                 self.serial.wrapping_sub(other.serial).cast_signed().cmp(&0)
             } else if ties.goes_first(self.time, self.number, other.number) {
                 Ordering::Less
@@ -49,8 +50,8 @@ pub(crate) struct Wheel {
     free: u32, // the first free chunk, or NONE
 }
 
-/// The width of the buckets, as the power `shift` of two, and their number, which is a power of two
-/// of at least 64.
+/// The width of the buckets, two to the power `shift`, and their number, which is a power of two
+/// and at least 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) shift: u32,
@@ -147,8 +148,8 @@ impl Wheel {
         let start = self.slot(self.head);
         let words = self.occupied.len();
         let mut word = self.occupied[start / 64] & (!0 << (start % 64));
-        // The first word comes up twice; at the end, only for its bits before `start`, the
-        // furthest.
+        // The first word is searched twice: at the end, only for its bits before `start`, which are
+        // the furthest.
         for step in 0..=words {
             if word != 0 {
                 let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;

@@ -88,8 +88,8 @@ fn poisson_packets_of_one_size_wait_as_in_an_m_d_1_queue() {
 #[test]
 fn poisson_packets_of_exponential_size_wait_as_in_an_m_m_1_queue() {
     let (mean, bound) = waits(&Law::Exponential { mean: 1000.0 });
-    // The mean wait is rho / (1 - rho) service times. Sizes below that of the headers are raised to
-    // it, so service time (1.00039 ms) and load are higher by the same factor.
+    // The mean wait is load / (1 - load) service times. Sizes below that of the headers are raised
+    // to it, so service time (1.00039 ms) and load are higher by the same factor.
     let (service, load) = (1.000_39e-3, 0.8 * 1.000_39);
     let expected = load / (1.0 - load) * service;
     assert!((mean - expected).abs() < bound && bound < 0.05 * expected, "{mean} +- {bound}, not {expected}");
@@ -206,7 +206,7 @@ fn a_transfer_takes_the_round_trips_that_its_windows_need() {
     assert!((record.times.mean_s - 3.5 * 0.024).abs() < 2e-6, "{record:?}");
     assert!((record.times.max_s - record.times.mean_s).abs() < 2e-6, "{record:?}");
     assert_eq!((record.group.as_str(), record.kind.as_str()), ("file", "transfer"));
-    // A cycle is a transfer, until the last acknowledgement arrives, and 5 s.
+    // A cycle is a transfer, until its last acknowledgement arrives, and a pause of 5 s.
     let cycles = 900.0 / (5.0 + 4.0 * 0.024);
     assert!((record.completed as f64 - cycles).abs() <= 1.0, "{record:?}, not {cycles}");
     // Each cycle sends ten segments of data and a SYN.

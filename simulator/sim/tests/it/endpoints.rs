@@ -166,8 +166,8 @@ fn packets_arrive_in_order_with_payload_and_marks_after_the_path_delay() {
     let outside = of(Endpoints::new("steady", 1000, steady));
     let measured = run(Network::dumbbell(link(20), vec![group("udp", outside)]));
     let seen = seen.lock().expect("no test has failed");
-    // The first packet starts at 5 ms. It takes 80 us on its own link, 3 ms, 1 ms on the link, 10
-    // ms, 80 us and 3 ms.
+    // The first packet starts at 5 ms. It takes 80 us and 3 ms on its own link, and 1 ms and 10 ms
+    // on the queued link. On the sink's access link, it takes 80 us and 3 ms.
     assert_eq!(seen[0], (1, Ecn::Ect0, Time::from_ns(22_160_000)));
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
     let from = Time::from_ns(1_017_160_000); // the first marked after the warm-up
@@ -217,8 +217,8 @@ fn the_second_end_answers_over_the_reverse_path_with_any_packet_size() {
         found[0]
     };
     let pinged = |endpoints: &Endpoints| group("ping", of(endpoints.clone()));
-    // Each direction takes 80 us, 3 ms, 1 ms, 10 ms, 80 us, 3 ms, over a wire or over a queue
-    // without other packets.
+    // Each direction takes 80 us and 3 ms on each of the flow's own links, and 1 ms and 10 ms on
+    // the link between them. That link is a wire, or a queue without other packets.
     let each = Duration::from_us(17_160);
     assert_eq!(round_trip(Network::dumbbell(link(40), vec![pinged(&endpoints)])), each + each);
     let mut two = Network::dumbbell(link(40), vec![pinged(&endpoints)]);

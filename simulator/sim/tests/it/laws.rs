@@ -77,9 +77,10 @@ const CHANCE: f64 = 0.06;
 enum Acks {
     /// Each segment.
     Each,
-    /// Every other segment; the window grows by ACKs, as the laws assume.
+    /// Every other segment is acknowledged; the window grows by ACKs, as the laws assume.
     EveryOther,
-    /// Every other segment; the window grows by the acknowledged segments, as with [`Acks::Each`].
+    /// Every other segment is acknowledged; the window grows by the acknowledged segments, as with
+    /// [`Acks::Each`].
     EveryOtherCounted,
 }
 
@@ -158,7 +159,7 @@ fn pftk(p: f64, segments_per_ack: f64, timeout: f64) -> f64 {
     1.0 / (repairs + timeout * timeouts)
 }
 
-/// One point: the probability, and the measurement relative to each law.
+/// One point: the probability of a loss, and the measured throughput relative to each law.
 struct Point {
     p: f64,
     over_square_root: f64,
@@ -220,9 +221,9 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 
 #[test]
 fn pftk_lies_between_single_losses_and_lost_rounds() {
-    // The model's Reno loses the rest of a round and repairs it in one round trip. Single losses
-    // leave less to repair. With the model's losses, our Reno mostly ends in a timeout, because it
-    // repairs one loss per round trip.
+    // The model's Reno loses the rest of a round and repairs all of it in one round trip. Single
+    // losses leave less to repair. If it loses the rest of a round, our Reno mostly ends in a
+    // timeout, because it repairs one loss per round trip.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

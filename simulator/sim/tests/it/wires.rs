@@ -100,7 +100,8 @@ fn sent_packets_are_delivered_or_lost_on_the_wire() {
     assert_eq!((flow.packets_lost, flow.packets_dropped, held_back), (Some(lost), 0, 0));
     assert!(link.drops.is_empty(), "what a wire loses is no drop: {link:?}");
     assert!((lost as f64 - 20_000.0).abs() < 540.0, "{lost}"); // 4 sd of sqrt(200 000 x 0.1 x 0.9)
-    // 5 % of the 180 000 packets that are not lost come twice; the bound is 4 sd of 93.
+    // 5 % of the 180 000 packets that are not lost come twice. The bound is 4 standard deviations
+    // of 93.
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;
@@ -116,7 +117,8 @@ fn bursts_come_to_the_stationary_loss() {
     let lost = wire(&measured).lost as f64 / measured.links[0].packets_out as f64;
     // 1/21 of 500 000 packets find the wire bad. For independent losses the variance of the
     // fraction is 7.5e-8. Correlated neighbours add 2 x 0.79/0.21 x (0.8 - 0.001)^2 x 20/441 / 500
-    // 000.
+    // 000, where 0.79 is the correlation of neighbouring states, and 20/441 the variance of the
+    // state.
     let sd = (7.5e-8 + 7.52 * 0.638 * 0.0454 / 500_000.0_f64).sqrt();
     let mean = Loss::from(model).mean();
     assert!((lost - mean).abs() < 4.0 * sd && 4.0 * sd < 0.1 * mean, "{lost}, not {mean} ± {sd}");

@@ -102,8 +102,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Cross-validation: the draw that is best for every second number, judged by the other numbers,
-/// and vice versa. Returns the mean distance.
+/// Cross-validation: the numbers are cut into two halves, every second one in each. The draw that
+/// is best for one half is judged by the other half. Returns the mean distance.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,
@@ -145,8 +145,8 @@ fn error(exhibit: &Exhibit, printed: &Published) -> Option<f64> {
     Some((mean - printed.value).abs() / printed.value.abs().max(mean_size).max(f64::MIN_POSITIVE))
 }
 
-/// For each testable claim: does it hold, in the mean over the seeds, with the chosen values and
-/// with the best draw? Also counts the draws in which it holds.
+/// For each testable claim: does it hold, in the mean over the seeds, with the chosen values, and
+/// does it hold with the best draw? Also counts the draws in which it holds.
 fn claims(chosen: &[Exhibit], drawn: &[&[Exhibit]], best: &[Exhibit]) -> BTreeMap<String, Held> {
     let mut all = BTreeMap::new();
     for (place, exhibit) in chosen.iter().enumerate() {

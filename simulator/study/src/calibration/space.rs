@@ -1,5 +1,5 @@
-//! The open settings of a paper, which it does not print; their admissible values, and draws of
-//! them.
+//! The settings that a paper leaves open because it does not print them, their admissible values,
+//! and draws of these values.
 
 use crate::plan::{Changes, Plan};
 use crate::record::{Depth, Scale};

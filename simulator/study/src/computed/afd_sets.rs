@@ -12,7 +12,8 @@ use fairwire_laws::dropper::afd::{Counts, Record, Sample, Sampled, Sampling};
 const RATES_KBPS: [u64; 5] = [50, 100, 200, 400, 600];
 const PER_GROUP: usize = 10;
 const FLOWS: usize = RATES_KBPS.len() * PER_GROUP;
-/// The paper's b, s and a, as in all its experiments.
+/// b, the number of samples; s, the number of flows in a set; and a, the fraction of its samples
+/// that a set loses before another is drawn. The paper uses these values in all its experiments.
 const SAMPLES: u32 = 1000;
 const SET_SIZE: u32 = 5;
 const REUSE: f64 = 0.06;

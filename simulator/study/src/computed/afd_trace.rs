@@ -25,7 +25,8 @@ const SLOWEST_BPS: f64 = 4000.0;
 /// The rate of the fastest access line, bit/s.
 const FASTEST_BPS: f64 = 10e6;
 const CARRIED: f64 = 0.8;
-/// b in units of R / r_fair: section "Memory requirement".
+/// The size b of the shadow buffer in units of R / r_fair, the link's rate over the fair rate:
+/// section "Memory requirement".
 const SAMPLES_PER_RATIO: f64 = 10.0;
 const SAMPLING: f64 = 0.2;
 /// The fraction of fast flows: the tenth that the paper describes.
@@ -39,7 +40,7 @@ enum Law {
     Exponential,
 }
 
-/// The laws of rates. The first three match the one property of its traces that the paper states:
+/// The laws of rates. The first three match the one property that the paper states of its traces:
 /// the fastest tenth of the flows has 60 to 90 % of the bytes.
 const LAWS: [(&str, Law); 4] = [
     ("Pareto 0.9", Law::Pareto(0.9)),

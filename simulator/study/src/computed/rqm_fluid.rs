@@ -11,20 +11,21 @@ use fairwire_laws::dropper::rqm::{Checked, Law, OverloadRule};
 
 /// Packets of 1040 bytes per second at 10 Mbit/s.
 const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
-/// gamma, c: section 5.2.
+/// gamma, the unused fraction of the capacity, and c, the steepness of the guess: section 5.2.
 const UNUSED: f64 = 0.01;
 const STEEPNESS: f64 = 1.0;
 /// alpha in packets per second squared. Section 2 gives 1 without a unit; this unit fits the
 /// paper's counts of drops.
 const ALPHA: f64 = 1.0;
 /// The numbers of sessions. Close to n sessions the guess responds at a rate of about 2 alpha e^(c
-/// n) / B' per second; with more than a dozen sessions, steps would be tiny.
+/// n) / B' per second, where B' is the virtual capacity. With more than a dozen sessions, steps
+/// would be tiny.
 const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
 /// The values of q: theorem 1 concerns rates within a factor of 1 + e^(-q).
 const NEARNESS: [u32; 3] = [1, 3, 5];
 /// The q that determines the length of a run, which is twice the theorem's time.
 const LAST_NEARNESS: f64 = 7.0;
-/// The value of M - 1 below which it is only rounding.
+/// M is the imbalance, at least 1. If M - 1 is below this value, it is only rounding.
 const BALANCED: f64 = 1e-6;
 /// The number of sessions drawn as curves, the q that determines the curves' length, and the points
 /// per curve.
@@ -124,7 +125,7 @@ impl Path {
         }
     }
 
-    /// B / (alpha n) (ln n + q): the order given by theorem 1.
+    /// The time that theorem 1 gives, up to a constant, in seconds: B / (alpha n) (ln n + q).
     fn unit_s(&self, q: f64) -> f64 {
         CAPACITY / (ALPHA * self.sessions) * (libm::log(self.sessions) + q)
     }

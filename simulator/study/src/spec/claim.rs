@@ -15,7 +15,8 @@ pub struct ClaimSpec {
     /// The location in the paper.
     #[serde(rename = "where")]
     pub place: String,
-    /// The origin: printed, derived from words, checked at points of ours, ours, or arithmetic.
+    /// The origin of the claim: printed, derived from the paper's words, checked at points of our
+    /// choice, our own, or arithmetic.
     pub origin: Origin,
     /// The reason for the tolerance, margin or bound; required if the check has one.
     #[serde(default)]
@@ -80,7 +81,7 @@ impl Names {
 pub struct OrderSpec {
     /// The measure, by `id`. Default: the exhibit's only measure.
     pub measure: Option<String>,
-    /// The measure on the lesser side. Default: that of the greater side.
+    /// The measure on the lesser side. Default: the measure on the greater side.
     pub than_measure: Option<String>,
     /// The series on the greater side. Default: each series, compared with itself.
     #[serde(default)]
@@ -91,14 +92,14 @@ pub struct OrderSpec {
     /// The points at which the numbers are compared. Default: all.
     #[serde(default)]
     pub at: Vec<At>,
-    /// The point of the lesser side. Default: that of the greater side.
+    /// The point of the lesser side. Default: the point of the greater side.
     pub than_at: Option<At>,
     /// The margin. Default: 0.
     #[serde(default)]
     pub by: f64,
     /// The factor of the lesser side. Default: 1.
     pub times: Option<f64>,
-    /// The shortfall that still counts. Default: 0.
+    /// The shortfall up to which the claim still holds. Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }
@@ -133,7 +134,7 @@ pub struct ValueSpec {
     /// The points checked. Default: all with a printed number.
     #[serde(default)]
     pub at: Vec<At>,
-    /// The required number, instead of those of `reference.toml`.
+    /// The required number. Default: the numbers printed in `reference.toml`.
     pub is: Option<f64>,
     /// The allowed distance.
     pub tolerance: f64,
@@ -157,8 +158,8 @@ pub struct TrendSpec {
     pub from: Option<f64>,
     /// The last `x` checked. Default: the last of the series.
     pub to: Option<f64>,
-    /// The largest step in the other direction that still counts; for `flat`, the largest distance
-    /// from the mean.
+    /// The largest step in the other direction with which the claim still holds; for `flat`, the
+    /// largest distance from the mean.
     #[serde(default)]
     pub tolerance: f64,
 }
@@ -186,7 +187,8 @@ pub struct ExtremeSpec {
     pub of: Names,
     /// The two positions on the horizontal axis between which the extreme must lie.
     pub between: [f64; 2],
-    /// A position outside still counts if it is better by no more than this. Default: 0.
+    /// The amount by which the best number outside may be better while the claim still holds.
+    /// Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }

@@ -133,7 +133,7 @@ pub struct PointSpec {
     pub set: Vec<String>,
     /// Another scenario file.
     pub scenario: Option<String>,
-    /// Other disciplines. Default: the exhibit's.
+    /// The disciplines at this point. Default: the exhibit's.
     #[serde(default)]
     pub disciplines: Vec<String>,
 }
@@ -150,7 +150,7 @@ pub struct CaseSpec {
     pub set: Vec<String>,
     /// Another scenario file.
     pub scenario: Option<String>,
-    /// Other disciplines. Default: the exhibit's.
+    /// The disciplines of this case. Default: the exhibit's.
     #[serde(default)]
     pub disciplines: Vec<String>,
 }
@@ -287,8 +287,8 @@ pub struct LineSpec {
     pub y: f64,
     /// Its text.
     pub label: String,
-    /// The fraction of `y` within which, by the paper, everything lies, such as 0.15: a shaded
-    /// band.
+    /// The fraction of `y`, such as 0.15, within which everything lies according to the paper. It
+    /// is drawn as a shaded band.
     pub within: Option<f64>,
     /// The title of the only drawing with the line. Default: all drawings.
     pub panel: Option<String>,

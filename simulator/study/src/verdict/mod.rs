@@ -61,7 +61,8 @@ impl Finding {
         let Allowed { min, max } = self.allowed;
         let nearest = (estimate.mean - min).min(max - estimate.mean);
         let wide = max - min;
-        // Tolerances relative to each number are comparable only when divided by their width.
+        // If tolerances are relative to each number, distances are comparable only when divided by
+        // the width of the allowed range.
         if wide.is_finite() && wide > 0.0 { nearest / wide } else { nearest }
     }
 }
@@ -107,8 +108,8 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// The maximum number of findings printed for a verdict. Of more, only the worst is printed, and
-/// their number.
+/// The maximum number of findings printed for a verdict. If there are more, only the worst finding
+/// and their number are printed.
 const MAX_FINDINGS: usize = 3;
 
 /// The measurements, with those that contradict the claim first.

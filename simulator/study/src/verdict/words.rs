@@ -27,8 +27,7 @@ pub(super) fn difference(
     let is_elsewhere = b.is_some_and(|b| b.at != a.at);
     let [own, others] =
         measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
-    // If the two sides are the same scheme, it is named once, unless the subtracted measure has a
-    // name.
+    // If both sides are the same scheme, it is named once, unless the subtracted measure is named.
     let other =
         if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
     let (first_at, second_at) = match b {

@@ -31,9 +31,9 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// BBRUpdateRound. Has a round begun? A round ends with the acknowledgement of a segment sent
-    /// after the previous round had ended. The delivered count decides: selective acknowledgements
-    /// advance it even while the cumulative acknowledgement does not move.
+    /// BBRUpdateRound. Returns whether a round has begun. A round ends with the acknowledgement of
+    /// a segment sent after the previous round had ended. The delivered count decides: selective
+    /// acknowledgements advance it even while the cumulative acknowledgement does not move.
     pub(super) fn take(&mut self, acked: &Acked) -> bool {
         let Some(sample) = acked.rate else {
             self.delivered = self.delivered.wrapping_add(acked.newly);
@@ -121,8 +121,8 @@ impl Dwell {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
 
-    /// BBRHandleProbeRTT. May `ProbeRTT` end? It lasts 200 ms and a round from when `is_little`
-    /// became true.
+    /// BBRHandleProbeRTT. Returns whether `ProbeRTT` may end. It lasts 200 ms and a round from when
+    /// `is_little` became true.
     pub(super) fn is_over(
         &mut self,
         now: Time,

@@ -61,7 +61,7 @@ pub struct BicSpec {
         source = "Linux; S_max of Xu, Harfoush and Rhee 2004 is 32."
     )]
     pub max_increment: Option<f64>,
-    /// The divisor of the distance to the maximum that gives a step.
+    /// The number by which the distance to the maximum is divided to obtain a step.
     #[parameter(
         default = 4.0,
         min = 1.0,
@@ -70,8 +70,8 @@ pub struct BicSpec {
         source = "Linux; Xu, Harfoush and Rhee 2004 have 2."
     )]
     pub search_divisor: Option<f64>,
-    /// The number of round trips in which the window grows by `search_divisor` segments, that close
-    /// to the maximum.
+    /// The number of round trips in which the window grows by `search_divisor` segments, while it
+    /// is within that distance of the maximum.
     #[parameter(default = 20.0, min = 1.0, max = 1e6, unit = "round trips", source = "Linux.")]
     pub smoothing: Option<f64>,
     /// Up to this window, BIC behaves as Reno.

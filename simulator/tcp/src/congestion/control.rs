@@ -63,9 +63,10 @@ pub struct Acked {
     pub now: Time,
     /// Segments newly acknowledged, cumulatively or selectively; at least 1.
     pub newly: u32,
-    /// The number of newly acknowledged segments that may grow the window: those reported in time.
-    /// Segments that arrived during the repair of a loss or the echo of a mark are reported late.
-    /// They must not grow the window (RFC 5681, section 3.2; RFC 3168, section 6.1.2).
+    /// The number of newly acknowledged segments that may grow the window, because they were
+    /// reported in time. Segments that arrived during the repair of a loss or the echo of a mark
+    /// are reported late. They must not grow the window (RFC 5681, section 3.2; RFC 3168, section
+    /// 6.1.2).
     pub growth: u32,
     /// The number of newly acknowledged segments that were marked, as counted by the receiver.
     pub marked: u32,

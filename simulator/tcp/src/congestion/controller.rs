@@ -192,7 +192,7 @@ macro_rules! arms {
     };
 }
 
-/// Calls of other controllers are separate from Reno's code.
+/// Calls of controllers other than Reno are separate from Reno's code.
 impl Controller {
     #[inline(never)]
     fn window_of_other(&self) -> f64 {

@@ -70,8 +70,8 @@ pub struct CubicSpec {
     /// Whether HyStart++ ends the first slow start.
     #[parameter(default = true, source = "RFC 9406.")]
     pub hystart: Option<bool>,
-    /// Whether the estimate of Reno's window grows as fast as Reno's window once it has returned to
-    /// the last peak.
+    /// Whether the estimate of Reno's window grows as fast as Reno's window once the estimate has
+    /// returned to the last peak.
     #[parameter(default = false, source = "Linux has false; RFC 9438, section 4.3, has true.")]
     pub reno_beyond_peak: Option<bool>,
     /// The minimum window after marks.
@@ -102,8 +102,8 @@ pub struct Cubic {
 enum Stage {
     /// The first slow start, which HyStart++ watches.
     Watched(HyStart),
-    /// Slow start without HyStart++. The curve then begins at its plateau (K = 0), since no earlier
-    /// plateau is known.
+    /// Slow start without HyStart++. When it ends, the curve begins at its plateau (K = 0), since
+    /// no earlier plateau is known.
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,
@@ -113,7 +113,7 @@ enum Stage {
 
 #[derive(Clone, Copy, Debug)]
 struct Curve {
-    /// t_epoch + K, seconds since the start.
+    /// The time of the curve's inflection, t_epoch + K, seconds since the start.
     inflection_s: f64,
     /// The previous acknowledgement.
     previous: Time,
@@ -211,14 +211,16 @@ impl Cubic {
         self.window = (self.window + segments * (target - counted) / counted).min(target);
     }
 
-    /// Figure 1: W(t) = C (t - K)^3 + W_max.
+    /// The curve's window, segments, `after_k` seconds after its inflection. Figure 1: W(t) = C (t
+    /// - K)^3 + W_max.
     fn at(&self, after_k: f64) -> f64 {
         let off = self.scale * after_k * after_k * after_k;
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// Section 4.3: alpha. Until the peak is reached again, its average with this beta equals
-    /// Reno's; then it is Reno's own.
+    /// alpha of section 4.3: the growth of Reno's estimated window per round trip, segments. It
+    /// gives the estimate the average of Reno's window in spite of this beta. With
+    /// `reno_beyond_peak`, it is Reno's own 1 once the last peak is reached again.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
@@ -323,7 +325,7 @@ mod tests {
     }
 
     /// Acknowledges a window of segments per round trip, one by one, until `until_s`. Passes the
-    /// time and the window at each to `see`.
+    /// time and the window at each acknowledgement to `see`.
     fn run(cubic: &mut Cubic, from_s: f64, until_s: f64, rtt_s: f64, mut see: impl FnMut(f64, f64)) {
         let mut at_s = from_s;
         while at_s < until_s {
@@ -477,7 +479,7 @@ mod tests {
         let mut cubic = Cubic::new(PLAIN, &Start::of(50));
         (cubic.threshold, cubic.plateau, cubic.prior) = (30.0, 40.0, 60.0);
         let at = Time::from_ns(1_000_000_000);
-        // The curve is at its plateau of 40 segments, Reno's window at 45.
+        // The curve is at its plateau of 40 segments, and Reno's window is at 45.
         cubic.stage = Stage::Avoidance(Curve { inflection_s: 1.0, previous: at, reno: 45.0 });
         cubic.acked(&ack(1.0, 1, 0.01));
         assert_eq!(cubic.window(), 50.0);

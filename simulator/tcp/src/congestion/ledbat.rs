@@ -43,7 +43,7 @@ pub struct LedbatSpec {
     /// The target queueing delay.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 6817, section 2.5.")]
     pub target: Option<Quantity<Duration>>,
-    /// Growth without queueing delay.
+    /// The growth of the window while there is no queueing delay.
     #[parameter(
         default = 1.0,
         above = 0.0,
@@ -205,7 +205,8 @@ mod tests {
         {
             let before = ledbat.window();
             ledbat.acked(&ack(0, 11, Some(rtt_ms)));
-            // The minimum of four samples counts, so 50 ms stays in the filter for three more.
+            // The minimum of four samples counts, so 50 ms stays in the filter for three more
+            // samples.
             assert_eq!(ledbat.queueing_delay(), Some(Duration::from_ms(queueing_ms)));
             let expected = before + (100.0 - queueing_ms as f64) / 100.0 * 11.0 / before;
             assert!((ledbat.window() - expected).abs() < 1e-12);

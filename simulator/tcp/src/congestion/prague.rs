@@ -17,13 +17,14 @@
 //!
 //! # Source (section, equation)
 //! draft-briscoe-iccrg-prague-congestion-control-04, section 2.4; RFC 8257, section 3.3; RFC 9331,
-//! section 4.3. The law of growth under a virtual round-trip time follows from its purpose. A rate
-//! W / R that grows by 1 / V per V seconds grows W by (R / V)^2 per R seconds.
+//! section 4.3. The law of growth under a virtual round-trip time V follows from its purpose. With
+//! a window W and a round-trip time R, the rate W / R grows by 1 / V per V seconds. So W grows by
+//! (R / V)^2 per R seconds.
 //!
 //! # Where we differ
-//! - Once a flow is independent, the virtual round-trip time is the period of growth, of the
-//!   average alpha, and of reductions by marks. Only then does a given marking probability result
-//!   in the rate of a flow with that round-trip time.
+//! - A flow that has passed its initial rounds uses the virtual round-trip time as the period of
+//!   growth, of the average alpha, and of reductions by marks. Only then does a given marking
+//!   probability result in the rate of a flow with that round-trip time.
 //! - A loss halves the window in use, whatever marks have already removed in the same round trip;
 //!   the draft gives credit for that.
 //! - There is no fall-back to a classic response for classic queues. No released Linux has Prague.
@@ -261,9 +262,9 @@ mod tests {
         for round in 0..5 {
             near.acked(&ack(5 * round, 100, 0, 5));
         }
-        // The window grows by one segment per 25 ms and 25 ms. The rate rises by 1 / (25 ms) in 25
-        // ms, which is 5 ms / 25 ms in a window of 5 ms. The tolerance is 1 %, since the 100
-        // segments acknowledged are slightly less than a window.
+        // The rate rises by one segment per 25 ms in each 25 ms. At a round trip of 5 ms, the
+        // window therefore grows by 5 ms / 25 ms = 0.2 segments in 25 ms. The tolerance is 1 %,
+        // since the 100 segments acknowledged are slightly less than a window.
         let grown = near.window() - 100.0;
         assert!((grown / 0.2 - 1.0).abs() < 0.01, "{grown}");
         let mut far = in_avoidance(lasting, 100.0);

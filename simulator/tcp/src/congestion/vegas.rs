@@ -104,7 +104,7 @@ pub struct Vegas {
     gamma: f64,
     /// BaseRTT, seconds; infinite before the first measurement.
     base_s: f64,
-    /// The minimum of the current round, seconds.
+    /// The minimum round-trip time of the current round, seconds.
     least_s: f64,
     measured: u32,
     doubles_every: u32,
@@ -115,7 +115,7 @@ pub struct Vegas {
 
 /// The minimum window, except after a timeout: Linux.
 const LOWEST_WINDOW: f64 = 2.0;
-/// Measurements per round up to which they are not used: Linux.
+/// A round with at most this number of measurements does not use them: Linux.
 const FEW: u32 = 2;
 
 impl Vegas {

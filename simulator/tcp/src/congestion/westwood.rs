@@ -78,7 +78,7 @@ pub struct Westwood {
     arithmetic: Arithmetic,
     /// Does a loss halve the window, as in Linux?
     halves: bool,
-    /// Is the window halved, and the path's capacity not yet its replacement?
+    /// Is the window halved, but not yet replaced by the path's capacity?
     is_halved: bool,
 }
 
@@ -144,7 +144,8 @@ impl Westwood {
         self.arithmetic.counted(half(congested)).max(LOWEST_THRESHOLD)
     }
 
-    /// The reduction is over: this is the first acknowledgement that may open the window again.
+    /// Handles the end of the reduction, at the first acknowledgement that may open the window
+    /// again.
     fn reduction_ended(&mut self, acked: &Acked) {
         self.is_halved = false;
         if let Some(carried) = self.known() {

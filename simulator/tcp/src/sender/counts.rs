@@ -44,7 +44,7 @@ impl Sender {
         self.counts
     }
 
-    /// This sender, adding to `counts` of the connection that it replaces.
+    /// This sender, which continues the `counts` of the connection that it replaces.
     pub fn counting_from(self, counts: LossCounts) -> Self {
         Sender { counts, ..self }
     }

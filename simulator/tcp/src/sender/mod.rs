@@ -37,7 +37,7 @@ pub trait Output {
 /// Duplicate acknowledgements that signal a loss (RFC 5681, section 3.2).
 const DUPLICATES: u32 = 3;
 
-/// Upper bound of any window, segments: reaching it would take 10^9 acknowledgements without a
+/// The upper bound of any window, segments. To reach it would take 10^9 acknowledgements without a
 /// loss.
 const WIDEST_WINDOW: f64 = 1e9;
 
@@ -303,8 +303,8 @@ impl Sender {
         }
     }
 
-    /// A [`deadline`](Sender::deadline) has come: pacing releases a segment, or the retransmission
-    /// timer has run out.
+    /// Handles a [`deadline`](Sender::deadline) that has come: pacing releases a segment, or the
+    /// retransmission timer has run out.
     pub fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
         if self.is_held && self.release_at <= now {
             self.is_held = false;
@@ -325,8 +325,8 @@ impl Sender {
         }
     }
 
-    /// The retransmission timer has run out: starts over from the first unacknowledged segment
-    /// (RFC 5681, section 3.1).
+    /// Handles the end of the retransmission timer: starts over from the first unacknowledged
+    /// segment (RFC 5681, section 3.1).
     fn on_silence(&mut self, now: Time, out: &mut impl Output) {
         let armed_at = self.armed_at();
         self.rtt.back_off(&self.config);

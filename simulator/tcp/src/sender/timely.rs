@@ -21,9 +21,9 @@ const USUAL_DEGREE: u64 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
-    /// Lost segments, then new segments.
+    /// Send lost segments, then new segments.
     Usual,
-    /// New segments, if any.
+    /// Send new segments, if any.
     NewFirst,
 }
 
@@ -366,8 +366,8 @@ impl Sender {
         self.owe_cwr();
         self.reduced(Reaction::Timeout);
         self.duplicates = 0;
-        // RFC 5682, section 3.1, step 1: only if no other repair is in progress, or the timer runs
-        // out again for the same segment.
+        // RFC 5682, section 3.1, step 1: F-RTO begins only if no other repair is in progress, or if
+        // the timer runs out again for the same segment.
         self.phase = Phase::Lost { is_testing: is_first || is_again, has_moved: false };
         self.arm(now);
         if self.has_lost_first() {
@@ -447,8 +447,8 @@ impl Sender {
         let Some((first, last)) = self.journal.as_ref().and_then(|journal| journal.sent_at_ends()) else {
             return;
         };
-        // An acknowledgement restarts the timeout. In Linux it counts from the first segment if the
-        // sender sends now.
+        // An acknowledgement restarts the timeout from now. But in Linux the timeout counts from
+        // the first segment if the sender sends now.
         let from = if last < now { now } else { first };
         let timeout = from + self.rtt.timeout(&self.config);
         // As in Linux, an expired timeout does not advance the probe.

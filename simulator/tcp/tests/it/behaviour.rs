@@ -89,8 +89,9 @@ fn a_controller_learns_the_marked_fraction_despite_losses_and_delays() {
             }
         }
         let alpha = sum / f64::from(count);
-        // A round of about ten segments has one, two or three marks. Its marked share varies by
-        // 0.1, the average of 16 rounds by 0.02, and the mean over 1600 rounds by a tenth of that.
+        // A round of about ten segments has one, two or three marks. The marked share of a round
+        // varies by 0.1. The average of 16 rounds varies by 0.02, and the mean over 1600 rounds by
+        // a tenth of that.
         assert!((alpha - 0.2).abs() < 0.01, "{recovery:?}: {alpha}");
     }
 }

@@ -54,8 +54,8 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
-            // ProbeRTT lasts 200 ms, at least a round trip, and until at most four segments are in
-            // flight.
+            // ProbeRTT lasts until at most four segments are in flight, and then for 200 ms and at
+            // least a round trip.
             let longest_s = 0.2 + 4.0 * (propagation_s + 5.0 / rate) + 0.05;
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }

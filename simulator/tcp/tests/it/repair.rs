@@ -92,8 +92,8 @@ fn sack_repairs_all_losses_within_a_round_trip_under_any_counting() {
 
 #[test]
 fn sack_resends_a_doubtful_segment_without_new_data() {
-    // Of 20 segments, all in the first window, 10 and 17 are lost. Only two segments arrive after
-    // 17, one too few to consider it lost.
+    // All 20 segments are in the first window, and segments 10 and 17 are lost. Only two segments
+    // arrive after 17, one too few to consider it lost.
     let of_today = Config::new(Profile::Modern, 512);
     let config = Arc::new(Config { initial_window: 20, recovery: Recovery::Sack, ..of_today });
     let mut path = Path::with(Sender::without_data(&config), &config, 1000).losing(&[11, 18]);

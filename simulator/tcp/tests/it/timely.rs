@@ -7,7 +7,8 @@ use fairwire_tcp::congestion::ControlConfig;
 use fairwire_tcp::{Config, LossCounts, Profile, Segment, Sender};
 use std::sync::Arc;
 
-/// The path without a queue: seven times 1 ms, ten times 1.2 ms, and the propagation.
+/// The approximate round trip of the path without a queue: 32 ms of propagation, and the
+/// transmission of a segment and its acknowledgement.
 const ROUND_TRIP: Duration = Duration::from_ms(34);
 
 fn today() -> Config {

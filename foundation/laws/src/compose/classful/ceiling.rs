@@ -6,7 +6,7 @@ use fairwire_core::{Probe, Rate, Time, Transmitter, Unit};
 
 pub(super) struct Ceiling {
     paid: Transmitter,
-    /// The limit at its peak rate, if it has one.
+    /// The bucket of the peak rate, if the class has a peak.
     peak: Option<Box<Transmitter>>,
 }
 

@@ -83,7 +83,8 @@ impl Node {
     }
 
     /// Takes over the savings of `before`, capped by the new terms, and its debts. `clock` was the
-    /// virtual time of its parent for its priority; here that is zero.
+    /// virtual time of the parent of `before` for its priority; the parent's clock in this tree is
+    /// at zero.
     pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
         if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {
             own.idle_until(before.free_at());

@@ -1,4 +1,4 @@
-//! One tree replaces another: a change of one class's terms restarts no other class's burst.
+//! Lets one tree replace another: a change of one class's terms restarts no other class's burst.
 
 use super::leaf::Inner;
 use super::node::{Node, ROOT};

@@ -25,7 +25,7 @@ pub struct Classful {
     pub(super) backlog: Backlog,
     /// Leaves that became empty since the last poll, and have not been polled while idle.
     pub(super) emptied: Vec<usize>,
-    /// Counts polls, to mark the nodes without a packet to send in the current one.
+    /// The number of the current poll, which marks the nodes that have no packet to send in it.
     request: u64,
     pool: Option<Pool>,
     /// The terms of the classes and of the tree, if all leaves are built from the start.
@@ -98,8 +98,8 @@ impl Classful {
     /// with its first packet. This allocates once for each leaf. It suits trees of thousands of
     /// leaves, of which few are ever busy.
     ///
-    /// A leaf is identical to one that existed from the start; only [`drain`](Discipline::drain)
-    /// does not poll it first.
+    /// A leaf behaves like one that existed from the start, except that
+    /// [`drain`](Discipline::drain) does not poll it first.
     #[must_use]
     pub fn with_maker(self, maker: Box<dyn Maker>) -> Self {
         Classful { maker: Some(maker), terms: None, ..self }
@@ -196,7 +196,7 @@ impl Classful {
         self.made.push(at);
     }
 
-    /// Releases leaves without backlog, once as many were built as are kept.
+    /// Releases leaves without backlog once the number of built leaves reaches `kept`.
     fn let_go(&mut self) {
         for _ in 0..LOOKED_AT {
             if self.made.len() < self.kept {
@@ -526,7 +526,8 @@ impl Control for Classful {
         fresh.is_some_and(|fresh| self.adopt(class, parent, fresh, now))
     }
 
-    /// Possible if the classes and their terms are the same, and no leaf is built later.
+    /// Takes over the parameters if the classes and their terms are the same, and no leaf is built
+    /// later.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         self.nodes.iter_mut().for_each(|node| node.not_before = Time::ZERO);

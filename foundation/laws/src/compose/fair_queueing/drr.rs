@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! Each flow has its own queue. The queues are visited in turn, and at each visit a queue may send
-//! its quantum of bytes. If its next packet is too long for the rest, it keeps the rest for the
-//! next visit.
+//! its quantum of bytes. If its next packet is longer than what is left of the quantum, the queue
+//! keeps this remainder for the next visit.
 //!
 //! # Why
 //! Flows get equal bytes, whatever the length of their packets, at the cost of a simple round
@@ -55,7 +55,7 @@ use fairwire_core::units::Size;
 use fairwire_core::{Discipline, Dropper, Duration, Queue, Queues};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "each flow sends a quantum of bytes in turn; the longest queue makes room",
@@ -91,13 +91,13 @@ pub struct Spec {
     /// See hosts. The longest queue of the fattest host makes room.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
-    /// The source of a packet's host, with `hosts`.
+    /// The source of a packet's host, if `hosts` is true.
     ///
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
     /// The divisor of the share of a flow marked as background (LE or CS1, RFC 8622), relative to
-    /// another flow of its host, with `hosts`.
+    /// another flow of its host, if `hosts` is true.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
 }

@@ -60,7 +60,7 @@ pub enum MakesRoom {
     /// The arrival: it is refused.
     TailDrop,
     /// The arrival, even before the buffer is full: while its queue holds half of the free room or
-    /// more, as in ns-2's SFQ. Packets count.
+    /// more, counted in packets, as in ns-2's SFQ.
     HalfFree,
 }
 

@@ -14,10 +14,10 @@
 //!
 //! # State and cost
 //! 172 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
-//! the backlogged queues, and as many idle flows whose potentials are ahead of the system's. O(log
-//! n) per packet, amortised, with n the larger of the two numbers. Each remembered flow is
-//! forgotten once, and all at once, in O(1), when the link goes idle. But a packet during which
-//! virtual time passes the tags of k remembered flows pays for all k, as exact virtual time
+//! the backlogged queues and an equal number of idle flows whose potentials are ahead of the
+//! system's. O(log n) per packet, amortised, with n the larger of the two numbers. Each remembered
+//! flow is forgotten once, and all at once, in O(1), when the link goes idle. But a packet during
+//! which virtual time passes the tags of k remembered flows pays for all k, as exact virtual time
 //! requires.
 //!
 //! # Source (section, equation)
@@ -40,8 +40,8 @@
 //!   ahead. Up to seven are distinguished; one that starts later is counted with the seventh, so
 //!   that frame ends late, which is harmless.
 //! - The memory of idle flows has room for as many as the buffer holds packets, and at least 1024.
-//!   When it is full, the flow with the least potential is forgotten, and may start from the
-//!   system's again.
+//!   When it is full, the flow with the least potential is forgotten, and may start from the system
+//!   potential again.
 //! - Within a packet, the system potential advances with the clock at the link's rate, and no
 //!   further than the packet's length.
 //! - Equal tags are served first come, first served.
@@ -61,7 +61,7 @@ use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "the least finish tag goes next; virtual time catches up at the end of each frame",

@@ -40,7 +40,7 @@ use crate::about::{About, Family};
 use crate::scheduler::kind::Kind;
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "the least finish tag goes next; virtual time is the tag being sent",

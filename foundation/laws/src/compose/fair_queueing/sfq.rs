@@ -13,8 +13,8 @@
 //!
 //! # State and cost
 //! 132 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
-//! the backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
-//! packet, with n the larger of the two numbers.
+//! the backlogged queues and an equal number of idle flows whose tags are ahead of virtual time.
+//! O(log n) per packet, with n the larger of the two numbers.
 //!
 //! # Source (section, equation)
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
@@ -43,7 +43,7 @@ use crate::about::{About, Family};
 use crate::scheduler::kind::Kind;
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "the flow that has sent least for its weight goes next, by start tags",

@@ -13,15 +13,16 @@
 //!
 //! # State and cost
 //! 204 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
-//! the backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log n) per
-//! packet, amortised, with n the larger of the two numbers. Each remembered flow is forgotten once,
-//! and all at once, in O(1), when the link goes idle. But a packet during which virtual time passes
-//! the tags of k remembered flows pays for all k, as exact virtual time requires.
+//! the backlogged queues and an equal number of idle flows whose tags are ahead of virtual time.
+//! O(log n) per packet, amortised, with n the larger of the two numbers. Each remembered flow is
+//! forgotten once, and all at once, in O(1), when the link goes idle. But a packet during which
+//! virtual time passes the tags of k remembered flows pays for all k, as exact virtual time
+//! requires.
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
-//! 5(5), 1997: the virtual time of WF2Q+, V(t + s) = max(V(t) + s, least start tag of those
-//! waiting).
+//! 5(5), 1997: the virtual time V of WF2Q+, which after service s is V(t + s) = max(V(t) + s, least
+//! start tag of those waiting).
 //!
 //! # Where we differ
 //! - The paper gives each flow a rate beforehand. Here it has a weight. Its rate is its share of
@@ -49,7 +50,7 @@ use crate::about::{About, Family};
 use crate::scheduler::kind::Kind;
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairQueueing,
     summary: "of the flows that may start, the one that would finish first goes next",

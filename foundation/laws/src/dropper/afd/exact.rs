@@ -3,8 +3,9 @@
 //! # What it does
 //! Counts the traffic of every flow until it has sent enough to be called an elephant. The traffic
 //! of elephants is measured from period to period, and they are dropped with probability d_i =
-//! max(0, 1 - m_fair / m_i) as in AFD. Other flows, the mice, are never dropped early. An elephant
-//! that sends next to nothing for a period is forgotten.
+//! max(0, 1 - m_fair / m_i) as in AFD. Here m_i is the traffic of flow i in a period, and m_fair is
+//! the fair amount. Other flows, the mice, are never dropped early. An elephant that sends next to
+//! nothing for a period is forgotten.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
@@ -29,8 +30,8 @@
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
 //! - If the table is full, a new flow replaces a flow drawn at random, provided it is a mouse. A
 //!   flow without a place is not dropped early.
-//! - m_fair is kept between 0 and the amount that the link sends in a period, divided by the least
-//!   weight. It starts at that maximum. A small least weight makes the first descent long.
+//! - m_fair is at least 0. Its maximum, at which it starts, is the amount that the link sends in a
+//!   period, divided by the least weight. A small least weight makes the first descent long.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
 //! - No number is drawn if the probability of a drop is 0 or 1.
@@ -57,7 +58,7 @@ use fairwire_core::units::{Amount, Level};
 use fairwire_core::{Discipline, Duration, FlowTable, Packet, Probe, Rng, Time, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "drops flows that have sent much down to the fair rate, by their exact rates; spares short flows",
@@ -100,7 +101,7 @@ pub struct Spec {
     /// The vendor has 1 MB; the time is ours, for slow links.
     #[parameter(unset = "1 MB or what the link sends in 100 ms, whichever is less")]
     pub elephant_threshold: Option<Quantity<Level>>,
-    /// A flow that sent less in an entire period is forgotten.
+    /// A flow that sent less than this in an entire period is forgotten.
     ///
     /// The default is the vendor's.
     #[parameter(unset = "500 bytes")]
@@ -134,7 +135,7 @@ pub struct Trap {
     pub age_period: Duration,
     /// The amount after which a flow is an elephant, in packets or bytes.
     pub elephant_threshold: f64,
-    /// A flow that sent less in an entire period is forgotten, in packets or bytes.
+    /// A flow that sent less than this in an entire period is forgotten; in packets or bytes.
     pub age_threshold: f64,
     /// The maximum number of flows in the table.
     pub max_flows: u32,

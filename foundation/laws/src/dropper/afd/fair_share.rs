@@ -13,9 +13,9 @@ use fairwire_core::{Duration, Time};
 pub struct Control {
     /// The target of the queue.
     pub target: f64,
-    /// The gain of the last queue's distance from the target.
+    /// The gain for the queue's distance from the target at the previous step.
     pub alpha: f64,
-    /// The gain of the current queue's distance from the target, at least `alpha`.
+    /// The gain for the queue's distance from the target at the current step; at least `alpha`.
     pub beta: f64,
     /// The time between two steps.
     pub interval: Duration,
@@ -44,7 +44,7 @@ impl FairShare {
         self.value
     }
 
-    /// Sets the maximum that a lone flow can have on record to `most`. m_fair keeps its fraction of
+    /// Sets `most` as the maximum that a lone flow can have on record. m_fair keeps its fraction of
     /// that maximum, because longer packets raise all counts of the sample.
     ///
     /// ```
@@ -98,7 +98,8 @@ impl FairShare {
     }
 
     /// Takes all due steps at once. From the second step on, the queue was the same before and
-    /// after, so each step adds the same amount. To clamp the sum is then to clamp each step.
+    /// after, so each step adds the same amount. Clamping the sum then has the same effect as
+    /// clamping each step.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

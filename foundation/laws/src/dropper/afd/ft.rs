@@ -14,9 +14,9 @@
 //! that bias.
 //!
 //! # State and cost
-//! Each flow in the sample takes at most 32 bytes with its index. There are at most b of them, and
-//! b/4 in the paper's traces. O(s), with s = `set_size` fixed: one draw and one look-up per
-//! arrival, and s + 1 further draws if it is sampled.
+//! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
+//! where b is the number of samples, and b/4 in the paper's traces. O(s), with s = `set_size`
+//! fixed: one draw and one look-up per arrival, and s + 1 further draws if it is sampled.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -32,8 +32,8 @@
 //!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
 //!   In bytes, the size of b typical packets counts, or the sampled amount if that is more.
-//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
-//!   small least weight makes the first descent long.
+//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
+//!   A small least weight makes the first descent long.
 //! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
@@ -57,7 +57,7 @@ use alloc::boxed::Box;
 use fairwire_core::Discipline;
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "as afd-sb without its samples: one table of counts, biased against fast flows",

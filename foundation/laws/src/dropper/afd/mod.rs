@@ -47,7 +47,8 @@ pub trait Meter: Send + 'static {
     /// m_i of a flow that has the link to itself: m_fair need not rise above it.
     fn most(&self) -> f64;
 
-    /// Takes over the parameters of `fresh`; returns false if they shape its tables.
+    /// Takes over the parameters of `fresh`; returns false if they would change the shape of its
+    /// tables.
     fn retune(&mut self, fresh: &Self) -> bool;
 
     /// Shows gauges; amounts are in `unit`.
@@ -103,7 +104,7 @@ impl<M: Meter> Afd<M> {
         &self.fair
     }
 
-    /// The useful maximum of m_fair: there, no packet is dropped, whatever the weights.
+    /// The useful maximum of m_fair: at this value no packet is dropped, whatever the weights.
     #[inline]
     fn most(&self) -> f64 {
         self.meter.most() * self.reach
@@ -211,18 +212,19 @@ impl<M: Meter> Dropper for Afd<M> {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shared {
-    /// Drop rather than mark ECN-capable packets if the probability is above this.
+    /// The probability above which ECN-capable packets are dropped rather than marked.
     ///
     /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. Not in
     /// the paper, which drops. A flow of twice its fair rate has a probability of 0.5, and a
-    /// responsive flow does not stay there. Linux's SFB also begins to drop at 0.5. PIE's 0.1 (RFC
-    /// 8033, section 5.1) applies to an entire queue; here it would drop from flows 11 % above
-    /// their fair rate.
+    /// responsive flow does not stay at that rate. Linux's SFB also begins to drop at 0.5. PIE's
+    /// 0.1 (RFC 8033, section 5.1) applies to an entire queue; here it would drop from flows 11 %
+    /// above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
-    /// The weights of classes: the factors of the fair rate that their flows may have.
+    /// The weights of classes: the factors by which the fair rate of their flows is multiplied.
     ///
-    /// w_i. A flow is judged by m_i / w_i, so its fair rate is w_i times that of others.
+    /// A flow is judged by m_i / w_i, its amount on record divided by its weight. Its fair rate is
+    /// thus w_i times that of a flow of weight 1.
     #[parameter(is = role::FLOW_WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Not in the paper.")]
     pub weights: Option<Weights>,
     /// The target of the queue, at most the buffer.
@@ -231,7 +233,7 @@ pub struct Shared {
         source = "50 as in a public implementation of the CCR paper; the quarter is ours, for small buffers."
     )]
     pub q_target: Option<Quantity<Level>>,
-    /// The gain of the last queue's distance from the target.
+    /// The gain for the queue's distance from the target at the previous step.
     #[parameter(
         default = 1.7,
         min = 0.0,
@@ -240,7 +242,7 @@ pub struct Shared {
         source = "Pan et al., CCR 33(1), as public implementations quote it."
     )]
     pub alpha: Option<f64>,
-    /// The gain of the current queue's distance from the target, from `alpha` to 1001.
+    /// The gain for the queue's distance from the target at the current step, from `alpha` to 1001.
     #[parameter(
         unset = "`alpha` + 0.1",
         unit = "1",
@@ -279,7 +281,8 @@ pub struct Samples {
     pub measure: Option<Measure>,
     /// b: the number of samples kept.
     ///
-    /// The paper's rule is 10 R / r_fair, R being the rate of all arrivals.
+    /// The paper's rule is 10 R / r_fair, where R is the rate of all arrivals and r_fair is the
+    /// fair rate.
     #[parameter(
         default = 1000,
         min = 1,

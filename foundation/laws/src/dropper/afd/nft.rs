@@ -10,23 +10,24 @@
 //!
 //! # Why
 //! It behaves as the shadow buffer does, without one. Each flow enters a set equally often, but a
-//! set with more samples is kept for longer. So over b updates a flow loses m_i samples on average,
-//! as it would from the shadow buffer.
+//! set with more samples is kept for longer. So a flow that has m_i of the b samples loses m_i
+//! samples in b updates on average, as it would from the shadow buffer.
 //!
 //! # State and cost
-//! Each flow in the sample takes at most 32 bytes with its index. There are at most b of them, and
-//! b/4 in the paper's traces. The set comes on top. O(s), with s = `set_size` fixed: one draw and
-//! one look-up per arrival, one further draw if it is sampled, and s if that needs another set.
+//! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
+//! where b is the number of samples, and b/4 in the paper's traces. The set takes additional
+//! memory. O(s), with s = `set_size` fixed: one draw and one look-up per arrival, one further draw
+//! if it is sampled, and s if that needs another set.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
 //! bandwidth", IEEE Micro 23(1), 2003: "New flow table design" and "Analysis".
 //!
 //! # Where we differ
-//! - "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
-//! - u is a times the samples of the set when it is drawn, rounded down, and at least 1. The paper
-//!   does not state the rounding. Rounding down gives its 180 sets per b updates in table 1;
-//!   rounding up would give 153.
+//! - The paper's "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
+//! - u is the fraction a (`reuse`) of the set's samples when it is drawn, rounded down, and at
+//!   least 1. The paper does not state the rounding. Rounding down gives its 180 sets per b updates
+//!   in table 1; rounding up would give 153.
 //! - A flow that has lost its last sample leaves the set; a set without flows is replaced early.
 //! - With at most `set_size` flows the set is all of them.
 //! - In both measures, the flow that loses a sample is drawn by numbers of samples: each sample is
@@ -37,8 +38,8 @@
 //!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
 //!   In bytes, the size of b typical packets counts, or the sampled amount if that is more.
-//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
-//!   small least weight makes the first descent long.
+//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
+//!   A small least weight makes the first descent long.
 //! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
@@ -64,7 +65,7 @@ use alloc::boxed::Box;
 use fairwire_core::{Discipline, Probe, Rng, Unit};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "as afd-sb without its samples: one table of counts, without bias",
@@ -137,7 +138,8 @@ impl Spec {
     }
 }
 
-/// The paper's sets have fewer than 10 flows; drawing one costs the square of its size.
+/// The maximum number of flows in a set. The paper's sets have fewer than 10 flows; drawing a set
+/// costs the square of its size.
 const MAX_IN_SET: usize = 64;
 
 /// S: a few flows, drawn at random, that lose samples for a while.
@@ -145,7 +147,7 @@ const MAX_IN_SET: usize = 64;
 pub struct FlowSet {
     size: u32,
     reuse: f64,
-    /// Places in the table of counts.
+    /// The places of the set's flows in the table of counts.
     places: [u32; MAX_IN_SET],
     len: usize,
     /// The remaining updates of the set.
@@ -171,7 +173,7 @@ impl FlowSet {
         self.left
     }
 
-    /// Sets drawn so far.
+    /// The number of sets drawn so far.
     pub fn drawn(&self) -> u64 {
         self.drawn
     }

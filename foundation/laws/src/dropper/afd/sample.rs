@@ -23,8 +23,8 @@ struct Tally(u64);
 
 const SAMPLES: u64 = (1 << 24) - 1;
 
-/// Larger samples are refused; b = 10 R / r_fair is 178 600 at 1 Gbit/s with a fair rate of 56
-/// kbit/s.
+/// The maximum number of samples. The paper's rule, 10 R / r_fair, gives 178 600 at a rate R of 1
+/// Gbit/s and a fair rate r_fair of 56 kbit/s.
 const MAX_SAMPLES: u32 = 1 << 20;
 
 const _: () = assert!((MAX_SAMPLES as u64) < SAMPLES);
@@ -138,8 +138,8 @@ impl Counts {
 
     /// Removes a sample of the flow at `place`, with the mean size of that flow's samples, since
     /// individual sizes are not kept. Returns true if it was the flow's last sample. Then the flow
-    /// is removed, and the flow at the last place, [`flows`](Counts::flows) from now on, moves
-    /// here.
+    /// is removed, and the flow at the last place moves to `place`. The number of the last place is
+    /// what [`flows`](Counts::flows) returns from now on.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);
@@ -169,7 +169,8 @@ pub trait Record: Send + 'static {
     /// which is added immediately after.
     fn replace(&mut self, sample: Sample, counts: &mut Counts, rng: &mut Rng);
 
-    /// Takes over the parameters of `fresh`; returns false if they shape the stored data.
+    /// Takes over the parameters of `fresh`; returns false if they would change the form of the
+    /// stored data.
     fn retune(&mut self, _fresh: &Self) -> bool {
         false
     }

@@ -13,9 +13,9 @@
 //! design that AFD-FT and AFD-NFT approximate.
 //!
 //! # State and cost
-//! b samples of 16 bytes, and at most 32 bytes, index included, for each flow in the sample. There
-//! are at most b of these, and b/4 in the paper's traces. O(1): one draw and one look-up per
-//! arrival, and another two of each if it is sampled.
+//! 16 bytes for each of the b samples, and at most 32 bytes, index included, for each flow in the
+//! sample. There are at most b such flows, and b/4 in the paper's traces. O(1): one draw and one
+//! look-up per arrival, and another two of each if it is sampled.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -27,8 +27,8 @@
 //!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
 //!   In bytes, the size of b typical packets counts, or the sampled amount if that is more.
-//! - With weights below 1 m_fair starts at, and is kept below, b divided by the least weight. A
-//!   small least weight makes the first descent long.
+//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
+//!   A small least weight makes the first descent long.
 //! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
@@ -53,7 +53,7 @@ use alloc::vec::Vec;
 use fairwire_core::{Discipline, Rng};
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "drops each flow down to the fair rate, rates estimated from a random sample of arrivals",

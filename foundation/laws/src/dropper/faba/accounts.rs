@@ -69,19 +69,20 @@ impl Accounts {
         true
     }
 
-    /// T, in units of 2^-20 token.
+    /// T: the number of all tokens, in units of 2^-20 token.
     pub fn total(&self) -> i64 {
         self.total
     }
 
-    /// sigma, in units of 2^-20 token; negative when buckets were lent more than the pool held.
+    /// sigma: the tokens in the pool, in units of 2^-20 token; negative when buckets were lent more
+    /// than the pool held.
     #[inline]
     pub fn pool(&self) -> i64 {
         self.pool
     }
 
-    /// L = T/N, in units of 2^-20 token, rounded down; T if there are no buckets. With weights it
-    /// is the mean height.
+    /// L = T/N: the height of a bucket, in units of 2^-20 token, rounded down; T if there are no
+    /// buckets. With weights it is the mean height.
     #[inline]
     pub fn height(&self) -> i64 {
         self.height

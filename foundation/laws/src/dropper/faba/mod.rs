@@ -35,9 +35,10 @@
 //!   until others send.
 //! - The pool starts with T tokens; the paper does not say. Without tokens in it, the first flow
 //!   would start in debt.
-//! - With a deficit the paper's beta = sigma/Q + 1 is not positive, so tokens would never be taken
-//!   back as its text says. Here `|sigma|` is used, and dealing stops when less than a whole token
-//!   is left. `beta_rule` has the printed forms.
+//! - The paper moves beta = sigma/Q + 1 tokens per departure, where sigma is the pool and Q the
+//!   queue. With a deficit beta is not positive, so tokens would never be taken back as its text
+//!   says. Here `|sigma|` is used, and dealing stops when less than a whole token is left.
+//!   `beta_rule` has the printed forms.
 //! - With an empty queue, Q counts as 1 in that formula.
 //! - A bucket may run a debt of less than one token. Otherwise no packet would be admitted once
 //!   flows outnumber tokens. A token is never taken back from a bucket that has less than one,
@@ -96,7 +97,7 @@ use fairwire_core::{
 use fairwire_parameters::{parameters, word};
 use tokens::{steps, tokens_of};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets of equal height, refilled at random by departures, decide whom to drop",
@@ -149,13 +150,13 @@ pub struct Spec {
         source = "Not in the paper, where one departure may move T tokens."
     )]
     pub beta_max: Option<u32>,
-    /// Fill the bucket of the flow that sends first after the link went idle, which the paper does
-    /// not.
+    /// Whether the bucket of the flow that sends first after the link went idle is filled, unlike
+    /// in the paper.
     ///
     /// See *Where we differ*.
     #[parameter(default = true)]
     pub idle_refill: Option<bool>,
-    /// While the backlog is no more than this, every packet enters.
+    /// The backlog up to which every packet enters.
     ///
     /// A flow without tokens is lent them. The paper has no such threshold and drops from a flow
     /// without tokens at any backlog; the gateway sets it. See *Where we differ*.
@@ -191,8 +192,8 @@ pub enum BetaRule {
 /// than tokens, shares drift from the weights.
 #[word(gated)]
 pub enum Choice {
-    /// Every bucket is equally likely, and gets as many tokens as its weight divided by the mean.
-    /// O(1).
+    /// Every bucket is equally likely, and gets as many tokens as its weight divided by the mean
+    /// weight. O(1).
     #[default]
     Uniform,
     /// A bucket is drawn in proportion to its weight, and gets one token. O(log N), and refills
@@ -203,17 +204,17 @@ pub enum Choice {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// As given or by default.
+    /// The parameters as given, or their defaults.
     pub given: Checked,
     /// gamma by class.
     pub weights: WeightOf,
     /// The greatest weight, including that of unlisted classes.
     pub heaviest: f64,
-    /// T, in units of 2^-20 token.
+    /// T: the number of all tokens, in units of 2^-20 token.
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,
-    /// While the backlog is no more than this, every packet enters, in units of 2^-20 token.
+    /// The backlog up to which every packet enters, in units of 2^-20 token.
     pub free_below: i64,
     /// The maximum number of flows with buckets.
     pub max_flows: u32,
@@ -265,7 +266,8 @@ pub struct Faba {
     lent: i64,
     departures: u64,
     moves: u64,
-    /// Departures at which sigma/Q + 1 was above two; the paper considers them rare (section 5.2).
+    /// The number of departures at which sigma/Q + 1, the number of moves, was above two; the paper
+    /// considers them rare (section 5.2).
     above_two: u64,
     /// Has the link gone idle since the last arrival of a flow with a bucket?
     was_idle: bool,
@@ -289,8 +291,8 @@ impl Faba {
         }
     }
 
-    /// The parts of the invariant with `buffer` as the queue, minus its unpaid loan: sum of all
-    /// buckets + pool + queue = T, exactly.
+    /// The parts of the invariant: all buckets + pool + queue = T, exactly. The queue is the price
+    /// of the packets in `buffer`, minus their unpaid loan.
     ///
     /// ```
     /// use fairwire_core::{Discipline, Ignore, Packet, Queue, Seed, Time, scheduler::Fcfs};
@@ -429,7 +431,7 @@ impl Faba {
         }
     }
 
-    /// sigma/Q + 1 as printed; 0 if that is not positive.
+    /// The number of moves sigma/Q + 1 as the paper prints it; 0 if that is not positive.
     fn printed_steps(&self, queue: i64) -> u32 {
         let pool = self.accounts.pool();
         let quotient = match self.config.given.beta_rule {

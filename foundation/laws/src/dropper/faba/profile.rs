@@ -20,7 +20,7 @@ pub struct Profile {
 #[parameters(gated, checked = Checked, group)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Knees {
-    /// No drops while a bucket is at least this full, as a fraction of its height.
+    /// The fill of a bucket, as a fraction of its height, from which on nothing is dropped.
     #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
     /// The fill of a bucket, as a fraction of its height, at which the probability of a drop is
@@ -48,7 +48,8 @@ impl Knees {
     }
 }
 
-/// A factor far above the rounding error of a product of a few numbers, each at most 2^-53.
+/// A factor that covers the rounding errors of a product of a few numbers by far: each error is at
+/// most 2^-53.
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {

@@ -11,19 +11,20 @@ use fairwire_core::{Rng, SetWeightError, Weight};
 /// stay below 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
-/// gamma for each bucket by its place, and their sum.
+/// The weight (gamma) of each bucket by its place, in parts, and the sum of all parts.
 #[derive(Debug)]
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
-    /// The maximum parts of a bucket; all possible buckets fit at that size.
+    /// The maximum number of parts of a bucket, for which the sum over all possible buckets still
+    /// fits.
     max_parts: u64,
     /// Has a weight been changed? Then buckets may have to follow.
     has_changed: bool,
     parts: Vec<u64>,
     sum: u64,
     total: f64,
-    /// T over the sum of all parts.
+    /// The height of a bucket per part: T divided by the sum of all parts.
     height_per_part: f64,
     /// One over the mean of all parts.
     per_mean: f64,
@@ -125,7 +126,8 @@ impl Shares {
         self.per_mean = self.parts.len() as f64 / sum;
     }
 
-    /// L_i = w_i T for the bucket at `place`, at least 1.
+    /// L_i = w_i T: the height of the bucket at `place`, where w_i is its fraction of all parts; at
+    /// least 1.
     #[inline]
     pub(super) fn height(&self, place: usize) -> i64 {
         ((self.parts[place] as f64 * self.height_per_part) as i64).max(1)

@@ -1,7 +1,7 @@
 //! Tokens: the accounting that FABA, SFED and hierarchical FABA share.
 //!
-//! Tokens are integers of 2^-20 token, so they are conserved exactly. One is worth a packet, or a
-//! byte in byte mode.
+//! Tokens are integers of 2^-20 token, so they are conserved exactly. A token is worth a packet, or
+//! a byte in byte mode.
 
 use crate::error::{BadParameter, Of as _, Parameter};
 use crate::role;
@@ -16,12 +16,13 @@ use fairwire_parameters::parameters;
 pub const TOKEN: i64 = 1 << 20;
 
 /// The maximum number of tokens: 275 GB in byte mode. All sums then stay within 64 bits. Buckets
-/// lent T, T/2, T/3 and so on, one after another, hold less than 18 T for the maximum of 2^24.
+/// lent T, T/2, T/3 and so on, one after another, hold less than 18 T for the maximum of 2^24
+/// buckets.
 const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
 /// The maximum number of flows: buckets and index for more would take over half a gigabyte.
 pub(crate) const MAX_FLOWS: u32 = 1 << 24;
-/// The parts of the invariant, in units of 2^-20 token.
+/// The parts of the invariant that buckets, pool and queue sum to T, in units of 2^-20 token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
     /// The tokens in all buckets.
@@ -86,7 +87,8 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// T = alpha B in units of 2^-20 token, and the maximum number of flows with buckets.
+    /// Returns T = alpha B, the number of tokens in units of 2^-20 token, and the maximum number of
+    /// flows with buckets.
     pub(crate) fn check(
         &self,
         discipline: &'static str,

@@ -22,7 +22,8 @@ pub(super) const ROOT: usize = 0;
 
 const NONE: u32 = u32::MAX;
 
-/// The groups from 2^2, a weight of 10^-6, to 2^42, a weight of 10^6.
+/// The maximum number of groups: one for each power of two from 2^2 (a weight of 10^-6) to 2^42 (a
+/// weight of 10^6).
 const MAX_GROUPS: usize = 41;
 
 #[derive(Debug)]
@@ -37,7 +38,7 @@ struct Class {
     sum: u64,
     /// One over W.
     per_weight: f64,
-    /// The length of the line for draws: from W to 2 W.
+    /// The length of the line on which a draw picks a point: from W to 2 W.
     line: u64,
     parent: u32,
     group: u32,
@@ -456,7 +457,8 @@ mod tests {
                 Child::Flow(_) => counts[0] += 1,
             }
         }
-        // Each unit of weight gets 10 000 draws: two flows, and all classes but the second.
+        // For each unit of weight there are 10 000 draws. Two flows are active, and all classes but
+        // the second.
         for (count, weight) in counts.iter().zip([2.0, 1.0, 0.0, 2.0, 0.4, 1.9, 1.1]) {
             let expected = 10_000.0 * weight;
             let tolerance = 3.9 * f64::sqrt(expected); // sd of a count, at most

@@ -5,7 +5,7 @@ use fairwire_core::{FlowHash, FlowTable};
 /// A flow's bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaf {
-    /// x, in units of 2^-20 token.
+    /// x: the tokens in the bucket, in units of 2^-20 token.
     pub tokens: i64,
     /// The index of the flow's class.
     pub class: u32,
@@ -78,8 +78,8 @@ impl Leaves {
         place as usize
     }
 
-    /// Removes and returns the bucket at `place`. Another bucket, the last, moves there; returns
-    /// its move.
+    /// Removes and returns the bucket at `place`. If another bucket, the last, moves there, this
+    /// move is returned too.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);

@@ -60,8 +60,8 @@
 //!   siblings come and go. The light flows' buckets hold most of the height, and fill up as it
 //!   rises. When it falls, the excess moves up a level, although the flood needs it. Take ten light
 //!   flows next to the flood, and a light sibling with three sixths of the weight that comes and
-//!   goes 50 times a second. The class loses 2 points of the link. Without `cap` it loses 0.7, and
-//!   the link is idle for 0.5 % of the time; with four times the buffer 0.1.
+//!   goes 50 times a second. The class loses 2 points of the link. Without `cap` it loses 0.7
+//!   points, and the link is idle for 0.5 % of the time, or 0.1 % with four times the buffer.
 //! - Only the root deals in whole tokens. Classes deal out fractions too: fractions left in the
 //!   pools of many small classes would together exceed the queue.
 //!
@@ -100,7 +100,7 @@ use fairwire_core::{
 use fairwire_parameters::parameters;
 use leaves::{Leaves, Moved};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "token buckets under a tree of classes with weights; what a class leaves goes to its siblings first",
@@ -122,7 +122,7 @@ pub struct Spec {
     /// The unit of a token: a packet or a byte.
     #[parameter(is = role::MEASURE, default = Measure::Packets, source = "Section 4.2, \"Operating in byte mode\".")]
     pub measure: Option<Measure>,
-    /// Let a class with its subtree hold at most its height; the excess moves up a level.
+    /// Whether a class with its subtree holds at most its height; the excess moves up a level.
     ///
     /// With true, the excess moves up at the class's next turn; otherwise, once the class's last
     /// flow is at rest.
@@ -163,7 +163,7 @@ impl Part for Spec {
 pub struct Config {
     /// The parameters as given, or their defaults.
     pub given: Checked,
-    /// T, in units of 2^-20 token.
+    /// T: the number of all tokens, in units of 2^-20 token.
     pub total: i64,
     /// The probability of a drop as a function of a bucket's fill.
     pub profile: Profile,

@@ -15,7 +15,7 @@ pub struct Lengths {
     order: Box<[u32]>,
     /// The position in `order` of each queue's index.
     place: Box<[u32]>,
-    /// By a number of packets: the number of queues with at least as many.
+    /// For each number of packets, the number of queues with at least that many.
     at_least: Box<[u32]>,
 }
 

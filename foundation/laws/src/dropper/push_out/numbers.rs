@@ -10,7 +10,7 @@ use fairwire_core::{SetWeightError, Weight};
 pub(super) struct Numbers {
     /// The weights by number, in ascending order at the start.
     weights: Vec<f64>,
-    /// By the number of a weight: the number of classes with it. All unlisted classes count as one
+    /// For each weight, by its number, how many classes have it. All unlisted classes count as one
     /// class.
     classes: Vec<u32>,
     /// The number of the weight of each listed class.

@@ -1,4 +1,5 @@
-//! The shares of the buffer: b = B w / sum of w over the backlogged queues.
+//! The shares b of the queues in the buffer B: b = B w / sum of w, where w is the weight of a queue
+//! and the sum is over the backlogged queues.
 
 use super::Config;
 use crate::spec::WeightOf;
@@ -11,9 +12,10 @@ use fairwire_core::{Buffer, FlowKey, Packet, SetWeightError, Weight};
 pub struct Shares {
     pool: f64,
     weights: WeightOf,
-    /// By queue: the class that gives a backlogged queue its weight. Empty if all weights are 1.
+    /// For each queue, the class that gives it its weight while it is backlogged. Empty if all
+    /// weights are 1.
     of_flow: Box<[u32]>,
-    /// By listed class: the number of backlogged queues that take their weight from it.
+    /// For each listed class, the number of backlogged queues that take their weight from it.
     queues: Box<[u32]>,
     sum: u128,
 }

@@ -10,7 +10,7 @@ pub struct Adaptation {
     pub interval: Duration,
     /// The largest step up. A step is never more than a quarter of `max_probability`.
     pub increase: f64,
-    /// The factor of a step down.
+    /// The factor by which a step down multiplies `max_probability`.
     pub decrease: f64,
     /// The average below which `max_probability` falls.
     pub target_from: f64,

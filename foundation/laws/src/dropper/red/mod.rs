@@ -64,7 +64,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "drops or marks at random as the average queue grows, blind to flows",
@@ -92,27 +92,27 @@ pub struct Spec {
     /// The packet length to which the probability applies unscaled.
     ///
     /// In bytes, another length scales the probability in proportion, as in Floyd and Jacobson,
-    /// section 7, who use the longest packet. ns-2's `mean_pktsize_`, default 500 B. In bytes,
-    /// thresholds in packets count packets of this length. In either measure, an idle link could
-    /// have sent packets of this length.
+    /// section 7, who use the longest packet. This is ns-2's `mean_pktsize_`, whose default is 500
+    /// B. In bytes, thresholds in packets count packets of this length. In either measure, an idle
+    /// link could have sent packets of this length.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
     /// The average below which there is no signal.
     ///
-    /// FABA, section 5.
+    /// The default is from the FABA paper, section 5.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Level>>,
     /// The average at which the probability is `max_probability`.
     ///
-    /// FABA, section 5.
+    /// The default is from the FABA paper, section 5.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
     ///
-    /// FABA, section 5; ns-1.
+    /// The default is from the FABA paper, section 5, and from ns-1.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "ns-2 2.35 has 0.1.")]
     pub max_probability: Option<f64>,
-    /// The weight of the queue at each arrival in the average.
+    /// The weight, in the average, of the queue at each arrival.
     #[parameter(
         default = 0.002,
         above = 0.0,
@@ -121,16 +121,16 @@ pub struct Spec {
         source = "Floyd and Jacobson; ns-2 until 2001-12-29."
     )]
     pub weight: Option<f64>,
-    /// Let the probability rise to 1 at twice the upper threshold, rather than jump at the
-    /// threshold.
+    /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
+    /// that threshold.
     ///
     /// From the upper threshold, the probability rises from `max_probability` to 1 at twice the
     /// threshold (Floyd 2000; ns-2 since 2001-04-23). Gentle best reproduces FABA's printed RED
     /// row.
     #[parameter(default = true)]
     pub gentle: Option<bool>,
-    /// Leave at least 1/p arrivals between signals (ns-2), rather than at most 1/p (the paper of
-    /// 1993).
+    /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
+    /// most 1/p (the paper of 1993).
     ///
     /// The rule that spreads signals; see `Spreading`. True is ns-2's default, and was used to
     /// calibrate FABA's RED row. False is the paper of 1993, which signals three times as often at
@@ -142,21 +142,21 @@ pub struct Spec {
     /// See `IdleRule`. The rules differ negligibly.
     #[parameter(default = IdleRule::Ns2)]
     pub idle_rule: Option<IdleRule>,
-    /// Give no early signal while at most one packet (or byte) waits.
+    /// Whether no early signal is given while at most one packet (or byte) waits.
     ///
-    /// The arrival is not counted: ns-2.
+    /// The arrival is not counted, as in ns-2.
     #[parameter(default = true)]
     pub spare_short_queue: Option<bool>,
     /// The probability above which packets are dropped rather than marked.
     ///
-    /// ns-2's `mark_p_` with `use_mark_p_`. With a limit, an average above the thresholds no longer
-    /// forces a drop.
+    /// This is ns-2's `mark_p_` with `use_mark_p_`. With a limit, an average above the thresholds
+    /// no longer forces a drop.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
-    /// Let `max_probability` follow the load.
+    /// Whether `max_probability` follows the load.
     ///
-    /// Adaptive RED: `max_probability` moves from its initial value, between 0.01 and 0.5, to keep
-    /// the average near the middle of the thresholds.
+    /// This is Adaptive RED: `max_probability` starts at the given value and changes between 0.01
+    /// and 0.5, to keep the average near the middle of the thresholds.
     #[parameter(default = false)]
     pub adaptive: Option<bool>,
     /// The time between two steps of `max_probability`.
@@ -164,10 +164,10 @@ pub struct Spec {
     pub adapt_interval: Option<Quantity<Duration>>,
     /// The largest step up of `max_probability`.
     ///
-    /// At most a quarter of `max_probability`: Adaptive RED.
+    /// A step is at most a quarter of `max_probability`, as in Adaptive RED.
     #[parameter(default = 0.01, above = 0.0, max = 1.0, unit = "1")]
     pub adapt_increase: Option<f64>,
-    /// The factor of a step down of `max_probability`.
+    /// The factor by which a step down multiplies `max_probability`.
     #[parameter(default = 0.9, above = 0.0, max = 1.0, unit = "1", source = "Adaptive RED.")]
     pub adapt_decrease: Option<f64>,
     /// The width of the band in which `max_probability` stays, as a fraction of the distance
@@ -200,11 +200,11 @@ pub enum IdleRule {
 /// arrivals since the last signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spreading {
-    /// p / (1 - n p): gaps uniform from 1 to 1/p, two signals per 1/p arrivals. Floyd and Jacobson
-    /// 1993, section 7.
+    /// The probability p / (1 - n p): gaps between signals are uniform from 1 to 1/p arrivals, so
+    /// two signals come per 1/p arrivals. Floyd and Jacobson 1993, section 7.
     AtMost,
-    /// 0 while n p < 1, then p / (2 - n p): gaps uniform from 1/p to 2/p, two signals per 3/p
-    /// arrivals. ns-2's `wait_`.
+    /// The probability 0 while n p < 1, then p / (2 - n p): gaps between signals are uniform from
+    /// 1/p to 2/p arrivals, so two signals come per 3/p arrivals. ns-2's `wait_`.
     AtLeast,
 }
 
@@ -233,7 +233,8 @@ impl Spreading {
 /// A checked [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The parameters as given, or their defaults. The thresholds are in the measure.
+    /// The parameters as given, or their defaults. The thresholds are in the unit that `measure`
+    /// names.
     pub given: Checked,
     /// The probability as a function of the average; with an adaptation, its initial form.
     pub ramp: Ramp,

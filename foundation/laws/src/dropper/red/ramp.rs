@@ -9,7 +9,7 @@ pub struct Ramp {
     pub max: f64,
     /// The probability at `max`, above 0 and at most 1.
     pub max_probability: f64,
-    /// Rise to 1 at twice `max`, rather than jump to 1 at `max`.
+    /// Does the probability rise to 1 at twice `max`, rather than jump to 1 at `max`?
     pub gentle: bool,
 }
 

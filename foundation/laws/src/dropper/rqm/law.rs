@@ -1,4 +1,5 @@
-//! The law: from the measured rate to the number of sessions, and on to the number of drops.
+//! The law: it derives the number of sessions from the measured rate, and the number of drops from
+//! both.
 
 use super::Checked;
 use fairwire_parameters::word;
@@ -20,16 +21,17 @@ pub enum OverloadRule {
 /// Section 3's three functions, with their shared constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
-    /// B' = (1 - gamma) B, in packets per second.
+    /// B' = (1 - gamma) B: the virtual capacity of a link of capacity B, in packets per second.
     pub virtual_capacity: f64,
-    /// alpha / (1 - beta), in packets per second squared.
+    /// The gain of the law: alpha / (1 - beta), in packets per second squared.
     pub gain: f64,
     /// The parameters as given, or their defaults.
     pub given: Checked,
 }
 
 impl Law {
-    /// The rate that `sessions` should fill, in packets per second: (1 - e^(-c n)) B'.
+    /// The rate that `sessions` should fill, in packets per second: (1 - e^(-c n)) B', where n is
+    /// `sessions` and c the steepness.
     pub fn utilization(&self, sessions: f64) -> f64 {
         -libm::expm1(-self.given.steepness * sessions) * self.virtual_capacity
     }

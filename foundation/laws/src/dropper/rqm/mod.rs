@@ -1,11 +1,12 @@
 //! RQM: a rate-based law that estimates the number of sessions.
 //!
 //! # What it does
-//! The desired use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', with B'
-//! a little below the capacity. The inverse of b gives the number of sessions from the measured
-//! rate. At the probability p = alpha / (1 - beta) (n / b)^2, TCP's losses balance its growth. Each
-//! arrival is dropped (or marked) with probability p. If p is above 1, p packets are dropped for
-//! each arrival, the newest first.
+//! The desired use of the link grows with the number of sessions: b(n) = (1 - e^(-c n)) B', where c
+//! is a steepness and B' is a little below the capacity. The inverse of b gives the number of
+//! sessions from the measured rate. At the probability p = alpha / (1 - beta) (n / b)^2, TCP's
+//! losses balance its growth: alpha is the growth of a session's rate, and beta is the fraction
+//! that a session keeps after a loss. Each arrival is dropped (or marked) with probability p. If p
+//! is above 1, p packets are dropped for each arrival, the newest first.
 //!
 //! With `ecn = "mark"` a p above 1 marks the newest unmarked packet.
 //!
@@ -32,10 +33,10 @@
 //! - One sentence of the paper prints p without the square that every derivation has.
 //! - The paper does not cover rates at and beyond the virtual capacity: see `overload_rule`. Under
 //!   `clamp` the estimate of n is then ln(1 / epsilon) / c, whatever the number of sessions. With
-//!   the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per second. Below 30
-//!   packets per second, p would be above 1 and refuse every arrival while any packet waits. So
-//!   under `clamp` p never exceeds `clamp_limit`. The default limit has an effect below 42 packets
-//!   per second; a limit of 1e6 has none.
+//!   the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per second, where 2
+//!   is alpha / (1 - beta). Below 30 packets per second, p would be above 1 and refuse every
+//!   arrival while any packet waits. So under `clamp` p never exceeds `clamp_limit`. The default
+//!   limit has an effect below 42 packets per second; a limit of 1e6 has none.
 //! - Simultaneous arrivals are one measurement, and the first arrival measures nothing.
 //! - The search for the newest unmarked packet inspects at most 64 waiting packets per arrival. A
 //!   packet that cannot carry a mark is dropped instead.
@@ -67,7 +68,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::{parameters, word};
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::ActiveQueueManagement,
     summary: "guesses the number of sessions from the rate, and drops as much as TCP needs to share it",
@@ -228,7 +229,7 @@ pub struct Rqm {
     meter: Meter,
     reach: f64,
     drops_beyond: f64,
-    /// The maximum of p at rates below the reach.
+    /// The maximum of p at rates below [`Law::reach`].
     most_below: f64,
     arrivals: u64,
     overloaded: u64,

@@ -19,9 +19,9 @@ pub struct Bin {
 pub struct Steps {
     /// The backlog above which a bin's probability rises.
     pub bin_size: u64,
-    /// The step up at each arrival.
+    /// The rise of the probability at an arrival that finds the backlog above `bin_size`.
     pub increase: f64,
-    /// The step down at an arrival that finds its bin empty.
+    /// The fall of the probability at an arrival that finds its bin empty.
     pub decrease: f64,
 }
 

@@ -69,7 +69,7 @@ use fairwire_core::{
 };
 use fairwire_parameters::parameters;
 
-/// Its description in the catalogue.
+/// The description of this discipline in the catalogue.
 pub const ABOUT: About = About {
     family: Family::FairDropping,
     summary: "probabilities per hashed bin, on several levels, find the flows that do not listen",
@@ -115,14 +115,14 @@ pub struct Spec {
         source = "Linux, whose 25 packets are 1.25 times its size."
     )]
     pub bin_limit: Option<Quantity<Level>>,
-    /// The step up of a bin's probability.
+    /// The step by which a bin's probability rises.
     ///
-    /// The Linux kernel's default. Its command `tc` sets 1/2000 instead.
+    /// The default is that of the Linux kernel. The command `tc` sets 1/2000 instead.
     #[parameter(default = 0.001, min = 0.0, max = 1.0, unit = "1")]
     pub increase: Option<f64>,
-    /// The step down of a bin's probability.
+    /// The step by which a bin's probability falls.
     ///
-    /// The Linux kernel's default. Its command `tc` sets 1/20000 instead.
+    /// The default is that of the Linux kernel. The command `tc` sets 1/20000 instead.
     #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
     /// The total rate of all flows at probability 1, in packets per second.
@@ -144,8 +144,9 @@ pub struct Spec {
     /// The probability above which packets are dropped rather than marked.
     ///
     /// The paper has no such limit: a flow that ignores marks reaches probability 1, and so the
-    /// penalty box, which drops. Linux splits p above 0.5: it drops 2 (p - 0.5) of all arrivals,
-    /// and marks the rest of p. That is not available here.
+    /// penalty box, which drops. Above 0.5 Linux splits the probability p: it drops a fraction 2 (p
+    /// - 0.5) of all arrivals, and the rest of p is the fraction that it marks. This split is not
+    /// available here.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
@@ -186,8 +187,9 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The size of a bin and its limit, in integer packets or bytes: a backlog above 77 packets is
-    /// also above 77.5.
+    /// The size of a bin and its limit, in integer packets or bytes. A number of packets as given
+    /// is rounded down, which changes nothing: an integer backlog above 77 packets is also above
+    /// 77.5.
     fn sizes(&self, given: &Checked, room: &Room, site: &Site<'_>) -> Result<(u64, u64), BadParameter> {
         let counted = |level: Quantity<Level>| match level.0 {
             Level::Packets(_) => libm::floor(given.measure.counted(level.0, site)),
@@ -235,7 +237,7 @@ pub struct Sfb {
     penalty: Penalty,
 }
 
-/// The penalty box: a credit of saved time, spent by the packet.
+/// The penalty box. Its credit is saved time, of which each packet spends `interval`.
 #[derive(Debug)]
 struct Penalty {
     interval: Duration,

@@ -12,7 +12,7 @@ pub(super) struct Link {
     pub bps: u64,
     pub buffer: Amount,
     pub packet_bytes: u32,
-    /// The start and the end of the measurement.
+    /// The start and the end of the measurement, in ms.
     pub ms: [u64; 2],
 }
 
@@ -90,8 +90,8 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
         let found = groups(&contest(name, "", &figure6()));
         println!("{name}: {found:.1?} kbit/s");
         for (found, fair) in found.iter().zip(FAIR) {
-            // The paper claims 15 % about the fair share. ns-2 gave 320 and 332 kbit/s (SB), 317
-            // and 336 (NFT) here.
+            // The paper claims rates within 15 % of the fair share. For the two groups with a fair
+            // rate of 325 kbit/s, ns-2 gave 320 and 332 kbit/s with SB, and 317 and 336 with NFT.
             assert!((found / fair - 1.0).abs() < 0.05, "{name}: {found} for {fair}");
         }
     }
@@ -101,7 +101,7 @@ fn figure_6_comes_out_with_the_shadow_buffer_and_the_new_flow_table() {
 fn in_figure_6_the_plain_flow_table_holds_fast_flows_below_their_share() {
     let found = groups(&contest("afd-ft", "", &figure6()));
     println!("afd-ft: {found:.1?} kbit/s");
-    // ns-2 gave 352 and 298 kbit/s here.
+    // For the two groups with a fair rate of 325 kbit/s, ns-2 gave 352 and 298 kbit/s.
     assert!(found[4] < 0.95 * FAIR[4], "{found:?}");
     assert!(found[3] > 1.05 * FAIR[3], "{found:?}");
 }
@@ -142,7 +142,7 @@ fn the_length_of_packets_matters_in_packets_and_not_in_bytes() {
         for found in bytes {
             assert!((found / 500.0 - 1.0).abs() < tolerance, "{name}: {found}");
         }
-        // Equal numbers of packets, of lengths 3 to 1, give 750 and 250 kbit/s.
+        // Flows with equal numbers of packets, whose lengths are as 3 to 1, get 750 and 250 kbit/s.
         assert!((packets[0] / packets[1] / 3.0 - 1.0).abs() < 0.15, "{name}: {packets:?}");
     }
 }

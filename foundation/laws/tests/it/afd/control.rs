@@ -9,13 +9,13 @@ const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval
 #[test]
 fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
     // The counts are 1000 samples at 13.5 Mbit/s, from flows of 50, 100, 200, 400 and 600 kbit/s;
-    // the fair rate is 325.
+    // the fair rate is 325 kbit/s.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // The last two are 1 - 325/400 and 1 - 325/600. m_fair is given to four figures, so d is
-        // exact to 2e-4.
+        // The last two probabilities are 1 - 325/400 and 1 - 325/600. m_fair is given to four
+        // figures, so d is exact to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }
@@ -71,7 +71,8 @@ proptest! {
 #[test]
 fn a_long_pause_costs_one_step_and_ends_at_the_bound() {
     let mut fair = FairShare::new(CONTROL, 1000.0);
-    // In 160 steps, each step subtracts (beta - alpha) 250 = 25; the first subtracts more.
+    // Each of the 160 steps subtracts (beta - alpha) (300 - 50) = 25, where 300 is the queue and 50
+    // the target; the first subtracts more.
     fair.catch_up(Time::from_ns(1_000_000_000), 300.0, 1000.0);
     assert_eq!(fair.value(), 0.0);
     fair.catch_up(Time::from_ns(1_006_250_000), 0.0, 1000.0);

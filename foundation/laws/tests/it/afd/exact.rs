@@ -1,4 +1,5 @@
-//! The elephant trap: which flows become elephants, their rates, and which flows are forgotten.
+//! The elephant trap: the flows that become elephants, their rates, and the flows that are
+//! forgotten.
 
 use super::site;
 use fairwire_core::units::{Amount, Level};
@@ -50,7 +51,8 @@ fn a_steady_flow_has_its_rate_at_any_time() {
     let (mut trap, mut rng) = (Elephants::new(TRAP), Seed(1).stream("exact"));
     for n in 0..10_000u64 {
         let rate = arrival(&mut trap, &mut rng, 1, 100, n * 7);
-        // 100 bytes every 7 ns are 1428.6 in a period, give or take a packet at either end.
+        // A flow of 100 bytes every 7 ns sends 1428.6 bytes per period of 100 ns, give or take a
+        // packet at either end.
         assert!(n < 30 || (rate - 1428.6).abs() < 200.0, "{n}: {rate}");
     }
 }
@@ -127,7 +129,8 @@ fn defaults_follow_the_link_and_the_measure() {
     let fast = fairwire_core::Rate::from_bps(100_000_000_000).expect("not zero");
     let fast = Spec::default().check(&fairwire_laws::Site { rate: fast, ..site }).expect("allowed").1;
     assert_eq!(fast.trap.age_period, Duration::from_us(80));
-    // 100 packets leave in 8 us, of which a twentieth is 0.4 us; but a step takes at least 1 us.
+    // 100 packets leave in 8 us. A step would take a twentieth of this, 0.4 us, but takes at least
+    // 1 us.
     assert_eq!(fast.common.control.interval, Duration::from_us(1));
     assert_eq!(fast.trap.elephant_threshold, 1_000_000.0);
 }

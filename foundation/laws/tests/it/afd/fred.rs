@@ -18,7 +18,7 @@ struct Flow {
     strike: u32,
 }
 
-/// The listing, with parts A and B, and optionally the drop-tail part C.
+/// The paper's pseudo-code: parts A and B, and optionally part C, which is drop-tail.
 struct Reference {
     many: bool,
     bytes: bool,
@@ -144,7 +144,8 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
     spec.check(&site(Amount::Packets(40))).expect("allowed").1
 }
 
-/// A random flow, at times of many, at times of few.
+/// A random one of 4, 40, 8 or 100 flows; the number changes every 700 packets. Low flow numbers
+/// are more frequent.
 fn flow(rng: &mut Rng, frame: u32) -> u64 {
     let flows = [4, 40, 8, 100][(frame / 700) as usize % 4];
     rng.below(flows).min(rng.below(flows)).into()
@@ -219,7 +220,7 @@ fn a_flow_with_strikes_may_have_no_more_than_the_average_flow() {
     let key = |queue: &Queue<Fcfs, Fred>| queue.buffer().find(1.into());
     assert_eq!(queue.dropper().strikes(key(&queue).expect("waits")), 2);
     // After two strikes the flow may not send until it has fewer packets waiting than the average
-    // flow, which here has one.
+    // flow. Here the average flow has one packet.
     for waiting in (1..10).rev() {
         queue.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(offered(&mut queue, 1, 1), [FORCED], "{waiting} waiting");

@@ -95,8 +95,8 @@ impl Reference {
         }
         self.u_left -= 1;
         let mut nth = self.rng.below(self.count_of_set());
-        // The number drawn counts samples, in the order of the set. When a flow left the set, the
-        // last flow took its position.
+        // The drawn number is the index of a sample, counted over the flows of the set in their
+        // order. The last flow of the set takes the position of a flow that leaves it.
         for flow in self.set.clone() {
             let at = self.row(flow).expect("in the set, so in the table");
             if nth < self.table[at].1 {
@@ -228,8 +228,8 @@ fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed
     };
     compare(&mut queue, &mut plain, &traffic, (20_000, seed), |queue, plain| {
         let m_fair = queue.dropper().fair_share().value();
-        // The transcription adds the steps of a pause one by one, the discipline at once. Their
-        // rounding differs, relative to counts of up to 10^6.
+        // The transcription adds the steps of a pause one by one; the discipline adds them at once.
+        // The two sums, of counts up to 10^6, are rounded differently.
         assert!((m_fair - plain.m_fair).abs() < 1e-7, "{variant:?}: {m_fair} {}", plain.m_fair);
     })
 }

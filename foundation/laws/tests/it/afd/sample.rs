@@ -11,7 +11,7 @@ fn sample(flow: u64) -> Sample {
     Sample { flow: flow.into(), size: 1 }
 }
 
-/// Figure 3: flows 1, 2 and 3 have 2, 6 and 4 of 12 samples.
+/// The samples of figure 3: flows 1, 2 and 3 have 2, 6 and 4 of 12.
 fn figure3<R: Record>(record: R, rng: &mut Rng) -> Sampled<R> {
     let mut sampled = Sampled::new(Sampling { samples: 12, probability: 1.0, typical: 1 }, record);
     for (flow, samples) in [(1, 2), (2, 6), (3, 4)] {
@@ -85,8 +85,8 @@ fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
     }
     assert_drawn_as(sets, [1.0 / 3.0; 3]);
     let all = total.iter().sum::<u64>() as f64;
-    // Over 12 000 sets, the fraction of sets has a standard deviation of 0.0043, and the fraction
-    // of samples less than 1.5 times as much.
+    // Over 12 000 sets, the standard deviation is 0.0043 for the fraction of sets, and less than
+    // 1.5 times that for the fraction of samples.
     for (n, expected) in total.into_iter().zip([1.0 / 6.0, 1.0 / 2.0, 1.0 / 3.0]) {
         assert!((n as f64 / all - expected).abs() < 0.02, "{total:?}");
     }
@@ -115,7 +115,8 @@ struct Table1 {
     lost: [f64; 5],
     /// N_s: sets drawn in b updates.
     sets: f64,
-    /// At every fiftieth update: the flow that lost a sample. `expected` sums m_i / b.
+    /// At every fiftieth update, `victims` counts the flow that lost a sample, and `expected` adds
+    /// m_i / b.
     victims: [f64; 5],
     expected: [f64; 5],
 }
@@ -135,7 +136,8 @@ fn theory(group: usize) -> f64 {
     f64::from(B) * f64::from(RATES[group]) / 13_500.0
 }
 
-/// The flow of a random packet, of the paper's 50 flows: 10 group + number.
+/// The flow of a random packet. The paper's 50 flows are numbered 10 times the group plus the
+/// number in the group.
 fn random_flow(rng: &mut Rng) -> u64 {
     let mut at = rng.below(1350);
     for (group, rate) in RATES.iter().enumerate() {
@@ -224,7 +226,7 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
     let ft = table1(FlowSet::new(5, 0.0), |set| Some((set.drawn(), set.places())));
     let chi2 = [&sb, &nft, &ft].map(Table1::chi2);
     println!("chi-square of victims against m / b: SB, NFT, FT {chi2:.1?}");
-    // 18.5 has probability 0.001 with 4 degrees of freedom.
+    // A chi-square above 18.5 has probability 0.001 with 4 degrees of freedom.
     assert!(chi2[0] < 18.5 && chi2[1] < 18.5 && chi2[2] > 2.0 * 18.5, "{chi2:?}");
     let [sb, nft, ft] = [sb, nft, ft].map(|table| table.counts);
     println!(

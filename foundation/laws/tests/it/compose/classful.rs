@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 const LINK: f64 = 10e6;
 
-/// A class of a tree under test. Rates are in bit/s. Only leaves have a demand; that of an inner
-/// class is the sum below it.
+/// A class of a tree under test. Rates are in bit/s. Only leaves have a demand of their own; the
+/// demand of an inner class is the sum of the demands below it.
 #[derive(Clone, Debug)]
 struct Node {
     id: u32,
@@ -174,7 +174,8 @@ fn unused_capacity_of_a_leaf_goes_to_its_siblings_first() {
     };
     assert_eq!(shares(20e6), [3.0, 3.0, 4.0]);
     assert_eq!(shares(1e6), [1.0, 5.0, 4.0], "its sibling takes all of it, the class beside nothing");
-    // The first class's leaves send little, so the rest moves up the tree.
+    // The leaves of the first class send little, so the rate that they leave unused moves up the
+    // tree.
     let mut little = tree(1e6);
     little[0].below[1].demand = 2e6;
     assert_shares(&little);
@@ -192,8 +193,8 @@ fn urgent_classes_take_spare_capacity_first_but_no_guarantee() {
 
 #[test]
 fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
-    // For two seconds class 1 uses only its guarantee, then everything. It must get its share at
-    // once, and no more.
+    // For two seconds class 1 offers only its guarantee, and then as much as the other classes. It
+    // must get its share at once, and no more.
     let mut inner =
         discipline("classful", "[classful]\nclass = [{ id = 1, rate = '2 Mbit/s' }, { id = 2 }, { id = 3 }]");
     let mut sent = [0; 4];
@@ -208,17 +209,18 @@ fn a_class_within_its_guarantee_is_owed_no_past_spare_capacity() {
             sent[out.class as usize] += 1;
         }
     }
-    // Of 2500 packets, class 1 gets 500 by guarantee, and each class a third of 2000, 667. A burst
-    // may add or subtract 4.
+    // Of 2500 packets, class 1 gets 500 by its guarantee. Of the other 2000, each of the three
+    // classes gets a third, 667. A burst may add or subtract 4.
     for (class, due) in [(1, 1167), (2, 667), (3, 667)] {
         assert!(i32::abs_diff(sent[class], due) < 10, "{sent:?}");
     }
 }
 
-/// Weight, priority, fraction used of the available guarantees, ceiling over guarantee, and demand.
+/// The terms of a class: its weight, its priority, the fraction of the available guarantee that it
+/// takes, the ratio of its ceiling to its guarantee, and its demand.
 type Typed = (f64, u8, f64, Option<f64>, f64);
 
-/// Trees of two levels below the root whose guarantees do not exceed the link.
+/// Trees of two levels below the root. The guarantees of a tree do not exceed the link's rate.
 fn tree() -> impl Strategy<Value = Vec<Node>> {
     let terms = (
         prop_oneof![Just(1.0), 0.25..4.0],                            // weight
@@ -374,7 +376,8 @@ fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);
     let tree = &mut *tree;
-    // Start and end in s, and Mbit/s. The peak's bucket and the last packet may add some bytes.
+    // Each row is a start and an end in s, and the expected rate between them in Mbit/s. The peak's
+    // bucket and the last packet may add some bytes.
     for (from_s, to_s, mbps) in [(0, 1, 1), (10, 13, 2), (13, 20, 1), (23, 26, 2), (26, 30, 1)] {
         let (sent, expected) = (sent_between(tree, from_s, to_s), (to_s - from_s) * mbps * 125_000);
         assert!(sent.abs_diff(expected) <= 5000, "{from_s} to {to_s} s: {sent} B, not {expected}");
@@ -459,8 +462,8 @@ fn unlisted_and_inner_classes_use_the_default_leaf() {
     assert_eq!((tree.backlog_of(2).packets, tree.backlog_of(3).packets, tree.backlog().packets), (1, 5, 6));
 }
 
-/// Eight leaves of the discipline called `name`, in pairs. If `is_later`, each is built with its
-/// first packet. `made` counts them.
+/// Eight leaves of the discipline called `name`, in pairs. If `is_later`, each leaf is built with
+/// its first packet. `made` counts the leaves that were built.
 fn eight_leaves(name: &'static str, is_later: bool, made: &Arc<AtomicU32>) -> Classful {
     let pair = |id: u32| {
         format!(

@@ -86,7 +86,7 @@ fn green_bytes_never_exceed_rate_and_burst() {
     }
 }
 
-/// RFC 2697, sections 3 and 4.
+/// The colours by RFC 2697, sections 3 and 4.
 fn sr_tcm_by_rfc(c: sr_tcm::Config, arrivals: &[(u64, u32, u8)]) -> Vec<u8> {
     let (mut tc, mut te, mut came) = (c.committed_burst, c.excess_burst, 0);
     let mut given = Vec::new();
@@ -128,7 +128,7 @@ fn the_single_rate_marker_decides_as_rfc_2697_does() {
     }
 }
 
-/// RFC 2698, sections 3 and 4.
+/// The colours by RFC 2698, sections 3 and 4.
 fn tr_tcm_by_rfc(c: tr_tcm::Config, arrivals: &[(u64, u32, u8)]) -> Vec<u8> {
     let (mut tp, mut tc) = (c.peak_burst, c.committed_burst);
     let (mut peak_came, mut committed_came) = (0, 0);
@@ -174,7 +174,7 @@ fn the_two_rate_marker_decides_as_rfc_2698_does() {
     }
 }
 
-/// RFC 2859, figure 2.
+/// The estimator of the rate by RFC 2859, figure 2.
 struct Window {
     avg_rate: f64,
     t_front: f64,
@@ -192,7 +192,8 @@ impl Window {
     }
 }
 
-/// RFC 2859, figure 3. With a peak rate that is never reached, the marker has two colours.
+/// The colours by RFC 2859, figure 3. With a peak rate that is never reached, the marker has two
+/// colours.
 fn tsw_by_rfc(ctr: f64, ptr: f64, window: Duration, rng: &mut Rng, arrivals: &[(u64, u32, u8)]) -> Vec<u8> {
     let mut estimator = Window { avg_rate: ctr, t_front: 0.0, interval: window.secs() };
     let color = |&(now, len, _): &(u64, u32, u8)| {

@@ -1,4 +1,4 @@
-//! RIO against a straight-line transcription, and its purpose.
+//! RIO against a straight-line transcription, and a test of RIO's purpose.
 
 use super::{packet, site};
 use crate::beside::{Event, Line, Met, Offer, Reading, Traffic, add, assert_met, assert_near, compare};

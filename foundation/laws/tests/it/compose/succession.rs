@@ -70,8 +70,8 @@ const PLAN: &str = "{ id = 1, ceiling = '5 Mbit/s', peak = '10 Mbit/s', burst = 
 /// The pause before class 1 sends, in which it saves up its burst.
 const PAUSE_MS: u64 = 20_000;
 
-/// The rate of class 1, permanently backlogged, in each second, in Mbit/s. After each second its
-/// neighbour has another plan or is removed, and class numbers may shift.
+/// The rate in each second, in Mbit/s, of class 1, which is permanently backlogged. After each
+/// second its neighbour has another plan or is removed, and class numbers may shift.
 fn by_second(number_then: u32, others: &str, is_later: bool) -> Vec<f64> {
     let first = tree("tail-drop", &format!("{{ id = 0 }}, {PLAN}, {{ id = 2 }}"), is_later);
     let (mut tree_now, mut number) = (first, 1);
@@ -188,8 +188,8 @@ fn leaves_of_other_classes_decide_as_if_nothing_had_changed() {
     }
 }
 
-/// The rates of classes 1 and 3, permanently backlogged, in each second, in Mbit/s. Each second has
-/// a tree from `next`. Class 3 begins below class 10.
+/// The rates in each second, in Mbit/s, of classes 1 and 3, which are permanently backlogged.
+/// `next` gives the tree of each second. Class 3 is at first a child of class 10.
 fn retuned(is_later: bool, next: &dyn Fn(u64) -> (Option<u32>, String)) -> Vec<[f64; 2]> {
     let above = "{ id = 0 }, { id = 10, ceiling = '2 Mbit/s' }, { id = 11, ceiling = '6 Mbit/s' }";
     let classes = format!("{above}, {PLAN}, {{ id = 3, parent = 10 }}, {{ id = 4, parent = 11 }}");

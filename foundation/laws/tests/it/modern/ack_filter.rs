@@ -1,4 +1,4 @@
-//! The acknowledgement filter of CAKE's queues, the charges of its ingress mode, and a device
+//! The acknowledgement filter of CAKE's queues, the charges of CAKE's ingress mode, and a device
 //! behind a discipline.
 
 use super::site;

@@ -1,4 +1,4 @@
-//! COBALT against a straight-line transcription of CAKE's.
+//! COBALT against a straight-line transcription of the COBALT in CAKE.
 
 use super::{assert_same, site, trace};
 use crate::beside::{Event, Offer, Reading};
@@ -191,7 +191,7 @@ fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
         }
         given
     };
-    // Two packets of each of 8 queues take 19.4 ms, of 9 queues 21.8 ms.
+    // Two packets of each queue take 19.4 ms with 8 queues, and 21.8 ms with 9 queues.
     assert!(signals(0) > 50 && signals(0) == signals(8), "{} {}", signals(0), signals(8));
     assert_eq!(signals(9), 0);
 }

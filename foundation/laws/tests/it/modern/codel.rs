@@ -56,8 +56,8 @@ fn dodequeue(
     (Some(p), now >= s.first_above_time)
 }
 
-/// RFC 8289, section 5.5, with the marks of Linux. Under Linux's rules, a poll that finds nothing
-/// only stops signalling.
+/// The dequeue function of RFC 8289, section 5.5, with the marks of Linux. Under Linux's rules, a
+/// poll that finds nothing only stops signalling.
 pub(crate) fn dequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -199,10 +199,11 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let control = CheckedControl { arithmetic: Arithmetic::Linux, ..CheckedControl::default() };
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // By hand, r (3 - n r^2) / 2 from 1: 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5,
-    // 0.4040 for 6, 0.3752 for 7. The kernel requires more than an interval of 100 ms, so the first
-    // signal comes at the poll of 101 ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6
-    // and 377.1 ms later, and come at the next poll.
+    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2. By hand, from r = 1, this gives 0.5
+    // for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5, 0.4040 for 6 and 0.3752 for 7. The
+    // kernel requires more than an interval of 100 ms, so the first signal comes at the poll of 101
+    // ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms later, and come at
+    // the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

@@ -14,7 +14,8 @@ fn config(packets: u32) -> Config {
 /// The variables of appendix A, with delays in seconds.
 struct PlainDual {
     c: Config,
-    /// The L4S packets. Does the step apply to each: `qdisc_qlen(l_queue) >= min_qlen_step`?
+    /// The L4S packets. The flag says whether the step applies to the packet: `qdisc_qlen(l_queue)
+    /// >= min_qlen_step`.
     lq: VecDeque<(Offer, bool)>,
     cq: VecDeque<Offer>,
     p: f64,
@@ -280,8 +281,8 @@ fn a_lone_l4s_sender_that_ignores_marks_is_held_near_the_target() {
     for load in [2.4, 4.0] {
         let [classic, l4s] = waits(config(1000), 0.0, load, 60_000);
         assert_eq!(classic.sent, 0);
-        // At a load of 1.2, drops begin at p' = 1/2 and take a quarter. So p' swings about 1/2, and
-        // the queue about the target.
+        // At a load of 1.2, drops begin at p' = 1/2 and then take a quarter of the packets. So p'
+        // swings about 1/2, and the queue about the target.
         assert!(l4s.mean() < 30_000 && l4s.longest < 60_000, "load {load}: {l4s:?}");
     }
 }

@@ -27,8 +27,8 @@ fn next(fq: &mut FqCodel, log: &mut Events) -> Option<u32> {
     fq.dequeue(Time::ZERO, log).map(|packet| packet.frame)
 }
 
-/// RFC 8290, sections 4.1 and 4.2, with queues by name. Under Linux's rules, the behaviour of
-/// Linux.
+/// FQ-CoDel by RFC 8290, sections 4.1 and 4.2, with queues by name. Under Linux's rules it behaves
+/// as Linux does.
 struct PlainFq {
     config: Config,
     name: fn(&FqCodel, u64) -> u64,

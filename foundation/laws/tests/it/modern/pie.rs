@@ -307,11 +307,12 @@ fn derandomized_drops_keep_their_rate_and_neither_cluster_nor_gape() {
         }
         let (least, most) = (gaps.iter().min().copied(), gaps.iter().max().copied());
         if derandomize {
-            // 0.85/0.02 = 42.5 and 8.5/0.02 = 425, with a sum that may round up by one.
+            // De-randomisation allows a signal only after 0.85/0.02 = 42.5 packets, and forces one
+            // after 8.5/0.02 = 425. The sum may be rounded, which adds a packet.
             assert!(least >= Some(43) && most <= Some(426), "{least:?} to {most:?}");
         } else {
-            // 2000 gaps are geometric with p = 0.02: nearly all sets have a 1 and a gap above 300
-            // (0.98^300 = 0.0023).
+            // The 2000 gaps are geometric with p = 0.02. Nearly every set of 2000 gaps has a gap of
+            // 1 and a gap above 300 (0.98^300 = 0.0023).
             assert!(least <= Some(3) && most > Some(250), "{least:?} to {most:?}");
         }
     }

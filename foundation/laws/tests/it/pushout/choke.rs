@@ -198,7 +198,8 @@ fn the_defaults_are_the_thresholds_of_red_and_one_draw() {
 
 #[test]
 fn a_flow_is_hit_in_proportion_to_its_share_of_the_queue() {
-    // The average is the queue of 20, between the thresholds. RED's test has almost no probability.
+    // The average is the queue of 20 packets, which is between the thresholds. RED's test signals
+    // with almost no probability.
     let spec = Spec { weight: Some(1.0), max_probability: Some(1e-9), ..Spec::default() };
     let config = Spec { max_threshold: Some(Amount::Packets(30).into()), ..spec }
         .check(&site(Amount::Packets(40)))

@@ -1,4 +1,4 @@
-//! A buffer as a plain list, with the paper's shares, and the comparison with it.
+//! A buffer as a plain list with the paper's shares, and the comparison of a dropper with it.
 
 use super::{Lottery, packet};
 use crate::fate::Events;
@@ -69,8 +69,8 @@ impl Reference {
             && held + u64::from(len) <= self.limit.max_bytes()
     }
 
-    /// The excess q_i - b_i of each backlogged flow, with b_i = B w_i / sum of w. `arriving` counts
-    /// as backlogged.
+    /// The excess q_i - b_i of each backlogged flow: its backlog q_i less its share b_i = B w_i /
+    /// sum of w. `arriving` counts as backlogged.
     pub(super) fn above(&self, arriving: u64) -> Vec<(u64, f64)> {
         let mut counted = self.flows();
         if !counted.contains(&arriving) {
@@ -90,7 +90,7 @@ impl Reference {
 
 /// Runs `dropper` over `operations` side by side with the list. Whenever room is made, `victims`
 /// returns the flows that may lose a packet. The loser must be among them, and lose the packet at
-/// the right end. `event` is invoked for every change, and `after` after each operation.
+/// the configured drop end. `event` is invoked for every change, and `after` after each operation.
 pub(super) fn compare<D: Dropper>(
     operations: &[Operation],
     queue: &mut Queue<Lottery, D>,

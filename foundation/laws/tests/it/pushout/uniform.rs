@@ -14,7 +14,7 @@ fn assert_even(counts: [u32; 3]) {
 }
 
 /// Fills the buffer with `lengths[i]` packets of flow `i`, then makes room 9000 times for flow 9.
-/// Returns the packets lost by flow.
+/// Returns the number of packets that each flow lost.
 fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
     let mut buffer = Buffer::new(fairwire_core::Limit::packets(64));
     let rounds = *lengths.iter().max().expect("some flows");
@@ -72,7 +72,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
         let spec: rnd::Spec = toml::from_str(&typed).expect("well-formed");
         let pool = if typed.contains("bytes") { Amount::Bytes(4_000) } else { BUFFER };
         let config = spec.check(&site(pool)).expect("allowed").1;
-        // With the arrival's flow there are six, so a share is 6.67 packets, or 667 bytes.
+        // With the arrival's flow there are six flows, so a share is 6.67 packets, or 667 bytes.
         let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[7, 6, 17, 1, 9]);
         assert_eq!((counts[1], counts[3]), (0, 0), "{typed}");
         assert_even([counts[0], counts[2], counts[4]]);
@@ -81,7 +81,7 @@ fn queues_above_their_part_are_equally_likely_victims() {
 
 #[test]
 fn a_queue_with_exactly_its_part_is_not_above_it() {
-    // With the arrival's flow there are four, so a share of B = 40 is 10 packets.
+    // With the arrival's flow there are four flows, so a share of B = 40 is 10 packets.
     let config = rnd::Spec::default().check(&site(BUFFER)).expect("allowed").1;
     let counts = counts(&mut Lqd::random(config, Seed(3).stream("rnd")), &[10, 11, 19]);
     assert_eq!(counts[0], 0);

@@ -52,7 +52,8 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
     operations(Shape { flows: FLOWS, max_operations: 250, ..Shape::default() })
 }
 
-/// The flows with the largest q_i - b_i, or only the arrival's flow if it is among them.
+/// The flows furthest above their shares, with the largest q_i - b_i; only the arrival's flow if it
+/// is among them.
 fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
@@ -60,7 +61,7 @@ fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     if equals.contains(&arriving) { vec![arriving] } else { equals }
 }
 
-/// The flows with q_i > b_i, or else with the largest q_i - b_i.
+/// The flows above their shares, q_i > b_i. If there is none, the flows with the largest q_i - b_i.
 fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving).into_iter().filter(|&(_, above)| above > 0.0);
     let above: Vec<u64> = above.map(|(flow, _)| flow).collect();
@@ -70,8 +71,8 @@ fn any_above(plain: &Reference, arriving: u64) -> Vec<u64> {
     }
 }
 
-/// The flows of the highest bin: the logarithms of their q/w have the same integer part as that of
-/// the largest q/w.
+/// The flows of the highest bin. A flow's bin is the integer part of log2(q/w), from its backlog q
+/// and its weight w.
 fn highest_bin(plain: &Reference) -> Vec<u64> {
     // A packet of no bytes still waits, so a queue of such packets counts as one byte.
     let bin = |flow: &u64| (plain.length(*flow).max(1) as f64 / plain.weight(*flow)).log2().floor();
@@ -207,8 +208,8 @@ proptest! {
 
     #[test]
     fn accounts_stay_correct_across_take_overs(sequence in shape()) {
-        // Seven flows share three queues. The packets of one flow may be in several queues, and
-        // packets of several flows in one queue.
+        // Seven flows share three queues. The packets of one flow may be in several queues, and one
+        // queue may contain packets of several flows.
         for (config, _) in configs("lqd").into_iter().filter(|(_, weights)| *weights == EQUAL) {
             let scheduler = super::Lottery(Seed(9).stream("lottery"));
             let lqd = Lqd::new(config.clone(), Seed(2).stream("lqd"));
@@ -234,7 +235,8 @@ proptest! {
 
 #[test]
 fn the_random_sequences_cause_push_outs() {
-    // A fixed sequence like the random sequences above shows that these include push-outs.
+    // This fixed sequence resembles the random sequences above. It shows that they include
+    // push-outs.
     let mut traffic = Seed(5).stream("traffic");
     let sequence: Vec<Operation> = (0..1000)
         .map(|_| match traffic.chance(0.6) {
@@ -266,8 +268,8 @@ fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // The longest queue is first flow 1, with 1100 bytes, then flow 2, with 1000 next to 500 and
-    // 900.
+    // At first flow 1 has the longest queue, 1100 bytes. Then flow 2 has it, with 1000 bytes; the
+    // others have 500 and 900.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 

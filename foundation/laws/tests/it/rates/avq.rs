@@ -98,7 +98,7 @@ fn a_packet_longer_than_the_virtual_buffer_passes_an_idle_link() {
 fn below_the_target_utilization_nothing_is_signalled() {
     let mut avq = Avq::new(config());
     assert_eq!(signalled(&mut avq, 0.97, 20.0), 0.0);
-    // The arrival has just subtracted a packet's worth.
+    // The arrival has just subtracted alpha, 0.15, times its 512 bytes.
     assert!(
         (avq.virtual_capacity() - (1_250_000.0 - 0.15 * 512.0)).abs() < 1e-6,
         "{}",
@@ -115,7 +115,7 @@ fn above_the_target_utilization_signals_come_before_the_link_is_full() {
     let part = signalled(&mut avq, 0.99, 20.0);
     assert!((0.001..0.02).contains(&part), "{part}");
     let fallen = 1.0 - avq.virtual_capacity() / 1_250_000.0;
-    // 3 %, up to a packet's worth or the rounding of times.
+    // The capacity falls by 3 %, up to a packet's worth or the rounding of times.
     assert!((0.028..0.032).contains(&fallen), "{fallen}");
 }
 

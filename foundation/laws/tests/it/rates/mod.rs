@@ -10,7 +10,7 @@ mod sfb;
 use fairwire_core::units::Amount;
 use fairwire_laws::Site;
 
-/// 10 Mbit/s, packets of 512 bytes, room for 40.
+/// A site with a link of 10 Mbit/s, packets of 512 bytes, and a buffer for 40 packets.
 fn site() -> Site<'static> {
     crate::site(Amount::Packets(40))
 }

@@ -19,7 +19,8 @@ fn config() -> Config {
 
 #[test]
 fn the_probability_is_that_of_the_paper() {
-    // 1 - phi^-price with phi = 1.001: Athuraliya et al. 2001, "exponential marking".
+    // The probability of a signal is 1 - phi^-price with phi = 1.001: Athuraliya et al. 2001,
+    // "exponential marking".
     for (price, p) in [(0.0, 0.0), (100.0, 0.0951), (700.0, 0.5032)] {
         let found = config().law.probability(price);
         assert!((found - p).abs() <= 0.5e-4, "{found} {p}"); // half a unit in the last digit
@@ -34,7 +35,7 @@ fn the_defaults_are_those_of_ns2() {
     let Checked { interval, gamma, alpha, phi, input_weight, .. } = given;
     assert_eq!((target, interval, gamma), (20.0, Duration::from_ms(2), 0.001));
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
-    // 10 Mbit/s for 2 ms, in packets of 512 bytes.
+    // The capacity is what 10 Mbit/s carry in 2 ms, in packets of 512 bytes.
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
     // If the buffer had no room for the target, the price would stay at 0.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
@@ -109,8 +110,8 @@ fn side_by_side(limit: Limit, config: Config, policy: EcnPolicy, seed: u64) -> M
         rings: config.law.given.interval.ns(),
     };
     compare(&mut queue, &mut plain, &Traffic::default(), (10_000, seed), |queue, plain| {
-        // Until its next call, the discipline has the price of its last call. Here both were just
-        // called.
+        // Until its next call, the discipline has the price of its last call. Here the discipline
+        // and the transcription were just called.
         assert_near(queue.dropper().price(), plain.price);
     })
 }
@@ -152,7 +153,8 @@ fn a_long_silence_costs_one_step_and_leaves_no_price() {
         let now = Time::from_ns(ms * 1_000_000);
         rem.on_arrival(&Packet::new(999, 512, 0.into(), now), buffer, now)
     };
-    // 100 packets wait for 2000 s, and none arrives. So each interval adds 0.001 (0.1 * 80 - 4.88).
+    // 100 packets wait for 2000 s, 80 more than the target, and none arrives while the link could
+    // send 4.88 per interval. So each interval adds 0.001 (0.1 * 80 - 4.88) to the price.
     at(&mut rem, &full, 2_000_000);
     let price = rem.price();
     assert!((price - 3117.1875).abs() < 1e-6, "{price}"); // rounding of a million times 3.1171875e-3
@@ -209,6 +211,7 @@ fn by_default_a_small_buffer_gives_a_price_too() {
         let now = Time::from_ns(i * 409_600);
         rem.on_arrival(&Packet::new(1, 512, 0.into(), now), &full, now);
     }
-    // Each of 1000 intervals adds 0.001 times 0.1 (15 - 3.75); the rate is rounded.
+    // Each of 1000 intervals adds 0.001 times 0.1 (15 - 3.75) to the price, up to the rounding of
+    // the rate.
     assert!(rem.price() > 0.5, "{}", rem.price());
 }

@@ -23,8 +23,9 @@ fn law() -> Law {
 
 #[test]
 fn the_law_has_the_values_of_section_3() {
-    // With the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, B' is 0.99 B. Then b(n) = (1
-    // - e^-n) B', n = -ln(1 - b/B') and p = 2 (n/b)^2, to the digits given.
+    // With the defaults alpha = 1, beta = 1/2, gamma = 0.01 and c = 1, the virtual capacity B' is
+    // 0.99 B. Then n sessions have the rate b = (1 - e^-n) B', so n = -ln(1 - b/B'). The
+    // probability is p = 2 (n/b)^2. All values are correct to the digits given.
     let law = law();
     let near = |found: f64, value: f64, unit: f64| {
         // The tolerance is half a unit in the last digit given, and a little for its rounding.
@@ -99,7 +100,7 @@ fn runge_kutta(law: &Law, rates: &mut [f64], step: f64) {
     }
 }
 
-/// M, the reciprocal of Jain's index.
+/// The imbalance M of the rates: the reciprocal of Jain's index.
 fn imbalance(rates: &[f64]) -> f64 {
     let (sum, squares) = (rates.iter().sum::<f64>(), rates.iter().map(|rate| rate * rate).sum::<f64>());
     rates.len() as f64 * squares / (sum * sum)
@@ -123,7 +124,8 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
             let m = imbalance(&rates);
             assert!(m <= last + 1e-13, "M grew from {last} to {m}"); // rounding of sums
             last = m;
-            // -dM/dt >= 2 alpha n / b (M - 1), and b stays below the virtual capacity.
+            // The imbalance M falls at a rate of at least 2 alpha n / b (M - 1), and the total rate
+            // b stays below the virtual capacity.
             let bound = (first - 1.0) * (-2.0 * n * f64::from(i) * step / law.virtual_capacity).exp();
             assert!(m - 1.0 <= bound + 1e-12, "{m} {bound}"); // the error of the integration
         }
@@ -246,8 +248,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     let mut overloaded = 0.0;
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
-            // At the clamp, p is (20.7 / 2417)^2 times these gains, which is 0.07 and 2.9 unless
-            // limited.
+            // At the clamp, p is (20.7 / 2417)^2 times the gain: 0.07 and 2.9 for these gains,
+            // unless `clamp_limit` is lower.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -389,7 +391,8 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // At the limit, half of the 1.2 packets pass at each of 2000 polls; at lower rates, more.
+        // At the limit, half of the 1.2 packets pass at each of 2000 polls. At lower rates, more
+        // packets pass.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }

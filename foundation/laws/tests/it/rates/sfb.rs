@@ -76,11 +76,12 @@ impl Reference {
         if self.config.given.measure == Measure::Packets { 1 } else { len.into() }
     }
 
-    /// The digit for `level` of hash / 2^64 to the base `bins`, by the powers of the base.
+    /// The digit for `level` of hash / 2^64, written to the base `bins`.
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
-            // This is floor(hash * bins^digits / 2^64); 5^4 times 64 bits fits 128.
+            // This is floor(hash * bins^digits / 2^64). The product of 64 bits and at most 5^4 fits
+            // 128 bits.
             (hash * u128::from(bins).pow(digits)) >> 64
         };
         (upto(level + 1) - upto(level) * u128::from(bins)) as usize
@@ -100,8 +101,8 @@ impl Reference {
         }
     }
 
-    /// A cycle is a rehash interval. At its end the next set takes over, which is warmed up for the
-    /// warm-up time before.
+    /// A cycle is a rehash interval. At its end the next set of bins takes over. That set is warmed
+    /// up for the warm-up time before it takes over.
     fn change_hash(&mut self, now: u64) {
         let (interval, warmup) = (self.config.given.rehash_interval.ns(), self.config.warmup_time.ns());
         loop {
@@ -202,7 +203,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
                 bins: 5,
                 penalty_burst: 4,
                 mark_limit: on(2).then_some(0.5),
-                // Longer than the longest pause, after which several changes would be due.
+                // The interval exceeds the longest pause; otherwise several changes would be due
+                // after a pause.
                 rehash_interval: Duration::from_ms(410),
                 ..Checked::default()
             },
@@ -336,7 +338,7 @@ fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     (queue, got)
 }
 
-/// Room for 200 packets, so bins of 19.
+/// A configuration for a buffer of 200 packets, which gives bins of 19 packets.
 fn roomy() -> Config {
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), ..Spec::default() };
     spec.check(&site()).expect("allowed").1
@@ -365,7 +367,7 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
     // With this seed, 320 packets pass without a warm-up and 184 with a warm-up. In the ten seconds
-    // before, 86 packets passed.
+    // before the rehash, 86 packets passed.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 

@@ -63,8 +63,8 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
     let longest = f64::from(MAX_BYTES);
     let one_packet_each = longest / 2.0 + longest / 0.5;
     for (name, bound) in [
-        // Golestani 1994, theorem 1; Goyal et al. 1996, theorem 1; Shreedhar and Varghese 1996,
-        // theorem 4 with weights.
+        // The bounds are from Golestani 1994, theorem 1; Goyal et al. 1996, theorem 1; and
+        // Shreedhar and Varghese 1996, theorem 4 with weights.
         ("scfq", one_packet_each),
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
@@ -138,8 +138,8 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// The longest times by which a packet ends later and begins earlier than in the fluid server, in
-/// times of the longest packet.
+/// The longest times by which a packet ends later, and by which a packet begins earlier, than in
+/// the fluid server. The unit is the transmission time of the longest packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());
@@ -168,7 +168,7 @@ fn wf2q_plus_stays_within_a_packet_of_the_fluid_server() {
 }
 
 /// The longest time by which a packet ends later than in a dedicated server of its flow's
-/// guaranteed rate, in times of the longest packet.
+/// guaranteed rate. The unit is the transmission time of the longest packet.
 fn against_its_own_server(name: &str, arrivals: &[Arrival]) -> f64 {
     let (sent, _) = send(entry(name, 1000, WEIGHTS), arrivals);
     let total: f64 = (0..10).map(|flow| weight(flow % 3)).sum();
@@ -192,8 +192,8 @@ fn fbfq_and_wf2q_plus_guarantee_each_flow_its_rate_within_one_packet() {
         for (what, arrivals) in [("at once", all_at_once as fn(u64) -> _), ("come and go", come_and_go)] {
             let worst =
                 (0..60).map(|seed| against_its_own_server(name, &arrivals(seed))).fold(f64::MIN, f64::max);
-            // Rate-proportional servers, Stiliadis and Varma 1996: the clock of the guaranteed rate
-            // and one longest packet.
+            // The bound of rate-proportional servers, by Stiliadis and Varma 1996: a packet ends at
+            // most one longest packet later than at the guaranteed rate.
             assert!(worst <= 1.0 + 1e-6, "{name}, {what}: {worst}");
         }
     }

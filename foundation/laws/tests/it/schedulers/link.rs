@@ -30,7 +30,7 @@ pub(super) fn entry(name: &str, packets: u32, settings: &str) -> Box<dyn Discipl
     built(name, settings, &site(packets))
 }
 
-/// The scheduler and the terms of a service as given.
+/// The scheduler and the terms that the setting `service` gives.
 pub(super) fn terms(service: &str, packets: u32) -> (Kind, Terms) {
     let typed: red::Spec = toml::from_str(&format!("scheduler = {service}")).expect("well-formed");
     let site = site(packets);

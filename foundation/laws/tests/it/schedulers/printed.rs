@@ -1,6 +1,6 @@
-//! Straight-line transcriptions without heaps or hooks for push-out, which compute everything anew
-//! at each poll. The drops of the discipline under test are replayed on the transcription, and
-//! every packet that leaves must be equal.
+//! Straight-line transcriptions that compute everything anew at each poll, without heaps or hooks
+//! for push-out. The drops of the discipline under test are replayed on the transcription, and both
+//! must send the same packets.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use crate::Typed;
@@ -104,8 +104,8 @@ impl Printed {
         }
     }
 
-    /// Shreedhar and Varghese 1996, figure 2. Returns the packet, and its flow's state before it
-    /// paid.
+    /// Serves a packet by Shreedhar and Varghese 1996, figure 2. Returns the packet, and its flow's
+    /// state before it paid.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
@@ -175,9 +175,9 @@ impl Printed {
         Some((frame, flow))
     }
 
-    /// For FBFQ and WF2Q+, advances virtual time by the bytes sent over the number of flows that a
-    /// fluid server would be serving. These flows have packets waiting, or tags ahead of virtual
-    /// time.
+    /// For FBFQ and WF2Q+, advances virtual time by the bytes sent, divided by the number of flows
+    /// that a fluid server would be serving. These flows have packets waiting, or tags ahead of
+    /// virtual time.
     fn end_of_transmission(&mut self) {
         let mut bytes = std::mem::take(&mut self.sending);
         if !["fbfq", "wf2q+"].contains(&self.name) {
@@ -257,7 +257,7 @@ impl Pair {
     }
 }
 
-/// The quantum of a scheduler with rounds, as given.
+/// The setting of the quantum for a scheduler with rounds; empty for any other scheduler.
 fn quantum(name: &str, bytes: u32) -> String {
     if ["drr", "fbfq"].contains(&name) { format!("quantum = '{bytes} B'\n") } else { String::new() }
 }
@@ -358,8 +358,8 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand, SCFQ with lengths 3, 1, 1 of flows 0, 1, 1: flow 1's packets end at 1 and 2, flow
-    // 0's at 3.
+    // By hand, for SCFQ with packets of lengths 3, 1 and 1, of flows 0, 1 and 1. The packets of
+    // flow 1 end at 1 and 2, and the packet of flow 0 ends at 3.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

@@ -7,7 +7,7 @@ use fairwire_core::{
 };
 use std::collections::BTreeMap;
 
-/// The schedulers, by their names as services.
+/// The names of the schedulers in the parameter `scheduler`.
 const SCHEDULERS: [&str; 5] = ["drr", "fbfq", "scfq", "sfq", "wf2q+"];
 
 fn offer(queue: &mut dyn Discipline, frame: u32, flow: u64, class: u32, len: u32) -> Drops {
@@ -91,8 +91,8 @@ fn a_bounded_table_keeps_the_order_of_each_queue_and_loses_nothing() {
 
 #[test]
 fn a_flow_that_returns_at_once_gets_exactly_its_share() {
-    // Flow 2 has weight 0.5. It never has more than one packet waiting, and brings the next packet
-    // as soon as that packet leaves.
+    // Flow 2 has weight 0.5. It never has more than one packet waiting: its next packet arrives as
+    // soon as the waiting packet leaves.
     for name in ["scfq", "sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 1000, "weights = { 2 = 0.5 }");
         (0..900).for_each(|frame| assert!(offer(&mut *queue, frame, 1, 1, 1000).0.is_empty()));
@@ -189,8 +189,8 @@ fn service_without_competition_is_not_held_against_a_flow() {
             }
             (0..200).for_each(|frame| drop(offer(&mut *queue, frame, 2, 0, 1000)));
             let bytes = bytes_by_flow(&mut *queue, 100);
-            // Each flow sends 50 packets. Two of 1000 bytes allow for the order at the start, and
-            // 1514 bytes for a quantum.
+            // Each flow sends 50 packets. Two packets of 1000 bytes are allowed for the order at
+            // the start, and 1514 bytes for a quantum.
             assert!(bytes[&1].abs_diff(bytes[&2]) <= 4000, "{name}, idle {idle}: {bytes:?}");
         }
     }

@@ -91,8 +91,8 @@ fn its_gauges_count_departures_and_token_moves() {
         calm.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(counts(&calm), expected);
     }
-    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083. 1082/3 + 1 moves are
-    // more than `beta_max`.
+    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083. It requires 1082/3 + 1
+    // moves, more than `beta_max`.
     let mut deep = enqueued(1000, &[1, 2, 3, 4]);
     deep.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(counts(&deep), [1.0, 16.0, 1.0]);
@@ -472,8 +472,8 @@ fn assert_near(shares: &[f64], expected: &[f64]) {
 
 #[test]
 fn flows_share_by_the_weights_of_their_classes_under_either_choice() {
-    // Class 1 should get three times the share of class 3, and class 2 half of it; all need more.
-    // The last flow needs little.
+    // Class 1 should get three times the share of class 3, and class 2 half the share of class 3.
+    // All flows need more than their shares except the last, which needs little.
     let senders = [(1, 512, 4.0), (1, 512, 8.0), (2, 512, 4.0), (3, 512, 4.0), (3, 512, 0.4)];
     let all: f64 = senders.iter().map(|sender| sender.2).sum();
     let wants = senders.map(|(class, _, often)| (often / all * 2.0, [0.0, 3.0, 0.5, 1.0][class as usize]));
@@ -527,9 +527,9 @@ fn the_greedy_flow_gets_the_remainder() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // The nine others offer 0.75/9 of the link each, less than a tenth, so max-min gives them that,
-    // and the greedy flow a quarter. At the profile's lower knee, their bursts cost them 2 % of
-    // 0.75, 0.015; twice that is allowed.
+    // Each of the nine other flows offers 0.75/9 of the link, less than a tenth. So max-min gives
+    // these flows what they offer, and the greedy flow a quarter. At the profile's lower knee,
+    // bursts cost the nine flows 2 % of 0.75, 0.015; twice that is allowed.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

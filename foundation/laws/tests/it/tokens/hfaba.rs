@@ -443,8 +443,8 @@ fn figure_18_max_min(demands: [f64; 3]) -> [f64; 3] {
 }
 
 /// Asserts that the shares are within 7 % of max-min. In the paper's scenario a flow's height is
-/// below two tokens, so the random movement of entire tokens matters. ns-2 gave 4.8, 5.0 and 9.9
-/// for 5, 5 and 10.
+/// below two tokens, so the random movement of entire tokens matters. For expected rates of 5, 5
+/// and 10 Mbit/s, ns-2 gave 4.8, 5.0 and 9.9 Mbit/s.
 #[track_caller]
 fn assert_near(shares: [f64; 3], demands: [f64; 3]) {
     let expected = figure_18_max_min(demands);
@@ -507,8 +507,8 @@ fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
 
 #[test]
 fn flows_of_a_class_share_it_equally_at_any_rates() {
-    // Eleven flows are in a class that is not listed, so under the root. One sends as much as the
-    // other ten.
+    // Eleven flows are in a class that is not listed, so they are under the root. One flow sends as
+    // much as the other ten.
     let mut queue = queue(&checked(&figure_18(), Amount::Packets(100)), 1);
     let (mut traffic, mut sent) = (Seed(1).stream("traffic"), [0u32; 11]);
     for step in 0..100_000 {

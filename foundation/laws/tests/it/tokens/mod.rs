@@ -65,7 +65,7 @@ const EARLY: OfferOutcome = OfferOutcome::Dropped(Cause::Early);
 const FULL: OfferOutcome = OfferOutcome::Dropped(Cause::Overflow);
 
 /// The next sender, if one sends before the next departure. Senders are random and their load
-/// varies; flow 0 sends a third.
+/// varies; flow 0 sends a third of the packets.
 fn next_arrival(traffic: &mut Rng, step: usize) -> Option<(u64, u32)> {
     let load = [0.7, 0.45, 0.55][step / 700 % 3];
     if !traffic.chance(load) {

@@ -20,7 +20,8 @@ fn a_policer_passes_its_bucket_plus_its_rate() {
         passed += u32::from(policer.dequeue(now, &mut dropped).is_some());
         assert_eq!(policer.backlog(), Backlog::default(), "nothing waits");
     }
-    // (64 000 + 12 500 000) / 1500 = 8376
+    // The bucket of 64 000 bytes and 12 500 000 bytes at the rate pass: (64 000 + 12 500 000) /
+    // 1500 = 8376 packets.
     assert!((8375..=8377).contains(&passed), "{passed}");
     assert!(dropped.iter().all(|(_, cause)| *cause == Cause::NoTokens));
 }

@@ -24,7 +24,7 @@ fn queue((limit, config): (Limit, Config), seed: u64) -> Queue<Fcfs, Sfed> {
     Queue::new(limit, Fcfs, Sfed::new(config, Seed(seed).stream("sfed")))
 }
 
-/// Height, the buckets of flows 1 and 2, pool, and queue, in whole tokens.
+/// The height, the buckets of flows 1 and 2, the pool, and the queue, in whole tokens.
 fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64) {
     let (sfed, balance) = (queue.dropper(), queue.dropper().balance(queue.buffer()));
     let whole = |raw: i64| {
@@ -50,8 +50,8 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // Flow 1 has its turn, is full and is deleted. Its four tokens are dealt to flow 2, whose turn
-    // it then always is.
+    // Flow 1 has its turn, is full and is deleted. Its four tokens are dealt to flow 2, since it is
+    // now always flow 2's turn.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
@@ -237,7 +237,8 @@ fn the_link_is_shared_max_min_in_packets_or_in_bytes() {
         // The buffer is in bytes, so tokens rather than packet slots run out in byte mode.
         let shares = shares(queue(checked(&spec, Amount::Bytes(100 * 512)), 1), &senders, 0.4);
         let expected = max_min(1.0, &often.map(|rate| (rate / 0.4, 1.0)));
-        // 5 %: at the knees of the profile early drops take up to 2 % of a flow.
+        // The tolerance is 5 %, since early drops at the knees of the profile take up to 2 % of a
+        // flow.
         let near = |(share, expected): (&f64, &f64)| (share / expected - 1.0).abs() < 0.05;
         assert!(shares.iter().zip(&expected).all(near), "{shares:?}, not {expected:?}");
     }

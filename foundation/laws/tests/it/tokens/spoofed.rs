@@ -1,5 +1,5 @@
-//! A flood of packets, each of a different flow, next to one TCP flow, which must get the rest of
-//! the link.
+//! A flood of packets, each of a different flow, next to one TCP flow, which must get the rate that
+//! the flood leaves free.
 
 use crate::built;
 use fairwire_core::units::Amount;
@@ -117,7 +117,7 @@ const FREE: &str = "measure = 'bytes'\nfree_below = '5 ms'";
 
 #[test]
 fn tcp_gets_the_capacity_that_a_spoofed_flood_leaves() {
-    // 60 000 datagrams per second are 40 of 50 Mbit/s.
+    // 60 000 datagrams per second take 40 Mbit/s of the link's 50 Mbit/s.
     let [drr, printed, free] = [("drr", ""), ("faba", AS_PRINTED), ("faba", FREE)]
         .map(|(name, typed)| left_to_tcp(name, typed, 60_000));
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");

@@ -314,7 +314,8 @@ fn silence_before_an_answer_may_be_time_of_the_other_end() {
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // The other end was silent for the last 38 ms of the trip, then since before the trip began.
+    // In the first case the other end was silent for the last 38 ms of the trip; in the second,
+    // since before the trip began.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

@@ -66,7 +66,7 @@ pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     spec.wire.inside.names().iter().enumerate().map(passage).collect()
 }
 
-/// Notes on traffic that does not pass the gateway of a router: the router's own tunnels, and
+/// Notes on a router's traffic that bypasses the gateway: in the router's own tunnels, and in
 /// flowtables.
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();

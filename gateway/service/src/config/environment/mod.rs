@@ -194,7 +194,7 @@ fn sys(name: &str, file: &str) -> std::path::PathBuf {
     Path::new("/sys/class/net").join(name).join(file)
 }
 
-/// Is the interface `name` that /sys shows in our own namespace?
+/// Is the interface `name` in /sys that of our own namespace?
 fn is_ours(name: &str) -> bool {
     let shown =
         fs::read_to_string(sys(name, "ifindex")).ok().and_then(|text| text.trim().parse::<u32>().ok());
@@ -202,8 +202,8 @@ fn is_ours(name: &str) -> bool {
     shown.is_some() && rustix::net::netdevice::name_to_index(&socket, name).ok() == shown
 }
 
-/// The error if `name` is a port of the bridge or bond `master`, where its frames arrive instead. A
-/// guard's bridge needs only a note: a starting gateway removes it.
+/// The error if `name` is a port of the bridge or bond `master`, which receives the port's frames.
+/// A guard's bridge causes only a note, since a starting gateway removes it.
 fn enslaved(config: &Config, key: &str, name: &str, master: &str) -> Result<Note, DocumentError> {
     if is_of_a_guard(master) {
         return Ok(Note(format!(
@@ -265,7 +265,7 @@ fn has_addresses(name: &str) -> bool {
 
 fn has_global_ipv6(name: &str) -> bool {
     let v6 = fs::read_to_string("/proc/self/net/if_inet6").unwrap_or_default();
-    // Scope 20 is link-local. Every interface that is up has one.
+    // Scope 20 is link-local. Every interface that is up has a link-local address.
     let is_global = |line: &str| {
         let fields: Vec<&str> = line.split_whitespace().collect();
         fields.last() == Some(&name) && fields.get(3).is_some_and(|scope| *scope != "20")

@@ -71,10 +71,10 @@ impl Survey {
         self.interfaces.iter().find(|interface| interface.name == name)
     }
 
-    /// The interface that is probably outside, given `inside`. It is that of the default route,
-    /// except on a machine that does not forward and has two bare interfaces with carrier. These
-    /// are for a bump, and the default route is for management. Which of the two is outside, only
-    /// `inside` can show.
+    /// The interface that is probably outside, given `inside`. This is the interface of the default
+    /// route, with one exception: a machine that does not forward and has two bare interfaces with
+    /// carrier. There, the bare interfaces are for a bump, and the default route is for management.
+    /// Only `inside` can show which of the two is outside.
     pub fn outside(&self, inside: Option<&str>) -> Option<&Surveyed> {
         let is_router = self.forwards_ipv4 || self.forwards_ipv6;
         let mut bare = self.bare().filter(|interface| Some(interface.name.as_str()) != inside);
@@ -89,8 +89,8 @@ impl Survey {
         }
     }
 
-    /// The interface that is probably inside, given `outside`: if `outside` has an address, an
-    /// interface with an address, else a bare interface.
+    /// The interface that is probably inside, given `outside`. If `outside` has an address, it is
+    /// an interface with an address; otherwise it is a bare interface.
     pub fn inside(&self, outside: &str) -> Option<&Surveyed> {
         let has_address = self.find(outside).is_some_and(Surveyed::has_address);
         let fit = |interface: &&Surveyed| {
@@ -174,7 +174,8 @@ fn route4(text: &str) -> Option<String> {
     text.lines().skip(1).filter_map(default).min_by_key(|(metric, _)| *metric).map(|(_, name)| name)
 }
 
-/// The route to ::/0 with the smallest metric. Routes of the loopback are refusals.
+/// The route to ::/0 with the smallest metric. Routes through the loopback are skipped, since they
+/// refuse packets.
 fn route6(text: &str) -> Option<String> {
     let default = |line: &str| -> Option<(u32, String)> {
         let fields: Vec<&str> = line.split_whitespace().collect();

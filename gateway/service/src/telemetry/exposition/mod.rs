@@ -241,7 +241,7 @@ fn sojourns(page: &mut Page, snapshot: &Snapshot) {
 /// Gauges of the disciplines. Each unit has its own family, so no family mixes units.
 fn discipline(page: &mut Page, snapshot: &Snapshot) {
     type Unit = (&'static str, &'static str, f64);
-    // The suffixes of a gauge's name and of its family's name, and the conversion factor.
+    // The suffix of a gauge's name, the suffix of its family's name, and the conversion factor.
     const UNITS: [Unit; 7] = [
         ("1", "value", 1.0),
         ("packets", "packets", 1.0),

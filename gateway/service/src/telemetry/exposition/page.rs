@@ -12,7 +12,7 @@ pub(super) enum MetricKind {
     Info,
 }
 
-/// Units at the end of a family's name. A unit precedes its suffixes, if they are units.
+/// Units that may end a family's name. A unit is listed before any other unit that is its suffix.
 const UNITS: [&str; 8] =
     ["bytes_per_second", "seconds", "bytes", "packets", "flows", "tokens", "ratio", "index"];
 
@@ -24,7 +24,8 @@ pub(super) struct Page {
 impl Page {
     /// Begins a family. Its name ends with the unit, if it has one.
     pub(super) fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
-        // OpenMetrics describes a family. The text format describes the samples, and has no infos.
+        // In OpenMetrics, HELP and TYPE name the family. In the text format they name the samples,
+        // and there are no infos.
         let (kind, suffix) = match (kind, self.format) {
             (MetricKind::Counter, Format::Text) => ("counter", "_total"),
             (MetricKind::Counter, Format::OpenMetrics) => ("counter", ""),

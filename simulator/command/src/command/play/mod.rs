@@ -102,7 +102,8 @@ fn open(url: &str) {
 struct Shared {
     scenario: Option<String>,
     players: Mutex<Seats>,
-    /// Held while a contest runs on the kernel, because two contests would share its processors.
+    /// Held while a contest runs on the kernel, because two contests would share the machine's
+    /// processors.
     kernel: tokio::sync::Mutex<()>,
 }
 

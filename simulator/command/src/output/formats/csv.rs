@@ -31,7 +31,7 @@ fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::
     writeln!(out, "{seed},{time},{kind},{name},{measure},{unit},{value}")
 }
 
-/// Flows: one row per run and flow.
+/// Writes one row per run and flow.
 pub(in crate::output) fn flows(path: &Path, report: &Report) -> Result<(), Failure> {
     file::write(path, csv::flows(report)?.as_bytes())
 }

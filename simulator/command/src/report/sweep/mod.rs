@@ -19,7 +19,7 @@ use serde_json::json;
 
 const MAX_COLUMNS: usize = 6;
 const MAX_PANELS: usize = 8;
-/// The axis is logarithmic from this ratio of its ends.
+/// The axis is logarithmic if the ratio of its ends is at least this.
 const LOG_RATIO: f64 = 10.0;
 
 /// A run in words, such as `link.buffer=50 packets, discipline=faba, seed=3`.

@@ -8,7 +8,7 @@ use fairwire_sweep::{CellSummary, Plan};
 /// The maximum number of values in an axis's menu. An axis with more has no menu, but can be
 /// searched.
 const MAX_CHOICES: usize = 40;
-/// The maximum number of columns on paper. Of a wider table, each row is printed as a block.
+/// The maximum number of columns on paper. Each row of a wider table is printed as a block.
 const MAX_ON_PAPER: usize = 7;
 
 /// The page, made by `command`. It says that `missing` runs are absent.

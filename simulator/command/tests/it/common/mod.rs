@@ -1,4 +1,4 @@
-//! What the tests of the binary share.
+//! Code that the tests of the binary share.
 #![allow(dead_code, reason = "not every test file needs all of it")]
 
 use fairwire_testing::program::Program;

@@ -93,7 +93,7 @@ impl Call {
         .timing(KINDS)
     }
 
-    /// The size of other frames than key frames, relative to the mean of the coder's rate.
+    /// The size of a frame that is not a key frame, relative to the mean size at the coder's rate.
     fn usual_size(&self) -> f64 {
         if self.key_every.is_zero() {
             return 1.0;
@@ -154,7 +154,8 @@ impl Speaker {
         }
     }
 
-    /// The term 8 buffer_len FPS of RFC 8698, bit/s.
+    /// The rate that would empty the buffer within the time of one frame, bit/s: the term 8
+    /// buffer_len FPS of RFC 8698.
     fn buffered_bps(&self) -> f64 {
         self.queued_bytes as f64 * 8.0 / self.call.frame.secs()
     }
@@ -173,7 +174,7 @@ impl Speaker {
         let pieces = bytes.div_ceil(full);
         let frame = self.frames;
         for piece in 0..pieces {
-            // The last piece has the rest, and at least some payload.
+            // The last piece has the remaining bytes, and always some payload.
             let bytes = if piece + 1 < pieces { full } else { (bytes - full * (pieces - 1)).max(least) };
             self.queue.push_back((Piece { frame, captured: now, pieces, is_key }, bytes));
             self.queued_bytes += u64::from(bytes);

@@ -5,14 +5,14 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! NADA is the only complete one of the three descriptions by the IETF's RMCAT group, with all
-//! numbers. draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298
-//! (SCReAM) is a window with a separate queue.
+//! Of the three descriptions by the IETF's RMCAT group, only NADA's is complete, with all numbers.
+//! draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298 (SCReAM)
+//! is a window with a separate queue.
 //!
 //! # Where it rests
-//! Equations (5) to (7) are at rest at x = PRIO XREF RMAX / r. A single flow on a link below RMAX
-//! gets the link's rate C, and keeps a queue of PRIO XREF RMAX / C. Flows with the same x share in
-//! proportion to PRIO RMAX.
+//! Equations (5) to (7) leave the rate r unchanged if the congestion is x = PRIO XREF RMAX / r. A
+//! single flow on a link below RMAX gets the link's rate C, and keeps a queue of PRIO XREF RMAX /
+//! C. Flows with the same x share in proportion to PRIO RMAX.
 //!
 //! # Where we differ
 //! - Delays are one-way and exact: no clock skew is corrected (section 5.1.1).
@@ -62,7 +62,8 @@ const LOSS_DELAY_S: f64 = 0.010;
 /// PMRREF and DMARK: this ratio of marks corresponds to this delay, seconds.
 const REFERENCE_MARKS: f64 = 0.01;
 const MARK_DELAY_S: f64 = 0.002;
-/// GAMMA_MAX and QBOUND: the limits of fast growth, a fraction per report and seconds of delay.
+/// GAMMA_MAX and QBOUND: the limits of fast growth, as a fraction per report, and as a delay in
+/// seconds.
 const MAX_GROWTH: f64 = 0.5;
 const GROWTH_DELAY_S: f64 = 0.050;
 /// ALPHA, the weight of a new ratio of losses or marks: section 5.1.2.
@@ -110,11 +111,12 @@ struct Received {
 
 #[derive(Debug, Default)]
 pub(super) struct Receiver {
-    /// d_base, seconds; none before the first packet.
+    /// d_base, the baseline of the delay, seconds; none before the first packet.
     base_s: Option<f64>,
     queueing_s: VecDeque<f64>,
     seen: VecDeque<Received>,
-    /// The highest number plus one: of all packets, and of packets that have left the window.
+    /// The highest packet number plus one: of all packets (`next`), and of packets that have left
+    /// the window (`before`).
     next: u64,
     before: u64,
     lost_ratio: f64,
@@ -288,12 +290,14 @@ mod tests {
 
     #[test]
     fn it_settles_where_congestion_matches_its_rate() {
-        // Equation (5) is zero at x = PRIO XREF RMAX / r: 20 ms at half of RMAX.
+        // The offset, equation (5), is zero if the congestion is PRIO XREF RMAX / r, which is 20 ms
+        // at half of RMAX.
         let mut sender = Sender { rate_bps: 750e3, previous_s: 0.020, ..Sender::new(RATES) };
         sender.take(&report(0.020), Duration::from_ms(50), at(100));
         assert!((sender.rate_bps - 750e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&report(0.030), Duration::from_ms(50), at(200));
-        // The rate falls by 0.5 (0.1/0.5) (0.01/0.5) + 0.5 x 2 (0.01/0.5) = 0.022.
+        // By equations (5) to (7), the rate falls by the fraction 0.5 (0.1/0.5) (0.01/0.5) + 0.5 x
+        // 2 (0.01/0.5) = 0.022.
         assert!((sender.rate_bps - 750e3 * 0.978).abs() < 1e-6, "{}", sender.rate_bps);
     }
 
@@ -355,9 +359,9 @@ mod tests {
 
     #[test]
     fn long_delays_count_less_during_losses_and_fully_after_them() {
-        // With 200 ms of queue and a loss in every 100 packets, the warped delay is 50 exp(-0.5 x
-        // 3) = 11.2 ms. Half of the windows of 50 packets have one loss, which is 2 %. So the mean
-        // is 1 %, which adds 10 ms or slightly more.
+        // With 200 ms of queue and a loss in every 100 packets, equation (1) warps the delay to 50
+        // exp(-0.5 x 3) = 11.2 ms. Half of the windows of 50 packets have one loss, which is 2 %.
+        // So the mean is 1 %, which adds 10 ms or slightly more.
         let losing = receive(30, jump_to(220), |n| n % 100 == 50);
         assert!((0.0112 + 0.008..0.0112 + 0.020).contains(&losing.congestion_s), "{}", losing.congestion_s);
         // Loss intervals have 100 packets. The delay is warped for 700 packets after the last loss,

@@ -19,7 +19,7 @@ pub(super) struct Piece {
 /// least 150 ms more than the mean.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
-/// The number of frames in a freeze's mean.
+/// The number of latest gaps between frames in the mean with which a freeze is compared.
 const FRAMES: usize = 30;
 
 pub(super) struct Picture {
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn after_a_loss_nothing_is_shown_until_a_key_frame() {
-        // Frame 2 lacks a packet: 2 to 7 are lost, and 8 is a key frame.
+        // Frame 2 lacks a packet, so frames 2 to 7 are lost. Frame 8 is a key frame.
         let picture = after(10, &[8], |frame, packet| (frame, packet) != (2, 0));
         let end = at(430);
         assert_eq!(count(&picture, end, Kind::Frame).len(), 4);

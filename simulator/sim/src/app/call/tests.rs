@@ -52,8 +52,9 @@ fn median_frame(listener: &Listener) -> f64 {
 #[test]
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
-    // Frame sizes vary uniformly by a tenth, so the mean of 1200 frames varies by 0.06/35. A tenth
-    // of the sender's buffer (half a frame, or 5 %) is subtracted from the coder's rate.
+    // Frame sizes vary uniformly by a tenth, so the mean of 1200 frames has a relative standard
+    // error of 0.06/35. A tenth of the sender's buffer (half a frame, or 5 %) is subtracted from
+    // the coder's rate.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
     // A frame's packets are paced over a frame's time, and then take 20 ms.

@@ -14,8 +14,8 @@ pub(crate) use packet::gap_problem;
 
 use fairwire_core::{Rng, Time};
 
-/// Lists each source except constant bit rate once: its description, its file with its plan, and
-/// its name in records.
+/// Lists each source except constant bit rate once. An entry has its description, its file, its
+/// plan, and its name in records.
 macro_rules! sources {
     ($($(#[$doc:meta])* $kind:ident($module:ident::$plan:ident): $name:literal;)+) => {
         /// A datagram source other than constant bit rate.
@@ -43,8 +43,8 @@ macro_rules! sources {
                 }
             }
 
-            /// The size of most of the source's packets, bytes on the wire, or 0; for
-            /// precomputation.
+            /// The size of most of the source's packets, bytes on the wire, for precomputation; 0
+            /// if there is no such size.
             pub fn typical_bytes(&self, header_bytes: u32) -> u32 {
                 match self {
                     $(Traffic::$kind(plan) => plan.typical_bytes(header_bytes),)+

@@ -49,7 +49,8 @@ impl Generator {
         Generator { gap, size: plan.size.sampler(), header_bytes }
     }
 
-    /// The first packet also comes after a gap: the process is stationary from the source's start.
+    /// Returns the next packet. The first packet also comes after a gap, so the process is
+    /// stationary from the source's start.
     pub(crate) fn next(&mut self, now: Time, rng: &mut Rng) -> Emission {
         let at = now + self.gap.duration(rng);
         Emission::of(whole_bytes(self.size.draw(rng), self.header_bytes), at)

@@ -30,8 +30,8 @@ pub struct Video {
 
 impl Default for Video {
     fn default() -> Self {
-        // A group has 30 frames of 12 500 bytes on average. Its one I-frame counts four P-frames,
-        // so a P-frame has 12 500 * 30/33 bytes.
+        // A group has 30 frames of 12 500 bytes on average. Its one I-frame is as large as four
+        // P-frames, so a P-frame has 12 500 * 30/33 bytes.
         let p_mean = 12_500.0 * 30.0 / 33.0;
         let law = |mean: f64| Law::log_normal(Moments { mean, deviation: 0.3 * mean });
         Video {
@@ -168,8 +168,9 @@ mod tests {
         let last = emissions[emissions.len() - 1].at;
         let bytes: u64 = emissions.iter().filter(|e| e.at < last).map(|e| u64::from(e.bytes) - 40).sum();
         let frames = last.secs() * 30.0;
-        // A group of 30 frames deviates by 0.3 * sqrt(4^2 + 29) P = 2.01 P from its mean of 33 P.
-        // The mean frame therefore deviates by 6.1 % / sqrt(groups).
+        // Let P be the mean size of a P-frame. The size of a group of 30 frames deviates by 0.3 *
+        // sqrt(4^2 + 29) P = 2.01 P from its mean of 33 P. The mean frame therefore deviates by 6.1
+        // % / sqrt(groups).
         let bound = 3.3 * 12_500.0 * 0.061 / (frames / 30.0).sqrt() + 12_500.0 * 30.0 / frames; // plus a group cut short
         assert!((bytes as f64 / frames - 12_500.0).abs() < bound, "{}", bytes as f64 / frames);
     }

@@ -17,8 +17,8 @@ pub use step::{Cause, Demand, ENDLESS, Segments, Step};
 use fairwire_core::{Rng, Time};
 use fairwire_metrics::{Kind, Lasted};
 
-/// Lists each load once: its description, its plan and its machine, its file, and its name in
-/// records.
+/// Lists each load once. An entry has its description, its plan, its machine, its file, and its
+/// name in records.
 macro_rules! loads {
     ($($(#[$doc:meta])* $kind:ident($plan:ty, $machine:ty) = $module:ident: $name:literal;)+) => {
         /// The behaviour of one user of TCP. A user may have several connections.
@@ -127,7 +127,8 @@ impl Load {
 }
 
 impl Machine {
-    /// The events that end by `end` but are not reported yet; those in progress end at `end`.
+    /// The timed events that end by `end` but are not reported yet. Events in progress count as
+    /// ended at `end`.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         match self {
             Machine::Streaming(machine) => machine.under_way(end),

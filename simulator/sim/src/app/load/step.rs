@@ -45,11 +45,11 @@ pub enum Step {
 /// How a load demands rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Demand {
-    /// It offers its data regardless of its share.
+    /// The load offers its data regardless of its share.
     Offered,
-    /// It requests data, and more only when the data has arrived.
+    /// The load requests data, and requests more only when the data has arrived.
     Requested,
-    /// It takes any rate that it gets.
+    /// The load takes any rate that it gets.
     Endless,
 }
 

@@ -28,7 +28,8 @@ pub struct Streaming {
     pub chunk: Duration,
     /// The available bitrates, bit/s of payload; ascending, and at least one.
     pub rates_bps: Vec<f64>,
-    /// Maximum buffered playing time; at least that of the chunks that `start` requires.
+    /// Maximum buffered playing time; at least the playing time of the chunks that `start`
+    /// requires.
     pub buffer: Duration,
     /// Buffered playing time needed before the video plays, at first and after a stall.
     pub start: Duration,
@@ -122,7 +123,7 @@ impl Streaming {
 pub(crate) struct Machine {
     plan: Streaming,
     segments: Segments,
-    /// The requested bitrate, and the time of its choice.
+    /// The level of the requested bitrate, and when this level was chosen.
     level: usize,
     level_since: Time,
     is_fetching: bool,
@@ -135,11 +136,11 @@ pub(crate) struct Machine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Playback {
     Idle,
-    /// Since the request for the first chunk.
+    /// The video has not played yet; the first chunk was requested at this time.
     Starting(Time),
     /// The first buffered chunk has played since this time.
     Playing(Time),
-    /// Since the buffer ran empty.
+    /// The video is stalled; the buffer ran empty at this time.
     Stalled(Time),
 }
 
@@ -326,7 +327,8 @@ mod tests {
         assert_eq!(requested.last().expect("some").1, 2150); // 4 s of 4.3 Mbit/s, of 8 available
         assert_eq!(lasted(&steps, Kind::Startup), [0.15]);
         assert!(lasted(&steps, Kind::Stall).is_empty());
-        // Each of the five switches occurs once, because a buffer that only grows reverses none.
+        // Each of the five switches occurs once, because the buffer only grows, so none is
+        // reversed.
         assert_eq!(lasted(&steps, Kind::Switch).len(), 5);
         // The buffer is full: a chunk is requested every four seconds.
         let late: Vec<f64> = requested.iter().map(|(at, _)| *at).filter(|at| *at > 500.0).collect();

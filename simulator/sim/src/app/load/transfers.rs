@@ -174,7 +174,8 @@ mod tests {
             .collect();
         let n = waits.len() as f64;
         assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
-        // A batch of 1000 arrivals takes 10 s; the queue's memory is some 100 ms.
+        // A batch of 1000 arrivals takes 10 s, much longer than the 100 ms or so for which waits
+        // are correlated.
         let batches: Vec<f64> =
             waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;

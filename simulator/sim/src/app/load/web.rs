@@ -86,7 +86,7 @@ pub(crate) struct Machine {
     reading: Sampler,
     segments: Segments,
     is_persistent: bool,
-    /// By connection: has this page already used it?
+    /// For each connection: has this page already used it?
     used: Box<[bool]>,
     began: Time,
     state: State,

@@ -75,7 +75,7 @@ pub struct Bbr {
     prior_window: f64,
     /// Segments per second; zero before the first measurement.
     pace: f64,
-    /// The fraction of the rate at which it paces: 1 minus the margin.
+    /// The fraction of the model's rate at which BBR paces: 1 minus the margin.
     pacing_share: f64,
     /// BBR.send_quantum, segments.
     quantum: f64,
@@ -116,10 +116,10 @@ enum Repair {
 const HIGH_GAIN: f64 = 2.0 / core::f64::consts::LN_2;
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const WINDOW_GAIN: f64 = 2.0;
-/// Send quanta in flight beyond the product: section 4.2.3.2.
+/// Send quanta allowed in flight beyond the product of rate and round-trip time: section 4.2.3.2.
 const QUANTA: f64 = 3.0;
-/// Bounds on the rate, bit/s: section 4.2.2. Below the first a quantum is one segment; below the
-/// second, two; above, a millisecond's worth, up to 64 Kibytes.
+/// Bounds on the rate, bit/s: section 4.2.2. Below the first bound a quantum is one segment, and
+/// below the second it is two. Above, it is a millisecond's worth, up to 64 Kibytes.
 const SLOW_BPS: f64 = 1.2e6;
 const FAST_BPS: f64 = 24e6;
 /// The maximum allowance for clumps, in seconds at the model's rate.
@@ -272,7 +272,7 @@ impl Bbr {
         self.begin_phase(phase % CYCLE.len() as u8, now);
     }
 
-    /// BBRUpdateRTprop. Has the estimate expired?
+    /// BBRUpdateRTprop. Returns whether the estimate had expired.
     fn measure_rtt(&mut self, acked: &Acked) -> bool {
         let is_first = self.propagation().is_none();
         let is_expired = self.least_rtt.has_expired(acked.now, RTT_WINDOW);
@@ -398,8 +398,8 @@ impl Control for Bbr {
         f64::INFINITY
     }
 
-    /// BBRInit: the minimum round-trip time is at first that of the opening, whose packets are
-    /// short.
+    /// BBRInit: at first, the minimum round-trip time is the round-trip time of the opening, whose
+    /// packets are short.
     fn opened(&mut self, rtt: Duration, now: Time) {
         self.least_rtt = LeastRtt { rtt, at: now };
         self.begin_pace(rtt);

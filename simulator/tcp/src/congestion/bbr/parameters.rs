@@ -27,8 +27,8 @@ pub struct BbrSpec {
         source = "Draft, section 4.3.4.2, draws it from all but phase 1."
     )]
     pub first_phase: Option<u8>,
-    /// Whether each flow draws the phase, from all but 1, whenever the cycle begins. `first_phase`
-    /// is then unused.
+    /// Whether each flow draws the phase, from all phases except 1, whenever the cycle begins.
+    /// `first_phase` is then unused.
     #[parameter(default = false, source = "Draft, section 4.3.4.2; Linux.")]
     pub draws_phase: Option<bool>,
     /// The fraction by which the pace stays below the model's rate.
@@ -42,8 +42,8 @@ pub struct BbrSpec {
     pub pacing_margin: Option<f64>,
     /// Whether the window leaves room for clumps of ACKs.
     ///
-    /// The room is the maximum, over the last ten rounds, of the number of segments acknowledged
-    /// early at once; at most 100 ms of them.
+    /// The room is the maximum, over the last ten rounds, of the segments acknowledged at once
+    /// beyond the model's rate. It is at most what the rate delivers in 100 ms.
     #[parameter(
         default = true,
         source = "Linux since 2019; extra_acked of draft-ietf-ccwg-bbr-01. The draft of version 1 lacks it."

@@ -145,7 +145,8 @@ fn a_seed_draws_every_phase_except_draining() {
         drawn[usize::from(filled(BbrParameters { given, seed }).phase)] += 1;
     }
     assert_eq!(drawn[1], 0);
-    // Each phase but 1 has p = 1/7 of 700 draws: 100 ± 4 standard deviations of 9.3.
+    // Each phase except 1 has probability 1/7, so 100 of 700 draws are expected. The bounds are 4
+    // standard deviations of 9.3 away.
     assert!(drawn.iter().enumerate().all(|(i, &n)| i == 1 || (63..=137).contains(&n)), "{drawn:?}");
 }
 

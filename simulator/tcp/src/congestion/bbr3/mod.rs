@@ -196,7 +196,8 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const STARTUP_LOSS_EVENTS: u32 = 6;
 /// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// The maximum number of rounds between probes, and the range of seconds (2 to 3): section 5.3.3.5.
+/// The maximum number of rounds between probes, and the time between them, which is 2 to 3 s:
+/// section 5.3.3.5.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;
@@ -259,8 +260,8 @@ impl Bbr3 {
         self.rates.max()
     }
 
-    /// BBR.inflight_longterm: the maximum in flight, set by losses of probes, segments; infinite
-    /// without.
+    /// BBR.inflight_longterm: the maximum number of segments in flight, set by losses of probes;
+    /// infinite without such losses.
     pub fn long_term_bound(&self) -> f64 {
         self.bounds.in_flight_long
     }

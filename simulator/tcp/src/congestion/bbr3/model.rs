@@ -110,7 +110,7 @@ impl Bbr3 {
         self.growth.per_segment = (self.window / this_round).max(1.0);
     }
 
-    /// BBRUpdateMinRTT. Has `ProbeRtt` become due?
+    /// BBRUpdateMinRTT. Returns whether `ProbeRtt` has become due.
     pub(super) fn measure_rtt(&mut self, acked: &Acked) -> bool {
         let is_due = self.recent_rtt.has_expired(acked.now, PROBE_RTT_INTERVAL);
         let is_first = self.least_rtt.known().is_none();

@@ -72,7 +72,7 @@ impl Latest {
         self.round_ends = delivered;
     }
 
-    /// BBRUpdateLatestDeliverySignals. Does a loss round end?
+    /// BBRUpdateLatestDeliverySignals. Returns whether a loss round ends.
     pub(super) fn take(&mut self, sample: &Sample) -> bool {
         self.rate = self.rate.max(sample.rate);
         self.delivered = self.delivered.max(sample.delivered);
