@@ -359,9 +359,11 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     /// Builds the link.
     ///
     /// # Errors
-    /// All mistakes: a text that is not a quantity, a rate of zero, a number that is not a
-    /// probability, an unknown discipline, invalid parameters of a discipline, or a buffer without
-    /// room for one packet of `mtu` bytes.
+    /// The error names all mistakes together:
+    ///
+    /// - a text that is not a quantity, a rate of zero, or a number that is not a probability,
+    /// - an unknown discipline, or invalid parameters of a discipline,
+    /// - a buffer without room for one packet of `mtu` bytes.
     pub fn build(self) -> Result<Link<T, I>, BadLink> {
         let round_trip = self.delay() * 2;
         self.build_as("link", round_trip)

@@ -44,8 +44,8 @@ pub enum Request {
     },
     /// Read the configuration file again.
     Reload {
-        /// The names of the files attached to the request. The gateway reads the attached files,
-        /// and opens all others.
+        /// The names of the files whose descriptors come with the request. The gateway opens any
+        /// other file of the configuration.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<PathBuf>,
         /// Do weights and rates set by request stay, if the file is unchanged? Programs that change

@@ -80,7 +80,7 @@ fn set_up(happened: &mut Happened) -> Fallible<()> {
         let path = file.to_string_lossy().into_owned();
         let rate = format!("{LINK_MBPS} Mbit/s");
         let words = ["setup", &path, "--outside", OUTSIDE.name, "--inside", INSIDE.name];
-        let rates = ["--download", &rate, "--upload", &rate, "--quiet"];
+        let rates = ["--download", &rate, "--upload", &rate];
         let said = fairwire(&[&words[..], &rates].concat())?;
         happened.check(said.contains("wire"), "setup shows what it writes");
         document.spec = toml::from_str(&std::fs::read_to_string(&file)?)?;

@@ -416,7 +416,7 @@ impl Mtu {
             let given = format!("datagrams of {} B beside TCP's packets of {tcp} B", self.udp);
             return Err(CannotRun::new(
                 given,
-                "datagrams no longer than TCP's packets, whose length is that of the wire",
+                format!("datagrams of at most {tcp} B, since the MTU of the wire is that of TCP's packets"),
             ));
         }
         Ok(tcp)

@@ -54,7 +54,8 @@ fn udp(len: usize) -> Vec<u8> {
     frame
 }
 
-/// `inside` between the addresses and the payload of a UDP frame, with or without the frame's type.
+/// A UDP frame with `inside` between the addresses and the payload, with or without the frame's
+/// type.
 fn with(inside: &[u8], keeps_type: bool, len: usize) -> Vec<u8> {
     let frame = udp(len);
     [&frame[..12], inside, &frame[if keeps_type { 12 } else { 14 }..]].concat()

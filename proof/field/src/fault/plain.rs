@@ -15,7 +15,7 @@ pub(super) const MBPS: u64 = 20;
 /// The watchdog time of gateways that fail open.
 pub(super) const WATCHDOG: Duration = Duration::from_ms(500);
 
-/// The default gateway of faults, with this behaviour of its link on failure.
+/// The usual configuration of a gateway in a fault case, with `on_failure`.
 pub(super) fn document(on_failure: OnFailure) -> Document {
     let mut document = Document::both_ways(direction(MBPS, "faba", Some(FlowsChoice::FiveTuple)));
     document.spec.safety.on_failure = on_failure;

@@ -1,10 +1,10 @@
-//! This kernel's discipline and its TCP, between network namespaces.
+//! The queueing discipline and the TCP of this machine's kernel, between network namespaces.
 //!
-//! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
-//! Instead of the lab, the kernel forwards over a bridge. Its discipline shares the direction to
-//! the sink under HTB. Packet sockets watch both ends of that link. In contrast to
-//! [`linux`](crate::linux), this uses the kernel of this machine with its available disciplines, in
-//! real time.
+//! The hosts and the path between them are [processes](fairwire_testbed::processes), as on the
+//! stage `lab`. There a process of ours forwards; here the kernel does, over a bridge. On the
+//! bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB. Packet
+//! sockets watch both ends of this bottleneck. The stage [`linux`](crate::linux) has another
+//! kernel; this one runs in real time, with the disciplines that the kernel has.
 
 mod samples;
 

@@ -219,9 +219,10 @@ impl At<'_> {
         if bps <= most.0.bps() as f64 {
             return Ok(());
         }
-        let why = format!("the flow's own link, `access`, sends only {most}");
-        let given = format!("a mean of {:.1} Mbit/s", bps / 1e6);
-        Err(self.refuse(key, given, why, format!("a mean of at most {most}")))
+        let mean = format!("{:.1} Mbit/s", bps / 1e6);
+        let why =
+            format!("the mean rate is then {mean}, and the flow's own link, `access`, sends only {most}");
+        Err(self.refuse(key, "given", why, format!("a mean rate of at most {most}")))
     }
 }
 

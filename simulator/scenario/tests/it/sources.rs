@@ -180,9 +180,9 @@ fn values_out_of_range_are_refused() {
     let instant = "source = { voip = { spurt = { fixed = \"0 s\" }, silence = { fixed = \"0 s\" } } }";
     says(&message(instant), &["flow.g.source.voip.spurt", "days"]);
     let fast = "source = { on-off = { rate = \"1 Gbit/s\", burst = { fixed = \"1 packet\" }, idle = { fixed = \"1 s\" } } }";
-    says(&message(fast), &["flow.g.source.on-off.rate", "a mean of at most 100 Mbit/s"]);
+    says(&message(fast), &["flow.g.source.on-off.rate", "a mean rate of at most 100 Mbit/s"]);
     let large = "source = { video = { p_frame = { exponential = \"1 GB\" } } }";
-    says(&message(large), &["flow.g.source.video.frame", "a mean of", "a mean of at most 100 Mbit/s"]);
+    says(&message(large), &["flow.g.source.video.frame", "a mean rate of at most 100 Mbit/s"]);
     let dense = "source = { poisson = { mean_gap = \"1 us\" } }";
     says(&message(dense), &["flow.g.source.poisson.mean_gap", "a mean of 4096.0 Mbit/s"]);
     says(&message("source = { voip = { frame = \"1 us\" } }"), &["flow.g.source.voip.frame"]);
@@ -269,7 +269,7 @@ fn a_bad_capture_is_refused_at_its_key() {
     let fast = REPLAY.replace("repeats", "speed = 1e3, repeats");
     says(
         &refused(Folder::new().file("a.pcap", &capture(9)), &fast),
-        &["flow.g.source.replay.speed", "a mean of at most 100 Mbit/s"],
+        &["flow.g.source.replay.speed", "a mean rate of at most 100 Mbit/s"],
     );
     let mut of_usb = capture(9);
     of_usb[20] = 189;

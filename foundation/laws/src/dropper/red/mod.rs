@@ -191,8 +191,8 @@ pub enum IdleRule {
     /// followed by one normal update.
     #[default]
     Ns2,
-    /// Floyd and Jacobson 1993, section 4: as `ns2`, but counting fractions of a packet, and
-    /// without the normal update.
+    /// Floyd and Jacobson 1993, section 4: as `ns2`, but the packets that would have been sent may
+    /// be a fraction, and the arrival itself does not update the average.
     Floyd1993,
 }
 

@@ -135,7 +135,8 @@ pub struct Spec {
     /// See `OverloadRule`.
     #[parameter(default = OverloadRule::Clamp)]
     pub overload_rule: Option<OverloadRule>,
-    /// The distance of a clamped rate from the virtual capacity, as a fraction of the capacity.
+    /// The distance of a clamped rate from the virtual capacity, as a fraction of the virtual
+    /// capacity.
     #[parameter(
         default = 1e-9,
         above = 0.0,
