@@ -373,7 +373,7 @@ mod tests {
     #[parameters(group)]
     #[derive(Clone, Default)]
     struct Spec {
-        /// The count.
+        /// How many there are.
         #[parameter(default = 3, min = 1, unit = "1")]
         count: Option<u32>,
         /// A choice.

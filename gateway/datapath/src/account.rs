@@ -44,7 +44,8 @@ pub struct Account {
     pub flow: FlowHash,
     /// Arrival of the flow's latest packet, in [`ticks`].
     seen: u32,
-    /// The number of flows that had this slot before. Their account numbers are no longer valid.
+    /// The number of flows that had this slot before, whose account numbers are no longer valid;
+    /// and the flag [`KNOWN`].
     uses: u32,
     /// The flow's traffic.
     pub count: FlowCount,
@@ -104,6 +105,8 @@ pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 /// The number of packets after which a host is known. A scan or a flood from random addresses sends
 /// fewer from each.
 const FIRST: u64 = 8;
+/// The flag of a known host. The other bits count uses; an account number has only the lower ones.
+const KNOWN: u32 = 1 << 31;
 
 /// Time in steps of 2^20 ns (1.05 ms), which fits next to the counts and wraps after 52 days.
 pub(crate) const fn ticks(ns: u64) -> u32 {
@@ -169,8 +172,12 @@ impl Accounts {
         let gone = self.accounts[place];
         self.index.remove(gone.flow, place, |place| self.accounts[place].flow);
         self.ended.add(&gone.count);
-        self.accounts[place] =
-            Account { flow, seen: tick, uses: gone.uses.wrapping_add(1), count: FlowCount::default() };
+        self.accounts[place] = Account {
+            flow,
+            seen: tick,
+            uses: gone.uses.wrapping_add(1) & !KNOWN,
+            count: FlowCount::default(),
+        };
         self.index.insert(flow, place);
         Some(place)
     }
@@ -206,13 +213,30 @@ impl Accounts {
     }
 
     /// The number of the host of `account`, from 1 up, for a discipline that shares between hosts.
-    /// Number 0 is for hosts without an account, and for each host until [`FIRST`] of its packets
-    /// have arrived. Forged senders thus share like one host.
+    /// Number 0 is for hosts without an account, and for hosts that are not known yet, so forged
+    /// senders share like one host. The latest packet of the host is already counted.
+    ///
+    /// A host becomes known after [`FIRST`] packets, with one that finds no other of its packets
+    /// inside. Otherwise that packet would overtake those that wait under number 0.
     #[inline]
-    pub fn host(&self, account: u32) -> u32 {
+    pub fn host(&mut self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
-        let known = self.accounts.get((place as usize).wrapping_sub(1));
-        known.filter(|account| account.count.packets_in > FIRST).map_or(0, |_| place)
+        match self.accounts.get_mut((place as usize).wrapping_sub(1)) {
+            Some(account) if account.uses & KNOWN != 0 => place,
+            Some(account) if account.count.packets_in > FIRST && account.count.inside() <= 1 => {
+                account.uses |= KNOWN;
+                place
+            }
+            _ => 0,
+        }
+    }
+
+    /// Makes the host of `account` known, because another gateway already had its packets.
+    pub fn know(&mut self, account: u32) {
+        let place = account & ((1 << PLACE_BITS) - 1);
+        if let Some(account) = self.accounts.get_mut((place as usize).wrapping_sub(1)) {
+            account.uses |= KNOWN;
+        }
     }
 
     /// The traffic of `flow`; zeros if it has no account.
@@ -422,6 +446,40 @@ mod tests {
             packet(&mut accounts, 77, 10_600);
         }
         assert!(accounts.of(FlowHash(77)).packets_in > 0);
+    }
+
+    #[test]
+    fn a_host_becomes_known_with_a_packet_that_overtakes_no_other() {
+        let mut accounts = Accounts::new(4);
+        let mut account = 0;
+        for _ in 0..2 * FIRST {
+            account = packet(&mut accounts, 1, 0);
+            assert_eq!(accounts.host(account), 0, "earlier packets wait under number 0");
+        }
+        accounts.entry(account).packets_out += 2 * FIRST;
+        for _ in 0..3 {
+            let account = packet(&mut accounts, 1, 1);
+            assert_eq!(accounts.host(account), 1, "known from a packet that was alone");
+        }
+        for number in 1..=FIRST + 1 {
+            let account = packet(&mut accounts, 2, number);
+            assert_eq!(accounts.host(account), if number > FIRST { 2 } else { 0 });
+            accounts.entry(account).packets_out += 1;
+        }
+        // Another gateway already had the packets of flow 3.
+        let account = packet(&mut accounts, 3, 1);
+        accounts.know(account);
+        assert_eq!(accounts.host(account), 3);
+    }
+
+    #[test]
+    fn a_slot_that_changes_hands_holds_a_host_that_is_not_known() {
+        let mut accounts = Accounts::new(1);
+        let account = packet(&mut accounts, 1, 0);
+        accounts.know(account);
+        assert_eq!(accounts.host(account), 1);
+        let next = packet(&mut accounts, 2, 60_000);
+        assert_eq!((next == account, accounts.host(next)), (false, 0));
     }
 
     #[test]

@@ -17,8 +17,8 @@
 //! # State and cost
 //! Two times, eight virtual times and a tag per class. A packet costs O(depth) to admit, and
 //! O(backlogged siblings) at each level to send. The time of the next packet, needed only if none
-//! may leave, costs O(backlogged classes) at worst. `fairwire list --long` shows no early signals
-//! for the tree, but inner disciplines may give some.
+//! may leave, costs O(backlogged classes) at worst. `fairwire list disciplines
+//! --long` shows no early signals for the tree, but inner disciplines may give some.
 //!
 //! # Source (section, equation)
 //! S. Floyd and V. Jacobson, "Link-Sharing and Resource Management Models for Packet Networks",

@@ -16,7 +16,8 @@
 //!
 //! # State and cost
 //! One time and one remainder; O(1) per packet, plus the cost of the inner discipline. `fairwire
-//! list --long` shows no early signals for the shaper, but the inner discipline may give some.
+//! list disciplines --long` shows no early signals for the shaper, but the inner discipline may
+//! give some.
 //!
 //! # Source (section, equation)
 //! RFC 3290, section 7.1.2: a non-work-conserving scheduler with a rate profile. The state of the

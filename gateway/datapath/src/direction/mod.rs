@@ -325,7 +325,7 @@ impl Direction {
     /// The flow by which the discipline knows a packet. It includes the host if conversations are
     /// distinguished.
     #[inline]
-    fn name(&self, facts: &Facts, account: u32) -> FlowHash {
+    fn name(&mut self, facts: &Facts, account: u32) -> FlowHash {
         match facts.within {
             None => facts.flow,
             Some(conversation) => FlowHash::of_host(self.books.accounts.host(account), conversation),

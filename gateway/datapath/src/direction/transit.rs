@@ -114,6 +114,8 @@ impl Direction {
         let account = self.account(&headers, frame, &facts);
         let note =
             FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets: None, ticket: 0 };
+        // Hosts keep their shares, and packets that wait are not overtaken.
+        self.books.accounts.know(account);
         match arrived {
             Some(arrived) => self.arrive(frame, &facts, note, arrived.min(now)),
             None => self.leave_at_once(frame, &facts, note),

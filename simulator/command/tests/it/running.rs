@@ -361,7 +361,7 @@ fn a_new_scenario_is_written_once_and_runs() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(
-        text.contains("# Its propagation delay, one way.") && text.contains("\ndelay = \"15 ms\""),
+        text.contains("# The propagation delay, one way.") && text.contains("\ndelay = \"15 ms\""),
         "{text}"
     );
     let again = run(&["new", &file]);
