@@ -11,12 +11,24 @@ const LOWEST: i32 = 1;
 ///
 /// # Errors
 /// If the process has neither CAP_SYS_NICE nor a limit `RLIMIT_RTPRIO` above 0 (getrlimit(2)); or
-/// if there is one processor, where a flood of frames would then starve every other program.
-pub fn raise() -> io::Result<()> {
-    if std::thread::available_parallelism()?.get() == 1 {
-        return Err(io::Error::other("this machine has one processor"));
+/// if `threads` busy threads would leave no processor to other programs.
+pub fn raise(threads: usize) -> io::Result<()> {
+    let processors = std::thread::available_parallelism()?.get();
+    if processors <= threads {
+        return Err(io::Error::other(format!(
+            "forwarding has {threads} threads, and the machine {processors} processors"
+        )));
     }
     set(libc::SCHED_RR, LOWEST)
+}
+
+/// Forbids [`raise`] to this process from now on, unless it has CAP_SYS_NICE.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn forbid() -> io::Result<()> {
+    let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    Ok(rustix::process::setrlimit(rustix::process::Resource::Rtprio, none)?)
 }
 
 /// Ends [`raise`] for this thread, which the kernel always permits.
@@ -48,7 +60,7 @@ mod tests {
     fn a_raised_thread_and_the_threads_that_it_starts_have_the_real_time_policy_until_they_are_lowered() {
         let policies = thread::spawn(|| {
             let before = policy();
-            raise()?;
+            raise(1)?;
             let [raised, inherited] = [policy(), thread::spawn(policy).join().unwrap()];
             lower();
             io::Result::Ok([before, raised, inherited, policy()])

@@ -105,6 +105,8 @@ pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 /// The number of packets after which a host is known. A scan or a flood from random addresses sends
 /// fewer from each.
 const FIRST: u64 = 8;
+/// A host is known after this number of packets, even if some of them still wait.
+const LAST: u64 = 64;
 /// The flag of a known host. The other bits count uses; an account number has only the lower ones.
 const KNOWN: u32 = 1 << 31;
 
@@ -217,17 +219,20 @@ impl Accounts {
     /// senders share like one host. The latest packet of the host is already counted.
     ///
     /// A host becomes known after [`FIRST`] packets, with one that finds no other of its packets
-    /// inside. Otherwise that packet would overtake those that wait under number 0.
+    /// inside. Otherwise that packet would overtake those that wait under number 0. A host that
+    /// always has packets inside becomes known after [`LAST`] packets, and once some are overtaken.
     #[inline]
     pub fn host(&mut self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
         match self.accounts.get_mut((place as usize).wrapping_sub(1)) {
             Some(account) if account.uses & KNOWN != 0 => place,
-            Some(account) if account.count.packets_in > FIRST && account.count.inside() <= 1 => {
-                account.uses |= KNOWN;
-                place
+            Some(account) => {
+                let FlowCount { packets_in, .. } = account.count;
+                let is_known = packets_in > LAST || packets_in > FIRST && account.count.inside() <= 1;
+                account.uses |= if is_known { KNOWN } else { 0 };
+                if is_known { place } else { 0 }
             }
-            _ => 0,
+            None => 0,
         }
     }
 
@@ -461,15 +466,20 @@ mod tests {
             let account = packet(&mut accounts, 1, 1);
             assert_eq!(accounts.host(account), 1, "known from a packet that was alone");
         }
+        let numbers = (0..=LAST).map(|_| {
+            let account = packet(&mut accounts, 4, 1);
+            accounts.host(account)
+        });
+        assert_eq!(numbers.filter(|number| *number > 0).count(), 1, "a backlog that never ends");
         for number in 1..=FIRST + 1 {
             let account = packet(&mut accounts, 2, number);
-            assert_eq!(accounts.host(account), if number > FIRST { 2 } else { 0 });
+            assert_eq!(accounts.host(account), if number > FIRST { 3 } else { 0 });
             accounts.entry(account).packets_out += 1;
         }
         // Another gateway already had the packets of flow 3.
         let account = packet(&mut accounts, 3, 1);
         accounts.know(account);
-        assert_eq!(accounts.host(account), 3);
+        assert_eq!(accounts.host(account), 4);
     }
 
     #[test]

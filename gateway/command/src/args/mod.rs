@@ -94,7 +94,7 @@ pub(crate) enum Command {
         #[arg(long)]
         no_seccomp: bool,
         /// Forward with an ordinary priority. By default forwarding precedes other programs, as in
-        /// the kernel, if the machine has two processors.
+        /// the kernel, if the machine has more processors than forwarding threads.
         #[arg(long)]
         no_real_time: bool,
     },

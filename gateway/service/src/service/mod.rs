@@ -152,8 +152,9 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
         gateway.guard = Guarding::start(&gateway.config, !options.no_seccomp, user.as_ref())?;
     }
     // Forwarding threads inherit the priority, because this thread gives up the right to raise it.
+    let threads = configs.iter().map(|config| config.spec().wire.backend.threads() as usize).sum();
     if !options.no_real_time
-        && let Err(error) = priority::raise()
+        && let Err(error) = priority::raise(threads)
     {
         say(format_args!(
             "busy programs may delay frames, since forwarding has no real-time priority: {error}"

@@ -3,6 +3,7 @@
 
 use super::error::ServiceError;
 use crate::config::user::User;
+use fairwire_linux::priority;
 use landlock::{ABI, Access, AccessFs, AccessNet, RulesetAttr, RulesetCreatedAttr, path_beneath_rules};
 use rustix::process::{Gid, Uid};
 use rustix::thread::{
@@ -29,6 +30,9 @@ pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 /// does no harm, since they execute nothing that grants capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
+    // A thread that has a real-time priority, and the threads that it starts, keep it.
+    priority::forbid()
+        .map_err(|error| ServiceError::system("giving up rights (real-time priority)", error))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {
         match remove_capability_from_bounding_set(capability) {
             // The kernel does not know the capability, or refuses.
@@ -139,6 +143,9 @@ fn program() -> Result<BpfProgram, BackendError> {
     let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
         calls.into_iter().map(|call| (call, Vec::new())).collect();
     rules.insert(libc::SYS_socket, KINDS.iter().map(|kind| kind.rule()).collect::<Result<_, _>>()?);
+    // Control threads give up the real-time priority that they inherit.
+    let ordinary = SeccompRule::new(vec![equal(1, libc::SCHED_OTHER as u64)?])?;
+    rules.insert(libc::SYS_sched_setscheduler, vec![ordinary]);
     let of_ioctl = |request: &u64| SeccompRule::new(vec![equal(1, *request)?]);
     rules.insert(libc::SYS_ioctl, REQUESTS.iter().map(of_ioctl).collect::<Result<_, _>>()?);
     let (allow, refuse) = (SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32));
@@ -296,8 +303,7 @@ const THREADS: &[libc::c_long] = &[
     libc::SYS_membarrier,
     libc::SYS_futex,
     libc::SYS_prctl,
-    // Control threads give up the real-time priority, so they yield to the datapath thread.
-    libc::SYS_sched_setscheduler,
+    // Control threads yield to the datapath thread.
     libc::SYS_getpriority,
     libc::SYS_setpriority,
     libc::SYS_sched_yield,
