@@ -29,7 +29,8 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 
-/// The time after a first request in which further requests join its change of the file.
+/// How long a change of the file waits after its first request, so that it includes the requests
+/// that follow.
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
 /// The most requests that wait while the file is changed: datagrams in this process, and bytes in

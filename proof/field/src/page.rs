@@ -1,10 +1,10 @@
 //! The cost and robustness of the gateway's page: viewers at a hundred readings per second, a
 //! search among 20 000 subscribers, and thousands of slow connections.
 //!
-//! The cost of viewers is measured as CPU time rather than throughput. The throughput of a gateway
-//! differs by a tenth between two intervals of 2 s, which hides 1 %. The forwarding thread works
-//! for viewers a hundred times per second, regardless of its load. So if viewers make that thread
-//! busier by some share of a core, they cost the same share of its maximum throughput.
+//! The cost of viewers is measured as CPU time rather than throughput. A gateway's throughput
+//! differs by a tenth between two intervals of 2 s, so a loss of 1 % would not be visible. The
+//! forwarding thread does its work for viewers a hundred times per second, however much it
+//! forwards. So if this work takes 1 % of a core, the maximum throughput falls by 1 %.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;

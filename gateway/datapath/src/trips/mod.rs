@@ -24,8 +24,8 @@
 //! `pping` does. The first acknowledgement with a new timestamp is timed until data that it
 //! released echoes that timestamp. An idle sender makes such a trip too long, so these trips are
 //! not counted among the round trips. With each trip the listener gets the bytes that the
-//! conversation carried. It also gets the [least](RoundTrip::least) time that the trip took, since
-//! the answer was sent after the previous segment in its direction.
+//! conversation carried, and a [lower bound](RoundTrip::least) of the trip. The bound follows from
+//! the order of sending: the other end sent the answer after the segment that arrived just before.
 //!
 //! A host that forges timestamps or acknowledgements changes only the numbers of its own class. The
 //! table is bounded and hashed, under keys that no host knows.

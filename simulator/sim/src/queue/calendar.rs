@@ -38,8 +38,8 @@ struct Counts {
 /// 2^4 events: few to sort, and enough to prefetch data together.
 const CROWDED_BY: u32 = 4;
 
-/// The maximum number of a bucket's events that are prefetched; data for others might be evicted
-/// again.
+/// The maximum number of events that are prefetched from a bucket. With more, the first might be
+/// evicted from the cache before use.
 const MAX_AHEAD: usize = 32;
 
 /// If the bucket being served has more events than this, its sorted list becomes slow.

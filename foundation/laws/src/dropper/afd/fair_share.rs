@@ -44,8 +44,8 @@ impl FairShare {
         self.value
     }
 
-    /// Sets `most` as the maximum that a lone flow can have on record. m_fair keeps its fraction of
-    /// that maximum, because longer packets raise all counts of the sample.
+    /// Sets the maximum that a lone flow can have on record to `most`, and scales m_fair by the same
+    /// factor. If packets become longer, this maximum and all counts of the sample grow together.
     ///
     /// ```
     /// use fairwire_core::Duration;

@@ -175,8 +175,8 @@ impl Accounts {
         }
     }
 
-    /// Creates a full bucket for `flow` of `class`, which lowers the height of all. Returns its
-    /// place.
+    /// Creates a full bucket for `flow` of `class`, and returns the bucket's slot. One bucket more
+    /// lowers the height of all buckets.
     #[inline]
     pub(super) fn create(&mut self, flow: FlowHash, class: u32) -> usize {
         let bucket = self.buckets.insert(flow, 0);
