@@ -105,8 +105,9 @@ pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 /// The number of packets after which a host is known. A scan or a flood from random addresses sends
 /// fewer from each.
 const FIRST: u64 = 8;
-/// A host is known after this number of packets, even if some of them still wait.
-const LAST: u64 = 64;
+/// A host is known after this number of packets, even if some of them still wait. The initial window
+/// of TCP is 10 packets (RFC 6928), and the queue of a TCP flow is usually empty after them.
+const LAST: u64 = 16;
 /// The flag of a known host. The other bits count uses; an account number has only the lower ones.
 const KNOWN: u32 = 1 << 31;
 

@@ -184,7 +184,7 @@ fn values_out_of_range_are_refused() {
     let large = "source = { video = { p_frame = { exponential = \"1 GB\" } } }";
     says(&message(large), &["flow.g.source.video.frame", "a mean rate of at most 100 Mbit/s"]);
     let dense = "source = { poisson = { mean_gap = \"1 us\" } }";
-    says(&message(dense), &["flow.g.source.poisson.mean_gap", "a mean of 4096.0 Mbit/s"]);
+    says(&message(dense), &["flow.g.source.poisson.mean_gap", "the mean rate is then 4096.0 Mbit/s"]);
     says(&message("source = { voip = { frame = \"1 us\" } }"), &["flow.g.source.voip.frame"]);
     says(&message("count = 400000\nsource = \"web\""), &["2400000 flows and connections"]);
 }
