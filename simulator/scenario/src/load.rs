@@ -232,8 +232,8 @@ pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, 
     read(name, text, overrides, None)
 }
 
-/// Reads and checks the scenario in `text`, which errors call `name`. The text was read from a file
-/// in `folder`, to which other file names in it are relative.
+/// Reads and checks the scenario in `text`, which errors call `name`. File names in the text are
+/// relative to `folder`, which has the scenario's file.
 pub fn parse_in(
     folder: &Path,
     name: &str,

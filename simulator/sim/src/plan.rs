@@ -71,7 +71,8 @@ pub struct GroupPlan {
     /// The ECN codepoint of datagrams, except datagrams that carry their own. TCP sets its own
     /// codepoint.
     pub ecn: Ecn,
-    /// The flows, numbered from 1, or from the end of the preceding plan with the same name.
+    /// The flows. Their numbers start at 1, or continue those of the preceding plan with the same
+    /// name.
     pub members: Vec<Member>,
     /// When each member sends; if empty, from its start to the end of the run. The first on-time
     /// always begins with the flow's own start.

@@ -98,7 +98,7 @@ impl EstimatesView {
         self.of_class.get(class as usize).map_or(0, |seen| seen.votes.load(Ordering::Relaxed))
     }
 
-    /// The marked fraction of the packets in profile of `class`, 0 to 1.
+    /// The fraction of the in-profile packets of `class` that are marked, 0 to 1.
     pub fn estimate(&self, class: u32) -> f64 {
         let bits = self.of_class.get(class as usize).map_or(0, |seen| seen.estimate.load(Ordering::Relaxed));
         f64::from_bits(bits)

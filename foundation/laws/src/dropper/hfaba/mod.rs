@@ -319,7 +319,7 @@ impl Hfaba {
     fn refill(&mut self, price: i64, queue: i64) {
         self.departures += 1;
         *self.classes.pool_mut(ROOT) += price;
-        // The departure of a packet of no bytes returns nothing, but still deals out a token.
+        // A packet of no bytes returns no tokens when it departs, but its departure still deals out one.
         let quantum = price.max(TOKEN);
         let walks = steps(self.classes.pool(ROOT).abs(), queue, quantum, self.config.given.beta_max);
         for walk in 0..walks {
