@@ -72,7 +72,7 @@
 #define FW_ERROR_ROOM -9
 
 /*
- Too many drops have not been taken yet; the packet stays with the caller.
+ Too many drops are kept because no list had room for them; the packet stays with the caller.
  */
 #define FW_ERROR_EVENTS -10
 
@@ -128,7 +128,7 @@
 #define FW_CAUSE_EARLY 2
 
 /*
- A certain early decision, such as an average above its upper threshold.
+ An early decision that was certain, as when an average is above its upper threshold.
  */
 #define FW_CAUSE_FORCED 3
 
@@ -138,12 +138,12 @@
 #define FW_CAUSE_NO_TOKENS 4
 
 /*
- Too large to fit even an empty buffer.
+ The packet does not fit even into an empty buffer.
  */
 #define FW_CAUSE_OVERSIZE 5
 
 /*
- A later packet acknowledges the same as this waiting one.
+ A later packet makes the acknowledgement in this waiting packet redundant.
  */
 #define FW_CAUSE_SUPERSEDED 6
 
@@ -153,7 +153,7 @@
 typedef struct fw_queue fw_queue;
 
 /*
- The receiver of a C discipline's drops and marks, valid during the call that was given it.
+ The receiver of a C discipline's drops and marks, valid during the call that receives it.
  */
 typedef struct fw_signals fw_signals;
 
@@ -170,7 +170,7 @@ typedef struct fw_site {
    */
   const char *buffer;
   /*
-   The seed of the law's random numbers. The same seed and the same calls give the same results.
+   The seed of the law's random numbers.
    */
   uint64_t seed;
   /*
@@ -192,11 +192,11 @@ typedef struct fw_packet {
    */
   uint64_t cookie;
   /*
-   The flow: see fw_flow_hash. Packets of one value are one flow.
+   The flow: see fw_flow_hash.
    */
   uint64_t flow;
   /*
-   When it was enqueued, in nanoseconds. Written by the library; the caller's value is not
+   The time of the enqueue, in nanoseconds. The library writes it; the caller's value is not
    read.
    */
   uint64_t arrived;
@@ -229,9 +229,9 @@ typedef struct fw_packet {
 /*
  A discipline written in C.
 
- Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. Its cookie and
- `arrived` belong to the library here and must not change. The functions are called by one thread
- at a time, `now` never decreases, and only `free` may be null.
+ Each packet enters once and leaves once: by `dequeue`, or by fw_dropped. The library uses the
+ fields `cookie` and `arrived`, which must not change. The functions are called by one thread at
+ a time, `now` never decreases, and only `free` may be null.
  */
 typedef struct fw_discipline {
   /*
@@ -247,8 +247,8 @@ typedef struct fw_discipline {
    */
   void *state;
   /*
-   Handles an arrival. If `is_full` is not 0 the backlog may not grow: this packet, or others
-   for it, must be dropped.
+   Handles an arrival. If `is_full` is not 0, the backlog may not grow: this packet, or other
+   packets in its favour, must be dropped.
    */
   void (*enqueue)(void *state,
                   const struct fw_packet *packet,
@@ -256,7 +256,7 @@ typedef struct fw_discipline {
                   uint64_t now,
                   struct fw_signals *signals);
   /*
-   Writes the packet that leaves next and returns 1, or returns 0 if none may.
+   Writes the packet that leaves next and returns 1, or returns 0 if no packet may leave.
    */
   int32_t (*dequeue)(void *state, struct fw_packet *packet, uint64_t now, struct fw_signals *signals);
   /*
@@ -268,7 +268,7 @@ typedef struct fw_discipline {
    */
   void (*backlog)(void *state, uint32_t *packets, uint64_t *bytes);
   /*
-   Returns any waiting packet, without a verdict, and returns 1; or 0 when empty.
+   Writes any waiting packet, without a verdict, and returns 1, or returns 0 when empty.
    */
   int32_t (*drain)(void *state, struct fw_packet *packet);
   /*
@@ -278,7 +278,7 @@ typedef struct fw_discipline {
 } fw_discipline;
 
 /*
- An event of a packet during a call.
+ A drop or a mark of a packet during a call.
  */
 typedef struct fw_event {
   /*
@@ -317,8 +317,8 @@ typedef struct fw_events {
    */
   uint32_t count;
   /*
-   Drops without room. The next call with a list writes them first. Marks without room are not
-   kept: the packet itself has them.
+   The number of drops without room in the array. The next call with a list writes them first.
+   Marks without room are not kept, because the packet itself carries its mark.
    */
   uint32_t kept;
 } fw_events;
@@ -342,11 +342,11 @@ typedef struct fw_backlog_size {
  */
 typedef struct fw_gauge {
   /*
-   Its name, with the part that it belongs to, such as "class 7/backlog". Cut if longer.
+   The name of the gauge, with its component, such as "class 7/backlog". A longer name is cut.
    */
   char name[64];
   /*
-   Its unit, such as "packets", "B" or "1".
+   The unit of the gauge, such as "packets", "B" or "1".
    */
   char unit[16];
   /*
@@ -405,10 +405,11 @@ const char *fw_version(void);
 const char *fw_text(int32_t code);
 
 /*
- Writes the name of the law with this number, from 0, with its terminating zero. In addition, any
- scheduler and dropper form a name, such as "drr+faba".
+ Writes the name of law `number`, counted from 0, with its terminating zero. Names that join a
+ scheduler and a dropper, such as "drr+faba", are valid too, but are not counted here.
 
- Returns 1, or 0 after the last. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if it has no room.
+ Returns 1, or 0 after the last law. Errors: FW_ERROR_NULL; FW_ERROR_ROOM if the name does not
+ fit.
  */
 int32_t fw_law(uint32_t number, char *name, size_t room);
 
@@ -417,8 +418,8 @@ int32_t fw_law(uint32_t number, char *name, size_t room);
 
  `abi` is FW_ABI_VERSION. `parameters` are keys and values in TOML, as in a scenario file under
  the name of the law; null or empty for the defaults. The queue is written to `*queue`, which is
- null after an error. `message` receives the text of an error, of at most `room` bytes with its
- zero; it may be null.
+ null after an error. `message`, which may be null, receives the text of an error: at most `room`
+ bytes, including the zero.
 
  Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_NAME, FW_ERROR_TEXT, FW_ERROR_PARAMETER.
  */
@@ -434,8 +435,8 @@ int32_t fw_build(uint32_t abi,
  Builds a queue with a discipline written in C. At most `capacity` packets may wait in it, from 1
  to 16777216.
 
- Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. fw_free calls `discipline->free`, but
- not after an error.
+ Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Unless there is an error, fw_free will
+ call `discipline->free`.
  */
 int32_t fw_build_own(uint32_t abi,
                      const struct fw_discipline *discipline,
@@ -454,7 +455,8 @@ void fw_free(struct fw_queue *queue);
 int32_t fw_last_error(const struct fw_queue *queue);
 
 /*
- Sets the callback for drops and marks, which are then not listed; null for none.
+ Sets the callback that receives drops and marks, which are then not written to lists. Null
+ removes the callback.
 
  Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
@@ -476,9 +478,9 @@ int32_t fw_enqueue(struct fw_queue *queue,
 /*
  Enqueues `count` packets, at most FW_BATCH, in their order and all at `now`.
 
- Returns how many were taken: fewer than `count` if one cannot be enqueued, which stays with the
- caller together with those after it. An error concerns the first packet: as fw_enqueue, and
- FW_ERROR_BATCH.
+ Returns the number of enqueued packets. The first packet that cannot be enqueued, and all
+ packets after it, stay with the caller. Errors: FW_ERROR_BATCH, and those of fw_enqueue for the
+ first packet.
  */
 int32_t fw_enqueue_batch(struct fw_queue *queue,
                          const struct fw_packet *packets,
@@ -501,7 +503,7 @@ int32_t fw_dequeue(struct fw_queue *queue,
 /*
  Dequeues up to `room` packets, at most FW_BATCH, all at `now`, in the order in which they leave.
 
- Returns how many. Errors: as fw_dequeue, and FW_ERROR_BATCH.
+ Returns the number of packets. Errors: as fw_dequeue, and FW_ERROR_BATCH.
  */
 int32_t fw_dequeue_batch(struct fw_queue *queue,
                          uint64_t now,
@@ -510,10 +512,10 @@ int32_t fw_dequeue_batch(struct fw_queue *queue,
                          struct fw_events *events);
 
 /*
- Writes the earliest time at which a dequeue is useful without another packet to `*at`.
+ Writes to `*at` the earliest time at which a dequeue is useful if no other packet arrives.
 
- Returns 1, or 0 if no packet waits, with UINT64_MAX. Errors: FW_ERROR_NULL, FW_ERROR_BUSY,
- FW_ERROR_FAULT.
+ Returns 1. If no packet waits, returns 0 and writes UINT64_MAX. Errors: FW_ERROR_NULL,
+ FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_ready_at(struct fw_queue *queue, uint64_t *at);
 
@@ -523,33 +525,34 @@ int32_t fw_ready_at(struct fw_queue *queue, uint64_t *at);
 int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
 
 /*
- Writes up to `room` gauges of the law, which may have more; null with a room of 0 only counts
- them.
+ Writes up to `room` gauges of the law. With null and a room of 0 it only counts them.
 
- Returns the number of gauges. Errors: FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
+ FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t room);
 
 /*
- Returns every waiting packet, and the drops that were kept, into `packets`. No law is consulted.
- The queue is empty afterwards and remains usable.
+ Writes every waiting packet and every kept drop to `packets`, without consulting the law. The
+ queue is empty afterwards and remains usable.
 
- Returns the number of packets. Errors: FW_ERROR_ROOM if there are more than `room`, and nothing
- happens; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
+ Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
+ `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_drain(struct fw_queue *queue, struct fw_packet *packets, uint32_t room);
 
 /*
- Sets the weight of a class, from 10^-6 to 10^6, and writes the previous one to `*before`, unless
- that is null. The parameters must have given the class a weight.
+ Sets the weight of a class, from 10^-6 to 10^6, and writes the previous weight to `*before`,
+ unless `before` is null. The parameters must have given the class a weight.
 
  Errors: FW_ERROR_WEIGHT, FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
  */
 int32_t fw_set_weight(struct fw_queue *queue, uint32_t class_id, double weight, double *before);
 
 /*
- Writes the flow of a 5-tuple to `*flow`: a hash under 16 secret bytes at `key`, so no sender can
- aim at another's flow. Take the bytes from the system's random source.
+ Writes the flow of a 5-tuple to `*flow`. The flow is a hash keyed with the 16 bytes at `key`.
+ Take them from the system's random source and keep them secret, so that no sender can aim at
+ another sender's flow.
 
  Errors: FW_ERROR_NULL; FW_ERROR_PACKET if the version is neither 4 nor 6.
  */
@@ -557,8 +560,8 @@ int32_t fw_flow_hash(const uint8_t *key, const struct fw_tuple *tuple, uint64_t 
 
 /*
  Reads the headers of an Ethernet frame of `len` bytes into `*packet`: the flow, as by
- fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are a frame: an unreadable
- one has the flow of its addresses.
+ fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: an
+ unreadable frame has the flow of its addresses.
 
  Errors: FW_ERROR_NULL.
  */
@@ -569,13 +572,13 @@ int32_t fw_flow_hash_frame(const uint8_t *key,
 
 /*
  Reports that the discipline dropped a packet, which it no longer has. A cause other than
- FW_CAUSE_… counts as FW_CAUSE_EARLY. Null does nothing.
+ FW_CAUSE_… counts as FW_CAUSE_EARLY. If a pointer is null, nothing happens.
  */
 void fw_dropped(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);
 
 /*
- Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. Null does
- nothing.
+ Reports that the discipline marked a packet, which it keeps: set `ecn` to 3 first. If a pointer
+ is null, nothing happens.
  */
 void fw_marked(struct fw_signals *signals, const struct fw_packet *packet, uint32_t cause);
 
