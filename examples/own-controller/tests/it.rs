@@ -31,7 +31,10 @@ fn it_is_simulated_and_its_parameter_has_an_effect() {
 fn it_is_listed_described_and_has_a_schema_like_the_others() {
     assert!(text(&run(&["list", "controllers"])).contains("gentle"));
     let page = text(&run(&["describe", "gentle"]));
-    assert!(page.contains("What a loss leaves of the window (from 0.1 to 0.99)."), "{page}");
+    assert!(
+        page.contains("The fraction of the window that remains after a loss (from 0.1 to 0.99)."),
+        "{page}"
+    );
     let schema = text(&run(&["schema", "scenario"]));
     assert!(schema.contains("Parameters of `gentle`."));
 }

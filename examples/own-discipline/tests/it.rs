@@ -28,7 +28,7 @@ fn it_is_listed_described_and_checked_like_the_others() {
     assert!(text(&run(&["list", "disciplines"])).contains("linear"));
     let page = text(&run(&["describe", "linear"]));
     assert!(
-        page.contains("The part of the buffer from which on packets are dropped (from 0 to 1)."),
+        page.contains("The fraction of the buffer above which packets are dropped (from 0 to 1)."),
         "{page}"
     );
     for (set, message) in [

@@ -50,7 +50,7 @@ fn it_works_in_front_of_a_discipline() {
 fn it_is_listed_described_and_has_a_schema_like_the_others() {
     assert!(text(&run(&["list", "markers"])).contains("gcra"));
     let page = text(&run(&["describe", "gcra"]));
-    assert!(page.contains("How much too early a packet may come (at most 10 s)."), "{page}");
+    assert!(page.contains("How early a packet may come and still be in profile (at most 10 s)."), "{page}");
     let schema = text(&run(&["schema", "scenario"]));
     assert!(schema.contains("Parameters of `gcra`."));
 }
