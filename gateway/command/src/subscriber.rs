@@ -53,7 +53,7 @@ pub(crate) fn path_of(whom: &WhomArgs) -> Result<PathBuf, Failure> {
     })
 }
 
-/// What is changed in addition to the subscriber file.
+/// The file that changes in addition to the subscriber file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Beside {
     /// No other change: the changed lines are enough for the gateway.

@@ -140,7 +140,7 @@ pub struct Terms {
     pub rules: Rules,
 }
 
-/// What the law of one queue among many takes into account.
+/// The inputs of the law for one queue among many.
 #[word(gated)]
 pub enum Rules {
     /// As in RFC 8290: only its own queue.

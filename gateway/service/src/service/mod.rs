@@ -157,7 +157,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
         && let Err(error) = priority::raise(threads)
     {
         say(format_args!(
-            "busy programs may delay frames, since forwarding has no real-time priority: {error}"
+            "busy programs may delay frames, since forwarding has no real-time priority: {error}; its unit can have \
+             `LimitRTPRIO=1`, and `--no-real-time` omits the priority"
         ));
     }
     give_up_rights(&configs, user.as_ref(), options)?;

@@ -42,7 +42,7 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Of the packets, 2 % are lost independently, and a sixteenth are lost in bursts of 3.3:
+        // Independent losses take 2 % of the packets, and a sixteenth are lost in bursts of 3.3:
         // together 8 %. The tolerance is 4 standard deviations, each below 1.2 % for 2000 packets
         // or more.
         let part = wire.lost as f64 / sent;

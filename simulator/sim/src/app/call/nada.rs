@@ -5,7 +5,7 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! Of the three descriptions by the IETF's RMCAT group, only NADA's is complete, with all numbers.
+//! NADA's is the only complete one of the IETF RMCAT group's three descriptions, with all numbers.
 //! draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298 (SCReAM)
 //! is a window with a separate queue.
 //!
