@@ -42,6 +42,8 @@ pub struct Tun {
     readdress: Option<[u8; 6]>,
     /// With Ethernet: do received frames get this device's address as their source?
     is_resent: bool,
+    /// With Ethernet: does the kernel deliver IP packets without an Ethernet header?
+    is_headless: bool,
     is_ipv4: bool,
     packet: Box<[u8]>,
     health: PortHealth,
@@ -55,6 +57,8 @@ const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, an Ethernet header with a VLAN tag, and a virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
+/// Octets of an Ethernet header without a tag.
+const ETHERNET: usize = 14;
 
 impl Tun {
     /// Creates the TUN device `name` in this network namespace, brings it up, and sets its MTU to
@@ -106,6 +110,7 @@ impl Tun {
             ethernet_address,
             readdress: None,
             is_resent: false,
+            is_headless: false,
             is_ipv4: false,
             packet,
             health,
@@ -126,6 +131,13 @@ impl Tun {
         Tun { is_resent: true, ..self }
     }
 
+    /// Prepends an Ethernet header to every packet received on this TAP device: the packet filter
+    /// forwards IP packets to it from an interface without Ethernet headers.
+    #[must_use]
+    pub fn headless(self, is_headless: bool) -> Self {
+        Tun { is_headless, ..self }
+    }
+
     /// Receives only IPv4 on this TUN device.
     #[must_use]
     pub fn of_ipv4(self) -> Self {
@@ -140,6 +152,23 @@ impl Tun {
     /// The Ethernet address of the device; zeros if it has none.
     pub fn ethernet_address(&self) -> [u8; 6] {
         self.ethernet_address
+    }
+
+    /// Reads a message into the buffer: the virtio-net header and the frame. Returns their length.
+    fn read(&mut self) -> Result<usize, Errno> {
+        if !self.is_headless {
+            return rustix::io::read(&self.device, &mut self.packet[..]);
+        }
+        // The packet is read to its final position, and the headers are written before it.
+        let count = rustix::io::read(&self.device, &mut self.packet[ETHERNET..])?;
+        let vnet = VnetHeader::read(&self.packet[ETHERNET..ETHERNET + count]);
+        let ip = self.packet.get(ETHERNET + vnet::LEN).copied().unwrap_or_default();
+        // An empty frame is ignored, as are frames that the kernel originated.
+        let Some((vnet, ether_type)) = vnet.zip(ether_type(ip)) else { return Ok(0) };
+        self.packet[vnet::LEN..vnet::LEN + 12].fill(0);
+        self.packet[vnet::LEN + 12..vnet::LEN + ETHERNET].copy_from_slice(&ether_type);
+        vnet.after(ETHERNET as u16).write(&mut self.packet);
+        Ok(ETHERNET + count)
     }
 
     /// Should the frame in the buffer be ignored, because the kernel originated it, such as a
@@ -165,10 +194,10 @@ impl Tun {
 impl Port for Tun {
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError> {
         for _ in 0..MAX_AT_ONCE {
-            match rustix::io::read(&self.device, &mut self.packet[..]) {
+            match self.read() {
                 Ok(count) => {
                     self.is_down = false;
-                    if self.is_foreign() {
+                    if count == 0 || self.is_foreign() {
                         continue;
                     }
                     if let Some(address) = self.readdress {
@@ -237,6 +266,15 @@ impl Port for Tun {
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.device.as_fd()
+    }
+}
+
+/// The EtherType of the IP packet whose first octet is `ip`; `None` if it is no IP packet.
+fn ether_type(ip: u8) -> Option<[u8; 2]> {
+    match ip >> 4 {
+        4 => Some([0x08, 0x00]),
+        6 => Some([0x86, 0xdd]),
+        _ => None,
     }
 }
 

@@ -109,7 +109,7 @@ fn refused_value(error: &Error, program: &str) -> Failure {
     let argument = name(&argument);
     match (reason.strip_prefix("allowed: "), reason.split_once("; allowed: ")) {
         (Some(allowed), _) => Failure::user(
-            format!("`{argument}` is `{}`, but that is out of range", shortened(&given)),
+            format!("`{argument}` is `{}`, but that is not an allowed value", shortened(&given)),
             format!("allowed: {allowed}"),
         ),
         (None, Some((why, allowed))) => {

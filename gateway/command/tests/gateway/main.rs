@@ -21,3 +21,4 @@ mod router;
 mod setup;
 mod several;
 mod take_over;
+mod tunnel;

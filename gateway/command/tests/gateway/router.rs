@@ -29,21 +29,21 @@ const PUBLIC: &str = "203.0.113.2";
 const SERVER: &str = "203.0.113.1";
 const SERVER_V6: &str = "2001:db8:2::1";
 
-struct Home {
+pub(super) struct Home {
     name: String,
     folder: tempfile::TempDir,
     home: Host,
-    edge: Host,
+    pub(super) edge: Host,
     world: Host,
 }
 
 /// The router's interfaces.
 pub(crate) const LAN: End<'static> = End { name: "lan0", index: 100 };
-const WAN: End<'static> = End { name: "wan0", index: 101 };
+pub(super) const WAN: End<'static> = End { name: "wan0", index: 101 };
 
 impl Home {
     /// A new home; `None`, with a prominent message, if it cannot be built.
-    fn new(name: &str) -> Option<Self> {
+    pub(super) fn new(name: &str) -> Option<Self> {
         let name = format!("fwr-{}-{name}", std::process::id());
         // Creating hosts changes the network namespace of the thread.
         let hosts = || Ok([Host::new()?, Host::new()?, Host::new()?]);
@@ -111,7 +111,7 @@ impl Home {
     }
 
     /// docs/gateway/home.toml with this test's name and socket, changed by `change`.
-    fn config(&self, change: impl Fn(String) -> String) -> PathBuf {
+    pub(super) fn config(&self, change: impl Fn(String) -> String) -> PathBuf {
         let socket = self.folder.path().join("socket");
         let text = fs::read_to_string(common_example("home.toml")).expect("it is there");
         let text = text.replace("name = \"home\"", &format!("name = \"{}\"", self.name));
@@ -127,12 +127,12 @@ impl Home {
         command
     }
 
-    fn call(&self, arguments: &[&str]) -> Output {
+    pub(super) fn call(&self, arguments: &[&str]) -> Output {
         let mut command = self.fairwire(arguments);
         self.edge.started(|| command.output()).expect("it runs")
     }
 
-    fn start(&self, config: &Path) -> Gateway {
+    pub(super) fn start(&self, config: &Path) -> Gateway {
         let mut command = self.fairwire(&["run", config.to_str().expect("UTF-8")]);
         command.stderr(Stdio::piped());
         let mut child = self.edge.started(|| command.spawn()).expect("it starts");
@@ -145,13 +145,13 @@ impl Home {
         gateway
     }
 
-    fn status(&self, config: &Path) -> serde_json::Value {
+    pub(super) fn status(&self, config: &Path) -> serde_json::Value {
         let output = self.call(&["status", config.to_str().expect("UTF-8"), "--format", "json"]);
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    fn taken(&self, config: &Path) -> u64 {
+    pub(super) fn taken(&self, config: &Path) -> u64 {
         let status = self.status(config);
         let ways = status["ways"].as_array().expect("there are two");
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
@@ -160,7 +160,7 @@ impl Home {
     /// The number of packets that the gateway took in, once it has stopped growing. Datagrams that
     /// waited for a neighbour's address arrive together, and the gateway's copy of its counters is
     /// 10 ms old.
-    fn taken_at_rest(&self, config: &Path) -> u64 {
+    pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
         loop {
@@ -172,7 +172,7 @@ impl Home {
         }
     }
 
-    fn traces(&self) -> String {
+    pub(super) fn traces(&self) -> String {
         let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
         let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
         let passage = Passage {
@@ -194,7 +194,7 @@ impl Home {
     }
 }
 
-fn address(text: &str) -> Address {
+pub(super) fn address(text: &str) -> Address {
     let (ip, bits) = text.split_once('/').expect("a prefix");
     Address { ip: ip.parse().expect("an address"), prefix_bits: bits.parse().expect("a number") }
 }
@@ -210,13 +210,13 @@ fn firewall() -> String {
     block.expect("the page has a block of nft").to_owned()
 }
 
-struct Gateway {
+pub(super) struct Gateway {
     child: Child,
-    said: Arc<Mutex<Vec<String>>>,
+    pub(super) said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Gateway {
-    fn end(mut self, signal: Signal) -> (Option<i32>, String) {
+    pub(super) fn end(mut self, signal: Signal) -> (Option<i32>, String) {
         kill_process(Pid::from_raw(self.child.id().cast_signed()).expect("not zero"), signal)
             .expect("it is ours");
         let status = self.child.wait().expect("it is ours");
@@ -233,7 +233,7 @@ impl Drop for Gateway {
 }
 
 /// Answers datagrams in the world with their source address, until the test ends.
-fn echo(home: &Home) {
+pub(super) fn echo(home: &Home) {
     for address in ["0.0.0.0:7000", "[::]:7001"] {
         let socket = home.world.at(|| UdpSocket::bind(address).expect("a free port"));
         thread::spawn(move || {
@@ -251,7 +251,7 @@ fn socket(home: &Home, address: &'static str) -> UdpSocket {
     socket
 }
 
-fn reaches(socket: &UdpSocket, server: SocketAddr, patience: Duration) -> Option<String> {
+pub(super) fn reaches(socket: &UdpSocket, server: SocketAddr, patience: Duration) -> Option<String> {
     let until = Instant::now() + patience;
     let mut bytes = [0; 64];
     while Instant::now() < until {
@@ -263,9 +263,9 @@ fn reaches(socket: &UdpSocket, server: SocketAddr, patience: Duration) -> Option
     None
 }
 
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-fn world_v4() -> SocketAddr {
+pub(super) fn world_v4() -> SocketAddr {
     format!("{SERVER}:7000").parse().expect("an address")
 }
 
@@ -276,7 +276,7 @@ fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64)
     transfers_of(home, is_upload, &hosts, seconds)
 }
 
-fn transfers_of(home: &Home, is_upload: bool, hosts: &[(&Host, &str)], seconds: u64) -> Vec<u64> {
+pub(super) fn transfers_of(home: &Home, is_upload: bool, hosts: &[(&Host, &str)], seconds: u64) -> Vec<u64> {
     let listener = home.world.at(|| TcpListener::bind((SERVER, 0)).expect("a free port"));
     let server = listener.local_addr().expect("it is bound");
     let counts: Vec<Arc<AtomicU64>> = hosts.iter().map(|_| Arc::default()).collect();
@@ -296,6 +296,11 @@ fn transfers_of(home: &Home, is_upload: bool, hosts: &[(&Host, &str)], seconds: 
     }
     ends.into_iter().for_each(|end| end.join().expect("it does not panic"));
     counts.iter().map(|count| count.load(Ordering::Relaxed)).collect()
+}
+
+/// The rate in Mbit/s of `bytes` in `seconds`.
+pub(super) fn rate_of(bytes: u64, seconds: u64) -> f64 {
+    bytes as f64 * 8.0 / seconds as f64 / 1e6
 }
 
 fn connect(host: &str, server: SocketAddr) -> TcpStream {
@@ -377,7 +382,7 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
         let measured = || {
             let got = transfers(home, is_upload, &hosts, seconds);
             let (one, three) = (got[0], got[1..].iter().sum::<u64>());
-            let rate = (one + three) as f64 * 8.0 / seconds as f64 / 1e6;
+            let rate = rate_of(one + three, seconds);
             println!("{}: {rate:.1} of {mbps} Mbit/s, {one} and {three} bytes", ["download", "upload"][way]);
             (one, three, rate)
         };
@@ -495,8 +500,7 @@ fn two_inside_networks_share_one_link_and_recreating_one_disturbs_no_other() {
     let hosts =
         [(&home.home, HOSTS[0]), (&home.home, HOSTS[1]), (&guests, "10.1.0.1"), (&guests, "10.1.0.1")];
     let got = transfers_of(&home, false, &hosts, 3);
-    let rate = |bytes: u64| bytes as f64 * 8.0 / 3.0 / 1e6;
-    let (lan, guest) = (rate(got[0] + got[1]), rate(got[2] + got[3]));
+    let (lan, guest) = (rate_of(got[0] + got[1], 3), rate_of(got[2] + got[3], 3));
     println!("{lan:.1} Mbit/s of the LAN, {guest:.1} of the guests");
     assert!(guest > 2.0 && guest < 10.5, "a ceiling of 10: {guest}");
     assert!(lan > 20.0 && lan + guest < 95.0 * 1.05, "{lan} beside {guest}");
@@ -544,7 +548,7 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
         for (hosts, most) in [(vec![HOSTS[0]; 4], 3.0), (vec![HOSTS[0], HOSTS[1], HOSTS[0], HOSTS[1]], 4.0)] {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
-            let mbps = got as f64 * 8.0 / seconds as f64 / 1e6;
+            let mbps = rate_of(got, seconds);
             // The receiver may count 50 ms more.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }

@@ -19,7 +19,7 @@ pub enum PrefixError {
     #[error("that is no address")]
     NoAddress,
     /// The length is no number, or exceeds the address.
-    #[error("its length is no whole number from 0 to {max}")]
+    #[error("its length is not a whole number from 0 to {max}")]
     BadLength {
         /// The bits of the address.
         max: u8,

@@ -14,7 +14,10 @@
 //! are not taken.
 //!
 //! The packet filter takes packets, by rules in tables of our own, and traffic control on the TAP
-//! devices gives them back. The devices disappear with the process. The tables disappear too, or
+//! devices gives them back. If the inside interface has no Ethernet header (a VPN, PPP), the packet
+//! filter delivers bare IP packets, and the TAP device's port prepends the header. Traffic control
+//! removes it from downloads. On uploads it remains before the IP packet, where no protocol reads
+//! it, and distinguishes the packets given back from new ones. The devices disappear with the process. The tables disappear too, or
 //! they stay and drop the packets for a missing device: the link fails [open or closed](Failing).
 
 use fairwire_core::{Duration, Time};
@@ -67,6 +70,8 @@ struct RouterPort {
     tag: [u8; 6],
     /// The address of the inside interface.
     own: [u8; 6],
+    /// Do the inside interface's packets have an Ethernet header? Those of VPNs and PPP have none.
+    is_ethernet: bool,
 }
 
 /// The interval at which the port checks the diversion.
@@ -108,22 +113,30 @@ impl Passage {
     /// The outside port. It must be opened first, because downloads come from it.
     fn outside(&self) -> Result<RouterPort, PortError> {
         let (inside, [_, down]) = (self.find(&self.inside)?, self.taps());
-        let tap = Tun::create_tap(&down, inside.mtu)?.resent();
+        let is_ethernet = inside.is_ethernet;
+        let tap = Tun::create_tap(&down, inside.mtu)?.headless(!is_ethernet).resent();
         let tag = tap.ethernet_address();
-        Ok(RouterPort { tap, diversion: None, tag, own: inside.ethernet_address })
+        Ok(RouterPort { tap, diversion: None, tag, own: inside.ethernet_address, is_ethernet })
     }
 
     /// The inside port. Once it is open, packets arrive.
     fn inside(&self) -> Result<RouterPort, PortError> {
         let (inside, [up, down]) = (self.find(&self.inside)?, self.taps());
         let tag = self.find(&down)?.ethernet_address;
-        let tap = Tun::create_tap(&up, inside.mtu)?.readdressed(tag);
-        let mut port = RouterPort { tap, diversion: None, tag, own: inside.ethernet_address };
+        let is_ethernet = inside.is_ethernet;
+        let tap = Tun::create_tap(&up, inside.mtu)?.headless(!is_ethernet).readdressed(tag);
+        let mut port =
+            RouterPort { tap, diversion: None, tag, own: inside.ethernet_address, is_ethernet };
         self.divert(&mut port).map(|()| port)
     }
 
     fn divert(&self, port: &mut RouterPort) -> Result<(), PortError> {
         let (inside, down) = (self.find(&self.inside)?, self.find(&self.taps()[1])?);
+        if inside.is_ethernet != port.is_ethernet {
+            // The devices were opened for the other kind of packets.
+            let (operation, name) = ("continuing with an interface of another kind", self.inside.clone());
+            return Err(PortError::System { operation, name, source: io::ErrorKind::InvalidInput.into() });
+        }
         let interfaces = Interfaces { inside: inside.index, up: port.tap.index(), down: down.index };
         port.diversion = Some(Diversion::make(self.clone(), interfaces, down.ethernet_address)?);
         (port.tag, port.own) = (down.ethernet_address, inside.ethernet_address);

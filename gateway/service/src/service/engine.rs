@@ -1,6 +1,7 @@
 //! The datapath thread's work besides forwarding: commands, observations, the end of the heartbeat,
 //! and shutdown.
 
+use super::mailbox::Letters;
 use super::pace::{interval, longest_stay};
 use super::port::Common;
 use crate::config::Config;
@@ -18,7 +19,7 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::SyncSender;
 
 pub(crate) enum Command {
     /// Replace both directions.
@@ -117,7 +118,7 @@ pub(super) struct Shared {
 
 /// Everything besides forwarding.
 pub(super) struct Engine {
-    pub commands: Receiver<Command>,
+    pub commands: Letters<Command>,
     pub observer: Observer,
     pub shared: Arc<Shared>,
     pub common: Rc<RefCell<Common>>,
@@ -169,7 +170,7 @@ impl Engine {
             self.shared.stalls.store(senders.stalls(), Ordering::Relaxed);
             processor = processor + senders.processor();
         }
-        while let Ok(command) = self.commands.try_recv() {
+        while let Some(command) = self.commands.take() {
             self.handle(command, now, datapath);
         }
         if self.heir.is_some() {

@@ -3,6 +3,7 @@
 
 use super::engine::{Command, Shared};
 use super::log::say;
+use super::mailbox::Mailbox;
 use crate::config::Config;
 use crate::telemetry::Board;
 use fairwire_core::{Duration, Rate, RateLaw, RoundTrip, Step, Time};
@@ -10,7 +11,7 @@ use fairwire_datapath::trips::Listener;
 use fairwire_laws::autorate::{self, Autorate, CountingPoint};
 use fairwire_wire::Way;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 /// The most round trips kept until the next step: a trip of each of 64 peers in each round.
 const HEARD: usize = 1024;
@@ -66,7 +67,7 @@ impl Following {
         self.given == given(config)
     }
 
-    pub(super) fn step(&mut self, shared: &Shared, commands: &Sender<Command>, board: &Board, now: Time) {
+    pub(super) fn step(&mut self, shared: &Shared, commands: &Mailbox<Command>, board: &Board, now: Time) {
         // A step takes at most one buffer of trips, however fast they arrive.
         for (trip, at) in self.trips.try_iter().take(HEARD) {
             self.autorate.hear(trip, at);

@@ -6,6 +6,7 @@ use super::guarding::GuardPipes;
 use super::heartbeat::Heartbeat;
 use super::links::LinkView;
 use super::log::{self, say};
+use super::mailbox::Letters;
 use super::opening::{self, Held, OpenInterface};
 use super::pace::{coalesce, interval, longest_stay, watchdog};
 use super::port::{Common, LivePort};
@@ -28,7 +29,7 @@ use std::os::unix::net::UnixStream;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 pub(super) enum Source {
@@ -85,7 +86,7 @@ impl Forwarding {
     /// taken over, if any. Returns the stream to the process that has taken over, if any.
     pub(super) fn run(
         self,
-        commands: Receiver<Command>,
+        commands: Letters<Command>,
         shared: &Arc<Shared>,
         guard: Option<GuardPipes>,
         begun: &SyncSender<Option<UnixStream>>,

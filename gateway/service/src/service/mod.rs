@@ -24,6 +24,7 @@ mod guarding;
 mod heartbeat;
 mod limits;
 mod links;
+mod mailbox;
 pub mod log;
 mod notify;
 mod opening;
@@ -61,6 +62,7 @@ use forwarding::{Forwarding, Source, Thread, Waiting};
 use guarding::{GuardPipes, Guarding};
 use links::Links;
 use log::say;
+use mailbox::{Letters, mailbox};
 use notify::{Notifier, Reporter};
 use opening::Waiter;
 use place::{Listener, NameLock};
@@ -71,7 +73,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use take_over::Papers;
 
@@ -436,7 +438,7 @@ fn forward(
     priority::lower();
     let ReadyGateway { config, path, lock, context, mut datapath, source, links, .. } = ready;
     let ReadyGateway { listener, signals, sites, edges, mut guard, .. } = ready;
-    let (commands, received) = channel();
+    let (commands, received) = mailbox();
     let shared = Arc::new(Shared::default());
     let sizes = [datapath.forward.sizes(), datapath.backward.sizes()];
     let observer = Observer::of(About::of(&config), clock::now());
@@ -504,7 +506,7 @@ fn forward(
 fn start(
     thread: Waiting,
     forwarding: Forwarding,
-    commands: Receiver<Command>,
+    commands: Letters<Command>,
     shared: &Arc<Shared>,
     guard: Option<GuardPipes>,
 ) -> Result<(Thread, Option<UnixStream>), ServiceError> {

@@ -3,6 +3,7 @@
 
 use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
+use super::mailbox::Mailbox;
 use super::ports;
 use crate::config::rows::{OtherRows, OtherTerms};
 use crate::config::{Config, PlanContext, is_of};
@@ -22,7 +23,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration as StdDuration;
 
 pub(crate) struct Present {
@@ -30,7 +31,7 @@ pub(crate) struct Present {
     pub path: PathBuf,
     pub context: PlanContext,
     pub sizes: [Sizes; 2],
-    pub commands: Sender<Command>,
+    pub commands: Mailbox<Command>,
     pub board: Arc<Board>,
     /// Values set by requests, which may differ from the file.
     pub set: Set,

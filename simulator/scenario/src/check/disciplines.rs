@@ -81,8 +81,11 @@ impl Check<'_> {
             }
         }
         if self.spec.disciplines[..at].iter().any(|other| other.label() == label) {
-            let why = format!("`{}` is there already", shortened(label));
-            return refuse(why, "each discipline once, or with a `label` of its own each time");
+            let why = match compared.label.is_none() && compared.name() != label {
+                true => format!("`{}` is another name of it, and it is already listed", compared.name()),
+                false => "that is already listed".to_owned(),
+            };
+            return refuse(why, "each discipline once, or each time with a different `label`");
         }
         Ok(())
     }

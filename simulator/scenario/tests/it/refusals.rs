@@ -247,7 +247,7 @@ fn a_wrong_set_is_refused_at_its_text_under_any_other_choice() {
     // A removed entry of the file has no location.
     let own = "disciplines=[{ red = { gentle = true } }, 'tail-drop']";
     let (message, ..) = refusal(&[own], &["tail-drop,tail-drop"]);
-    says(&message, &["--discipline:1:27", "is there already"]);
+    says(&message, &["--discipline:1:27", "already listed"]);
 }
 
 #[test]

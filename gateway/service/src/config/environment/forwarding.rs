@@ -3,11 +3,13 @@
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
 use crate::config::spec::{OnFailure, Spec};
+use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::io::router::{Failing, Passage};
 use fairwire_document::DocumentError;
 use fairwire_linux::interface::ipv4_address;
 use fairwire_linux::link;
 use fairwire_linux::nftables::{Family, Nftables};
+use fairwire_wire::way::Way;
 use std::fs;
 use std::io::ErrorKind;
 
@@ -92,13 +94,37 @@ fn passing_by(spec: &Spec) -> Vec<Note> {
     notes
 }
 
+/// The note on an inside interface without Ethernet headers, or the reason why its hosts cannot be
+/// recognized.
+fn without_ethernet(config: &Config, inside: &str) -> Result<Option<Note>, DocumentError> {
+    let about = link::index_of(inside).ok().flatten().and_then(|index| link::about(index).ok());
+    if about.is_none_or(|about| about.is_ethernet) {
+        return Ok(None);
+    }
+    let by_address = |way: &Way| config.shaping(*way).is_some_and(|shaping| shaping.flows == FlowKind::Mac);
+    if let Some(way) = Way::ALL.into_iter().find(by_address) {
+        let why = format!("packets of `{inside}` have no Ethernet address, as those of VPNs and PPP");
+        let path = format!("{}.flows", way.name());
+        return Err(refused(config, &path, "mac", why, "`inside` for each address".into()));
+    }
+    Ok(Some(Note(format!(
+        "packets of `{inside}` have no Ethernet address: its hosts are known by their IP addresses, and uploads of a subscriber with a `mac` are \
+         lost there as `spoofed`"
+    ))))
+}
+
 /// Notes on a router, or the reason why its interfaces cannot be used.
 pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> {
     let wire = &config.spec().wire;
     let there = interfaces();
     let mut notes = Vec::new();
     for inside in wire.inside.names() {
+        if !there.contains(inside) && wire.inside.names().iter().any(|other| there.contains(other)) {
+            notes.push(Note(format!("`{inside}` is missing; it is shaped within a second of its return")));
+            continue;
+        }
         notes.extend(fits(config, "inside", inside, &there)?);
+        notes.extend(without_ethernet(config, inside)?);
     }
     let names = [wire.inside.first().as_str(), wire.outside.as_str()];
     let outside = link::index_of(&wire.outside).ok().flatten();

@@ -118,7 +118,8 @@ fn interfaces() -> Vec<String> {
     names.map(|(name, _)| name.trim().to_owned()).collect()
 }
 
-/// The note on an interface from which frames are taken, or the reason why it cannot be used.
+/// The note on an Ethernet interface from which frames are taken, or the reason why it cannot be
+/// used.
 fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Option<Note>, DocumentError> {
     let path = format!("wire.{key}");
     let failed = |error: std::io::Error| {
@@ -127,13 +128,16 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
     };
     let Some(index) = link::index_of(name).map_err(failed)? else { return Err(missing(config, key, there)) };
     let about = link::about(index).map_err(failed)?;
-    if about.is_loopback || !about.is_ethernet {
-        let why = match about.is_loopback {
-            true => "that is the machine's loopback, which leads nowhere",
-            false => "its frames have no Ethernet header, as those of VPNs and PPP",
+    let is_router = config.spec().wire.backend.kind() == BackendKind::Router;
+    if about.is_loopback || !about.is_ethernet && !is_router {
+        let (why, allowed) = match about.is_loopback {
+            true => ("that is the machine's loopback, which leads nowhere", "a network card, a VLAN or a bridge"),
+            false => (
+                "its packets have no Ethernet header, as those of VPNs and PPP",
+                "an Ethernet interface, such as a network card, one end of a veth pair or a VLAN of one; \
+                 or `backend = \"router\"`, which shapes what this machine forwards between any two interfaces",
+            ),
         };
-        let allowed = "an Ethernet interface, such as a network card, one end of a veth pair or a VLAN of one; \
-                       what is routed is shaped with `backend = \"router\"`, whose inside is Ethernet and whose outside is any";
         return Err(refused(config, &path, name, why.into(), allowed.into()));
     }
     match about.master {

@@ -1,0 +1,154 @@
+//! Field case C13: the peers of a VPN server or PPP concentrator, whose packets have no Ethernet
+//! header, share its link.
+
+use super::router::{Home, LAN, PATIENCE, WAN, address, echo, rate_of, reaches, transfers_of, world_v4};
+use fairwire_linux::netlink::Route;
+use fairwire_linux::tun::Tun;
+use fairwire_testbed::host::Host;
+use fairwire_testbed::program::command;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::Signal;
+use std::net::UdpSocket;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// A tunnel between the router's interface `wg0` and its peers: two TUN devices, between which
+/// threads copy packets.
+struct Tunnel {
+    is_over: Arc<AtomicBool>,
+    copies: Vec<JoinHandle<()>>,
+}
+
+const PEERS: [&str; 3] = ["10.8.0.1", "10.8.0.2", "10.8.0.3"];
+
+impl Tunnel {
+    fn new(router: &Host, peers: &Host) -> Self {
+        let device = |host: &Host, name| Arc::new(host.at(|| Tun::create(name, 1420)).expect("root may"));
+        let ends = [device(router, "wg0"), device(peers, "tun0")];
+        router.add_address(ends[0].index(), address("10.8.0.254/24")).expect("it is there");
+        for peer in PEERS {
+            peers.add_address(ends[1].index(), address(&format!("{peer}/24"))).expect("it is there");
+        }
+        let route = Route::Via("10.8.0.254".parse().expect("an address"));
+        peers.add_route(address("0.0.0.0/0"), route).expect("it is there");
+        let is_over = Arc::new(AtomicBool::new(false));
+        let copies = [[0, 1], [1, 0]].map(|[from, to]| {
+            let (from, to, is_over) = (ends[from].clone(), ends[to].clone(), is_over.clone());
+            thread::spawn(move || copy(&from, &to, &is_over))
+        });
+        Tunnel { is_over, copies: copies.into() }
+    }
+}
+
+impl Drop for Tunnel {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.copies.drain(..).for_each(|copy| copy.join().expect("it does not panic"));
+    }
+}
+
+/// Copies packets with their virtio-net headers, also super-packets.
+fn copy(from: &Tun, to: &Tun, is_over: &AtomicBool) {
+    let mut packet = vec![0; 70_000];
+    while !is_over.load(Ordering::Relaxed) {
+        let tenth = rustix::time::Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+        let _ = poll(&mut [PollFd::new(from, PollFlags::IN)], Some(&tenth));
+        while let Ok(count) = rustix::io::read(from, &mut packet[..]) {
+            let _ = rustix::io::write(to, &packet[..count]); // lost if it does not fit
+        }
+    }
+}
+
+/// The peers' rates in Mbit/s, if they download with 1, 4 and 16 connections.
+fn rates(home: &Home, peers: &Host) -> [f64; 3] {
+    let (seconds, counts) = (4, [1, 4, 16]);
+    let hosts: Vec<(&Host, &str)> = PEERS
+        .into_iter()
+        .zip(counts)
+        .flat_map(|(peer, count)| std::iter::repeat_n((peers, peer), count))
+        .collect();
+    let got = transfers_of(home, false, &hosts, seconds);
+    let sum = |from: usize, to: usize| rate_of(got[from..to].iter().sum(), seconds);
+    [sum(0, 1), sum(1, 5), sum(5, 21)]
+}
+
+#[test]
+fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a_second() {
+    let Some(home) = Home::new("peers") else { return };
+    let peers = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
+    let tunnel = Tunnel::new(&home.edge, &peers);
+    let rule = format!("nft insert rule inet filter forward iifname wg0 oifname {} accept", WAN.name);
+    if home.edge.at(|| Command::new("nft").arg("--version").output()).is_ok() {
+        home.edge.at(|| command(&rule)).expect("root may");
+    }
+    echo(&home);
+    let config = |more: &str| {
+        home.config(|text| {
+            let insides = format!("inside = [\"{}\", \"wg0\"]", LAN.name);
+            let text = text.replace("inside = \"lan0\"", &insides).replace("95 Mbit/s", "30 Mbit/s");
+            format!("{text}\n{more}")
+        })
+    };
+    let path = config("");
+    let check = home.call(&["check", path.to_str().expect("UTF-8")]);
+    let output = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(output.contains("packets of `wg0` have no Ethernet address"), "{output}");
+    let gateway = home.start(&path);
+    assert_eq!(home.traces(), "4 devices, tables: true", "{:?}", gateway.said);
+
+    // The three peers have equal shares, whatever the number of their connections.
+    let got = rates(&home, &peers);
+    println!("{got:.2?} Mbit/s");
+    let all: f64 = got.iter().sum();
+    assert!((24.0..31.5).contains(&all), "{got:?}");
+    assert!(got.iter().all(|rate| (rate / all - 1.0 / 3.0).abs() < 0.03), "{got:?}");
+    let status = home.status(&path)["ways"][0].to_string();
+    assert!(PEERS.iter().all(|peer| status.contains(peer)), "{status}");
+
+    // With a ceiling for one, the others share the rest.
+    let class = "[[class]]\nname = \"slow\"\nmatch = { inside = [\"10.8.0.2/32\"] }\ndownload = { ceiling = \"5 Mbit/s\" }\n";
+    config(class);
+    let reload = home.call(&["reload", path.to_str().expect("UTF-8")]);
+    assert!(reload.status.success(), "{}", String::from_utf8_lossy(&reload.stderr));
+    let got = rates(&home, &peers);
+    println!("{got:.2?} Mbit/s with a ceiling of 5 for one");
+    assert!(got[1] < 5.3 && got[1] > 4.0 && (got[0] / got[2] - 1.0).abs() < 0.15, "{got:?}");
+
+    // Uploads are taken once, and the router sees them arrive at `wg0`.
+    let one = peers.at(|| UdpSocket::bind((PEERS[0], 0)).expect("its address"));
+    one.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+    let before = home.taken_at_rest(&path);
+    assert!(reaches(&one, world_v4(), PATIENCE).is_some(), "{:?}", gateway.said);
+    assert_eq!(home.taken_at_rest(&path), before + 2, "a question and its answer");
+
+    // The tunnel goes and returns, as PPP sessions do.
+    drop(tunnel);
+    thread::sleep(Duration::from_millis(1500));
+    let _tunnel = Tunnel::new(&home.edge, &peers);
+    let (came, before) = (Instant::now(), home.taken(&path));
+    while home.taken(&path) < before + 5 && came.elapsed() < PATIENCE {
+        reaches(&one, world_v4(), Duration::from_millis(50));
+    }
+    println!("shaped {:?} after its return", came.elapsed());
+    assert!(home.taken(&path) >= before + 5, "{:?}", gateway.said);
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    assert_eq!(home.traces(), "0 devices, tables: false");
+}
+
+#[test]
+fn hosts_of_a_tunnel_cannot_be_told_apart_by_ethernet_addresses() {
+    let Some(home) = Home::new("bare") else { return };
+    let peers = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
+    let _tunnel = Tunnel::new(&home.edge, &peers);
+    let config = home.config(|text| {
+        let text = text.replace("inside = \"lan0\"", "inside = \"wg0\"");
+        text.replace("[download]\n", "[download]\nflows = [\"mac\", \"5-tuple\"]\n")
+    });
+    let check = home.call(&["check", config.to_str().expect("UTF-8")]);
+    let message = String::from_utf8_lossy(&check.stderr).replace("\n  │ ", " ");
+    assert_eq!(check.status.code(), Some(2), "{message}");
+    assert!(message.contains("download.flows") && message.contains("no Ethernet address"), "{message}");
+}
