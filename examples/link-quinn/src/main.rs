@@ -1,4 +1,5 @@
-//! Two QUIC connections of quinn-proto share a link, with CUBIC and BBR: `cargo run -p link-quinn`.
+//! Two QUIC connections of quinn-proto share a link: the first uses CUBIC, and the second BBR or
+//! CUBIC. To run it: `cargo run -p link-quinn`.
 
 use fairwire_link::{Arrival, BadLink, Duplex, Ecn, Link, LinkReport};
 use quinn_proto::congestion::BbrConfig;

@@ -1,4 +1,5 @@
-//! The command `fairwire` with a protocol `steady`, whose sender adapts its rate to reports.
+//! The command `fairwire` with a protocol `steady`, whose sender adapts its rate to the receiver's
+//! reports.
 
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Ecn, Time};
@@ -19,7 +20,7 @@ struct Report {
     marked: u64,
 }
 
-/// The sending end, whose packets are counted as sent and delivered.
+/// The sending end. Only its packets are counted, not the reports.
 struct Sender {
     bytes: usize,
     bps: f64,

@@ -105,8 +105,8 @@ pub unsafe extern "C" fn fw_build(
     unsafe { built(build, queue, message, room) }
 }
 
-/// Builds a queue with a discipline written in C. At most `capacity` packets may wait in it, from 1
-/// to 16777216.
+/// Builds a queue with a discipline written in C. At most `capacity` packets may wait in the queue;
+/// `capacity` is from 1 to 16777216.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Unless there is an error, fw_free will
 /// call `discipline->free`.
@@ -134,8 +134,9 @@ pub unsafe extern "C" fn fw_build_own(
     unsafe { built(build, queue, core::ptr::null_mut(), 0) }
 }
 
-/// Frees a queue. Waiting packets are forgotten: drain it first if a cookie owns something. Null is
-/// allowed, and so is a call after a fault. From a callback of the queue it does nothing.
+/// Frees a queue, and forgets its waiting packets: call fw_drain first if their cookies own
+/// something. Null is allowed, and so is a call after a fault. A call from a callback of the queue
+/// does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_free(queue: *mut fw_queue) {
     // SAFETY: `queue` is null, or was built by a function here.
@@ -186,10 +187,10 @@ pub unsafe extern "C" fn fw_enqueue(
     now: u64,
     events: *mut fw_events,
 ) -> i32 {
-    // SAFETY: null, or the caller's list.
+    // SAFETY: `events` is null, or points to the caller's list.
     let events = unsafe { list_at(events) };
     let enqueue = |queue: &mut Queue| {
-        // SAFETY: null, or the caller's packet.
+        // SAFETY: `packet` is null, or points to the caller's packet.
         let packet = unsafe { packet.as_ref() }.ok_or(FW_ERROR_NULL)?;
         queue.enqueue(packet, now, events).map(|()| 1)
     };
@@ -210,7 +211,7 @@ pub unsafe extern "C" fn fw_enqueue_batch(
     now: u64,
     events: *mut fw_events,
 ) -> i32 {
-    // SAFETY: null, or the caller's list.
+    // SAFETY: `events` is null, or points to the caller's list.
     let events = unsafe { list_at(events) };
     let enqueue = |queue: &mut Queue| {
         if count > FW_BATCH {
@@ -242,10 +243,10 @@ pub unsafe extern "C" fn fw_dequeue(
     packet: *mut fw_packet,
     events: *mut fw_events,
 ) -> i32 {
-    // SAFETY: null, or the caller's list.
+    // SAFETY: `events` is null, or points to the caller's list.
     let events = unsafe { list_at(events) };
     let dequeue = |queue: &mut Queue| {
-        // SAFETY: null, or room for one packet.
+        // SAFETY: `packet` is null, or has room for one packet.
         let place = unsafe { packet.cast::<MaybeUninit<fw_packet>>().as_mut() }.ok_or(FW_ERROR_NULL)?;
         queue.dequeue(place, now, events).map(i32::from)
     };
@@ -264,7 +265,7 @@ pub unsafe extern "C" fn fw_dequeue_batch(
     room: u32,
     events: *mut fw_events,
 ) -> i32 {
-    // SAFETY: null, or the caller's list.
+    // SAFETY: `events` is null, or points to the caller's list.
     let events = unsafe { list_at(events) };
     let dequeue = |queue: &mut Queue| {
         if room > FW_BATCH {
@@ -285,7 +286,7 @@ pub unsafe extern "C" fn fw_dequeue_batch(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_ready_at(queue: *mut fw_queue, at: *mut u64) -> i32 {
     let ready = |queue: &mut Queue| {
-        // SAFETY: null, or room for one number.
+        // SAFETY: `at` is null, or has room for one number.
         let [place] = unsafe { room_at(at, 1) }? else { return Err(FW_ERROR_NULL) };
         let ready = queue.ready_at();
         place.write(ready.unwrap_or(u64::MAX));
@@ -299,7 +300,7 @@ pub unsafe extern "C" fn fw_ready_at(queue: *mut fw_queue, at: *mut u64) -> i32 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fw_backlog(queue: *mut fw_queue, backlog: *mut fw_backlog_size) -> i32 {
     let waiting = |queue: &mut Queue| {
-        // SAFETY: null, or room for one backlog.
+        // SAFETY: `backlog` is null, or has room for one backlog.
         let [place] = unsafe { room_at(backlog, 1) }? else { return Err(FW_ERROR_NULL) };
         place.write(queue.backlog());
         Ok(FW_OK)
@@ -308,7 +309,8 @@ pub unsafe extern "C" fn fw_backlog(queue: *mut fw_queue, backlog: *mut fw_backl
     unsafe { call(queue, waiting) }
 }
 
-/// Writes up to `room` gauges of the law. With null and a room of 0 it only counts them.
+/// Writes up to `room` gauges of the law. If `gauges` is null and `room` is 0, it only counts the
+/// gauges.
 ///
 /// Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
 /// FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -320,8 +322,8 @@ pub unsafe extern "C" fn fw_inspect(queue: *mut fw_queue, gauges: *mut fw_gauge,
     unsafe { call(queue, inspect) }
 }
 
-/// Writes every waiting packet and every kept drop to `packets`, without consulting the law. The
-/// queue is empty afterwards and remains usable.
+/// Writes to `packets`, without consulting the law, every waiting packet and every drop that was
+/// kept because no list had room for it. The queue is empty afterwards and remains usable.
 ///
 /// Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
 /// `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -373,8 +375,8 @@ pub unsafe extern "C" fn fw_flow_hash(key: *const u8, tuple: *const fw_tuple, fl
 }
 
 /// Reads the headers of an Ethernet frame of `len` bytes into `*packet`: the flow, as by
-/// fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: an
-/// unreadable frame has the flow of its addresses.
+/// fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: the flow of
+/// an unreadable frame is a hash of its Ethernet addresses and type.
 ///
 /// Errors: FW_ERROR_NULL.
 #[unsafe(no_mangle)]
@@ -449,7 +451,7 @@ unsafe fn built(
 ) -> i32 {
     let mut said = String::new();
     let code = guarded(|| {
-        // SAFETY: null, or room for a pointer.
+        // SAFETY: `queue` is null, or has room for a pointer.
         let place = unsafe { room_at(queue, 1) }?;
         place[0].write(core::ptr::null_mut());
         let inside = build().map_err(|(code, text)| {
@@ -478,7 +480,7 @@ unsafe fn write_text(text: &str, at: *mut c_char, room: usize) -> bool {
         return false;
     }
     let fits = text.floor_char_boundary(room - 1);
-    // SAFETY: it writes at most `room` - 1 bytes and the zero.
+    // SAFETY: this writes at most `room` - 1 bytes and the zero.
     unsafe {
         at.copy_from_nonoverlapping(text.as_ptr().cast(), fits);
         at.add(fits).write(0);
@@ -510,7 +512,7 @@ unsafe fn list_at<'a>(events: *mut fw_events) -> Option<&'a mut fw_events> {
 /// # Safety
 /// `key` is null, or points to 16 bytes.
 unsafe fn key_at(key: *const u8) -> Result<[u8; 16], i32> {
-    // SAFETY: as guaranteed by the caller; bytes have no alignment.
+    // SAFETY: as guaranteed by the caller; an array of bytes needs no alignment.
     unsafe { key.cast::<[u8; 16]>().as_ref() }.copied().ok_or(FW_ERROR_NULL)
 }
 

@@ -1,5 +1,5 @@
-//! Builds the disciplines that contain others, with their tables as in a scenario: `queue`, `prio`,
-//! `shaper`, `conditioner` and `classful`.
+//! Builds the disciplines that contain others: `queue`, `prio`, `shaper`, `conditioner` and
+//! `classful`. Their parameters are tables as in a scenario.
 
 use crate::code::{FW_ERROR_NAME, FW_ERROR_PARAMETER, FW_ERROR_TEXT};
 use crate::queue::Built;

@@ -61,7 +61,7 @@ impl Sink {
     #[inline(always)]
     pub(crate) fn end(&mut self) {
         if let Some(mut list) = self.list {
-            // SAFETY: the list of this call, which the call has borrowed.
+            // SAFETY: `list` points to the list of this call, which the call has borrowed.
             unsafe { list.as_mut() }.kept = self.kept.len() as u32;
             self.list = None;
         }

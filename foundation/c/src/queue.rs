@@ -61,7 +61,7 @@ impl Queue {
         self.sink.callback = Callback { function, user };
     }
 
-    /// Sets the time if `now` is valid: not before an earlier call.
+    /// Sets the time to `now`, unless `now` is before an earlier call or above `i64::MAX`.
     #[inline]
     pub(crate) fn advance(&mut self, now: u64) -> Result<Time, i32> {
         if now < self.now || now > i64::MAX as u64 {

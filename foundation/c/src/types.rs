@@ -134,9 +134,9 @@ pub struct fw_tuple {
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// The sender's address; its first four bytes for version 4.
+    /// The sender's address. An IPv4 address is in the first four bytes.
     pub source: [u8; 16],
-    /// The receiver's address; its first four bytes for version 4.
+    /// The receiver's address. An IPv4 address is in the first four bytes.
     pub destination: [u8; 16],
 }
 

@@ -51,8 +51,8 @@ impl Choice {
         &self.name
     }
 
-    /// The parameters given with the name; `None` if it has none or an empty table, as in `{ red =
-    /// {} }`.
+    /// The parameters given with the name; `None` if none are given, or only an empty table, as in
+    /// `{ red = {} }`.
     pub fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }

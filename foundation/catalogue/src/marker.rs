@@ -20,17 +20,17 @@ pub type MarkerChoice = Named<Markers>;
 pub type MarkerParameters = Tables<Markers>;
 
 /// Adds a marker of another crate. Scenarios and gateway files can then use its name and its table
-/// of parameters, and it has a page and a schema. Call this before anything else, since the list is
-/// fixed at its first use.
+/// of parameters, and the marker has a reference page and a schema. Call this before anything else:
+/// the list of markers is fixed at its first use.
 ///
 /// # Errors
 ///
-/// If the name is taken, or the list was used already.
+/// If the name is taken or invalid, or the list of markers was used already.
 pub fn register<S: MarkerSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Markers::registry().register(Entry::<Markers>::of::<S>(about, || Box::new(S::default())))
 }
 
-/// Every marker, in the order of lists for users.
+/// Every marker, in the order in which users see them listed.
 pub fn all() -> &'static [Entry<Markers>] {
     Markers::registry().all()
 }

@@ -57,7 +57,7 @@ impl Nested<'_> {
         discipline::with_spec(entry, &self.effective(entry), made).map_err(|bad| self.placed(bad))
     }
 
-    /// Adds the path of this discipline to `bad`, an error in or inside it.
+    /// Adds the path of this discipline to `bad`, an error in it or in a discipline inside it.
     pub(crate) fn placed(&self, bad: BadParameter) -> BadParameter {
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {
@@ -112,13 +112,13 @@ impl Nested<'_> {
     }
 }
 
-/// Has `choice` at `site` at most `levels` levels, itself included?
+/// Does `choice` at `site` have at most `levels` levels of disciplines, counting itself?
 fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
 
-/// The capacity of `choice` at `site` in packets, including its tables converted to packets. It
-/// bounds the backlog.
+/// The room of `choice` at `site`, in packets: an upper bound of its backlog. The memory of its
+/// tables is included, converted to packets.
 pub fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {
@@ -159,8 +159,8 @@ fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     spec.map(|spec| spec.inside(site)).unwrap_or_default()
 }
 
-/// The equal share of a buffer for each of `children` without a separate buffer. It has room for at
-/// least one typical packet if the entire buffer has.
+/// One of `children` equal parts of `buffer`: the buffer of each child for which none is given. A
+/// part has room for at least one typical packet if the entire buffer has.
 pub(crate) fn part_of(buffer: Amount, children: usize, packet_bytes: u32) -> Amount {
     let children = children.max(1) as u64;
     match buffer {

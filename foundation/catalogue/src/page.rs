@@ -58,15 +58,17 @@ pub struct ParameterPage {
     pub choices: Vec<(String, String)>,
     /// Each field and its meaning, if a table or a list of tables is allowed.
     pub fields: Vec<(String, String)>,
-    /// The other pages with the same parameter, declared in the same place.
+    /// The names of the other pages that have the same parameter, described in the same words.
     pub shared_with: Vec<&'static str>,
 }
 
-/// Units that are names, and the heading in the index of all pages that lists these names.
+/// The units whose values are names. Each comes with the heading of the list of these names in the
+/// index of all pages.
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
-/// A parameter on more pages than this is common to nearly all, and is described only in the index.
+/// If more than this number of other pages have a parameter, it is common to nearly all. Then its
+/// notes do not list these pages; only the index does.
 const MAX_SHARED: usize = 6;
 
 /// The error for documentation that does not have the form of a page.
@@ -78,8 +80,9 @@ pub struct BadDocumentation {
 }
 
 impl Page {
-    /// Builds a page from the documentation of the entry's file, or only from the parameters if the
-    /// file has no headings. Fails only if the documentation in the code lacks the form of pages.
+    /// Builds the page of `entry` from the documentation of its file. If the first of the
+    /// [`HEADINGS`] is missing there, the page has only the summary, the source and the parameters.
+    /// Fails only if the documentation has that heading but not the form of a page.
     pub fn of<K: Kind>(entry: &Entry<K>) -> Result<Page, BadDocumentation> {
         let Entry { name, fields, documentation, file, .. } = *entry;
         let is_page = documentation.lines().any(|line| line.strip_prefix("# ") == Some(HEADINGS[0]));
@@ -314,16 +317,16 @@ impl ParameterPage {
     }
 }
 
-/// The maximum number of fields listed on a page. A table with more fields has one for each
-/// discipline, and each discipline has its own page.
+/// The maximum number of fields listed on a page. A table with more fields has a field for each
+/// discipline, and the pages of the disciplines describe these.
 const MAX_FIELDS: usize = 20;
 
 /// The fields of the table, or of the tables in the list, that a schema allows.
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // A table that has one name, with its parameters: `{ drr = { quantum = "300 B" } }`. All such
-    // names have the same fields.
+    // This table has a single key, a name, followed by parameters: `{ drr = { quantum = "300 B" }
+    // }`. All names allowed as the key have the same fields, so those of the first are returned.
     if schema["maxProperties"] == 1
         && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {

@@ -78,15 +78,15 @@ impl Entry {
     }
 }
 
-/// Adds a discipline of another crate. From then on its name, its table of parameters and its
-/// schema work in scenarios, gateway files and on the command line. If it takes any scheduler, its
-/// combinations work too.
+/// Adds a discipline of another crate. From then on, scenarios, gateway files and command lines
+/// accept its name and its table of parameters, and it has a schema. If any scheduler can serve it,
+/// the combined names work too.
 ///
 /// Call it before anything else: the catalogue is fixed at its first use.
 ///
 /// # Errors
 ///
-/// If the name is taken, or the catalogue was used already.
+/// If the name is taken or invalid, or the catalogue was used already.
 pub fn register<S: DisciplineSpec + parameters::Part>(about: About) -> Result<(), NotRegistered> {
     Disciplines::registry()
         .register(parameters::Entry::<Disciplines>::of::<S>(about, || Box::new(S::default())))
@@ -137,8 +137,8 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     all().iter().filter(|entry| entry.takes_scheduler()).flat_map(combinations).collect()
 });
 
-/// Every scheduler with every dropper that any scheduler can serve, by names such as `drr+faba`.
-/// Built at the first call, and kept.
+/// Every combination of a scheduler with a dropper, by names such as `drr+faba`. The droppers are
+/// the disciplines that any scheduler can serve. The list is built at the first call, and kept.
 pub fn combined() -> &'static [Entry] {
     &COMBINED
 }
@@ -194,7 +194,7 @@ fn dropper(name: &str) -> Option<&'static str> {
     entry.takes_scheduler().then_some(entry.key)
 }
 
-/// Every discipline, in the order of lists for users; without the [`combined`] ones.
+/// Every discipline, in the order in which users see them listed, without the [`combined`] ones.
 pub fn all() -> &'static [Entry] {
     static ALL: LazyLock<Box<[Entry]>> =
         LazyLock::new(|| Disciplines::registry().all().iter().map(Entry::of).collect());

@@ -264,7 +264,7 @@ impl Trace {
     fn count_before(&self, time: Time) -> u64 {
         let (cycle, rest) = (time.ns() / self.period().ns(), time.ns() % self.period().ns());
         let count = |rest| self.times.partition_point(|at| at.ns() < rest) as u64;
-        // Opportunities at the end of a cycle are not before that end.
+        // If `time` is the end of a cycle, the opportunities at that end are not before it.
         let at_the_end =
             if rest == 0 && cycle > 0 { self.times.len() as u64 - count(self.period().ns()) } else { 0 };
         cycle * self.times.len() as u64 + count(rest) - at_the_end
@@ -399,8 +399,9 @@ impl Steps {
     }
 }
 
-/// The time at which `work`, in bit/s times ns, is sent if sending begins at `at`, and the
-/// remainder not yet turned into time. `spell` returns the rate at a time, and when that rate ends.
+/// Computes when `work`, in bit/s times ns, is sent if sending begins at `at`. Returns that time,
+/// and the remainder not yet turned into time. `spell` returns the rate at a time, and the time at
+/// which that rate ends.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);
@@ -458,7 +459,8 @@ impl Opportunities {
         }
     }
 
-    /// A sender that is driven late does not make up for opportunities before `from`.
+    /// The time when the last of `bytes` is sent. Opportunities before `from` are lost, even if the
+    /// sender was invoked late.
     fn send(&mut self, bytes: u32, from: Time) -> Time {
         self.lose_before(from);
         let mut missing = u64::from(bytes.saturating_sub(self.left));

@@ -3,7 +3,7 @@
 use crate::time::Duration;
 use alloc::boxed::Box;
 
-/// The longest period: a year. Beyond it repetitions would exceed the range of
+/// The longest period: a year. It is short enough for hundreds of repetitions within the range of
 /// [`Time`](crate::Time).
 pub(crate) const MAX_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
 

@@ -60,7 +60,7 @@ pub enum DelayError {
         /// Counted from 1.
         line: usize,
     },
-    /// Fewer than two round trips at different times.
+    /// The file has fewer than two times, or all its times are equal.
     TooFew,
     /// All rows are outages.
     NothingPasses,
@@ -106,7 +106,8 @@ impl fmt::Display for DelayError {
 
 impl core::error::Error for DelayError {}
 
-/// A measurement: its departure, in nanoseconds, and its round trip; `None` if it was lost.
+/// A packet of the measurement: its departure, in nanoseconds, and its round trip; `None` if it was
+/// lost.
 pub(crate) type Trip = (u64, Option<Duration>);
 
 /// The longest round trip: twice the longest delay of a link.
@@ -117,16 +118,17 @@ const TIMES: [&str; 5] = ["relative_seconds", "seconds", "time", "timestamp", "s
 
 impl DelayTrace {
     /// Reads irtt's JSON output, or columns: a time in seconds, and the round trip in ms. An
-    /// integer from 10¹⁵ on is a time in nanoseconds. The first time is the start, whatever its
-    /// value.
+    /// integer from 10¹⁵ on is a time in nanoseconds. The delays begin at the first time, whatever
+    /// its value.
     ///
-    /// A round trip of -1, or of 0, is an outage, as is a packet that irtt lost. With more than two
-    /// columns the first line names them: `rtt`, and `relative_seconds`, `seconds`, `time`,
-    /// `timestamp` or `since`; without such a name the times are in the first column.
+    /// A round trip of -1, or of 0, is an outage, as is a packet that irtt lost. A first line may
+    /// name the columns, and must do so if there are more than two. The round trips are in the
+    /// column `rtt`, or else in the second of two columns. The times are in the column
+    /// `relative_seconds`, `seconds`, `time`, `timestamp` or `since`, or else in the first column.
     ///
     /// # Errors
-    /// If a line is not a time and a round trip, a time is earlier than on the line above, a round
-    /// trip is negative, or nothing ever passes.
+    /// If a line is not a time and a round trip, a time is earlier than on the line above, or a
+    /// round trip is negative other than -1. Also if nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)
@@ -141,12 +143,13 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path. With them, a packet that is answered at once takes the round
-    /// trip that the file has for the time at which it was sent. Each delay begins when a packet of
-    /// the forward path arrives.
+    /// The delays of the return path. With them, the round trip of a packet that is answered at
+    /// once is the one in the file for the time of its departure. So each delay begins when a
+    /// packet that was sent at the time in the file has crossed the forward path.
     ///
-    /// If the round trip falls so fast that a delay would begin before its predecessor, this delay
-    /// is omitted.
+    /// If the round trip falls fast, a delay may begin before its predecessor, or less than 250 µs
+    /// after it. Then this delay is omitted. Only if the predecessor is an outage and this delay is
+    /// not, the outage is omitted instead.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();

@@ -40,30 +40,31 @@ pub trait Dropper: Any + Send {
         Victim::Arrival
     }
 
-    /// Invoked after an arrival was signalled or dropped, or pushed others out: which other queued
-    /// packet is dropped too? Also invoked if the arrival was finally refused. Repeated until the
-    /// answer is `None`, so each answer must make progress towards that.
+    /// Names another queued packet to drop or signal, after an arrival was signalled or dropped, or
+    /// pushed others out. Also invoked if the arrival was finally refused. Repeated until the
+    /// answer is `None`, so each answer must make progress towards `None`.
     fn another(&mut self, _packet: &Packet, _buffer: &Buffer, _now: Time) -> Option<(Key, Verdict)> {
         None
     }
 
-    /// Invoked when `packet` has entered the queue `flow` (`inside`) or left it by any path;
-    /// `buffer` already reflects it. Accounts that must balance, such as tokens, are kept here.
+    /// Invoked when `packet` has entered the queue `flow`, with `inside` set, or left it by any
+    /// path. `buffer` already reflects the change. Accounts that must balance, such as tokens, are
+    /// kept here.
     ///
     /// After the last packet left, the queue's backlog is zero, and its key may soon name another
-    /// flow. Use `flow` rather than a lookup by the packet's flow: if queues are taken over, that
-    /// flow may have another queue by then.
+    /// flow. Use `flow` rather than look up the queue of the packet's flow: if queues are taken
+    /// over, that flow may have another queue by then.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// Does the dropper use the acknowledgements of packets? A caller that does not know them
-    /// refuses such a dropper.
+    /// Does the dropper read the acknowledgements in packets? A caller that does not know these
+    /// acknowledgements refuses such a dropper.
     fn reads_acknowledgements(&self) -> bool {
         false
     }
 
-    /// Invoked when a packet was put into the buffer as `key`: which queued packet does it make
-    /// needless? That one is dropped as superseded. `signals` knows the acknowledgements of
-    /// packets.
+    /// Invoked when a packet has just been put into the buffer as `key`. Returns a queued packet
+    /// that this new packet makes needless; the returned packet is dropped as superseded. `signals`
+    /// knows the acknowledgements in packets.
     fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
         None
     }
@@ -100,7 +101,7 @@ pub enum Verdict {
     Drop(Cause),
 }
 
-/// The packet that makes room.
+/// The packet that is dropped because an arrival does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Victim {
     /// The arrival is refused.
@@ -109,8 +110,8 @@ pub enum Victim {
     Waiting(Key),
 }
 
-/// A combination: the first judges arrivals and departures, the second chooses the packet that
-/// makes room. Both keep their accounts.
+/// A combination of two droppers. The first judges arrivals and departures, and the second chooses
+/// the packet that makes room. Both track every packet that enters or leaves a queue.
 ///
 /// CoDel with push-out from the longest queue is `(codel, longest_queue)`.
 impl<A: Dropper, O: Dropper> Dropper for (A, O) {

@@ -44,11 +44,11 @@ impl fmt::Debug for FlowHash {
 /// The largest capacity of an index: a place has 24 bits.
 pub const MAX_PLACES: usize = 1 << 24;
 
-/// Slots in a group: the bytes of a 64-bit word.
+/// Slots in a group: one for each byte of the 64-bit word of tags.
 const GROUP: usize = 8;
 
-/// Eight slots, in half a cache line: tags, compared as one word, and places. Slots in use come
-/// first.
+/// Eight slots, in half a cache line: each slot has a tag and a place. The tags are compared as one
+/// word. Slots in use come first.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     /// One byte of the hash of each slot's flow, 0 for an empty slot. The first slot has the lowest
@@ -62,13 +62,13 @@ const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 /// Finds a flow's place: its index in an array that the caller keeps. Allocates once, at
 /// construction.
 ///
-/// Open addressing with linear probing by groups of eight slots, at most half full, with removal by
-/// shifting back. A slot is four bytes: a place of 24 bits and eight bits of the flow's hash. So a
-/// probe of another flow's slot seldom reads the array.
+/// The method is open addressing, with linear probing by groups of eight slots. At most half of the
+/// slots are in use, and a removal shifts entries back. A slot is four bytes: a place of 24 bits
+/// and eight bits of the flow's hash. So a probe of another flow's slot seldom reads the array.
 ///
 /// A group's tags are compared at once, so hardly a branch depends on the neighbours. A flow is in
-/// the next group only if its own is full: with half of all slots in use, that is one group in
-/// fifty.
+/// the next group only if its own group is full. With half of all slots in use, one group in fifty
+/// overflows into the next.
 ///
 /// The group comes from the high bits of a multiplicative mix, so groups fill evenly even if hashes
 /// are small integers. This does not protect against chosen hashes: the classifier's secret salt
@@ -131,8 +131,9 @@ impl FlowIndex {
         }
     }
 
-    /// Fills a gap in the group at `gap`, which was full until now. A flow from a later group whose
-    /// home is here moves back, and the gap in that group is filled likewise.
+    /// Fills the free slot of the group `gap`, which was full until now. A flow moves back from a
+    /// later group if its home is `gap` or an earlier group. The slot that it leaves is filled
+    /// likewise.
     #[cold]
     fn refill(&mut self, mut gap: usize, flow_at: impl Fn(usize) -> FlowHash) {
         let mut at = gap;
@@ -239,7 +240,8 @@ impl Group {
         self.tags >> 56 != 0
     }
 
-    /// A word with the highest bit of each byte that equals `tag`.
+    /// A word in which the highest bit of each byte is set if that byte of the tags equals `tag`;
+    /// all other bits are 0.
     #[inline]
     fn matches(&self, tag: u8) -> u64 {
         const EACH: u64 = u64::MAX / 0xff;
@@ -255,8 +257,8 @@ fn short(place: usize) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// A table from flow to value of fixed capacity. All operations are O(1), and it allocates once, at
-/// construction.
+/// A table of fixed capacity, from flow to value. All operations are O(1), and it allocates once,
+/// at construction.
 ///
 /// Entries are a dense array next to an index, so a uniformly random entry costs a single draw.
 ///
@@ -285,7 +287,7 @@ impl<V> FlowTable<V> {
         FlowTable { entries: Vec::with_capacity(capacity), index: FlowIndex::new(capacity), capacity }
     }
 
-    /// Flows in the table: places are below this.
+    /// The number of flows in the table. Every place is below this number.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -407,7 +409,7 @@ mod tests {
 
     #[test]
     fn flows_that_collide_in_one_slot_are_kept_apart() {
-        // Many flows are in a small index, so runs of full groups are long and wrap around.
+        // The index has two groups, so at least four of its seven flows share a group.
         let mut table = FlowTable::new(7);
         for round in 0..1000u64 {
             for i in 0..7 {

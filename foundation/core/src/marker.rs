@@ -18,10 +18,10 @@ pub trait Marker: Any + Send {
     /// contracts and ignore it.
     fn on_request(&mut self, _request: RateRequest, _now: Time) {}
 
-    /// Invoked if the far edge reports its request only occasionally, rather than in each packet.
-    /// `request` repeats in each interval up to `until`. After that the target returns to the
-    /// contract at the pace of requests, until another report. Most profiles are contracts and
-    /// ignore it.
+    /// Invoked if the far edge sends its request in occasional reports, rather than in each packet.
+    /// Until `until`, the report counts as one `request` in each interval of the marker. Later
+    /// intervals move the target back to the contract, by one request's step each, until another
+    /// report comes. Most profiles are contracts and ignore reports.
     fn on_report(&mut self, _request: RateRequest, _until: Time, _now: Time) {}
 
     /// The rate up to which packets are green at `now`, in bit/s; `None` if requests cannot change
@@ -30,8 +30,8 @@ pub trait Marker: Any + Send {
         None
     }
 
-    /// Does the marker have the parameters of `other`? Then it stays when a configuration with
-    /// `other` is read again. The default is false.
+    /// Does the marker have the parameters of `other`? If so, the marker and its state are kept
+    /// when a new configuration would replace it by `other`. The default is false.
     fn is_like(&self, _other: &dyn Marker) -> bool {
         false
     }

@@ -10,8 +10,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Finds the index of a name: hash chains, linked by index. A name is the hash of a flow, or a
 /// queue's number. If names are numbers below a bound, none collide, and one load finds an index.
 ///
-/// Queues appear and vanish with nearly each packet, so insertion and removal must be cheap: they
-/// need no search and hardly an unpredictable branch. An open-addressed
+/// Queues appear and vanish with nearly each packet, so insertion and removal must be cheap. An
+/// insertion needs no search, and a removal searches only one short chain. An open-addressed
 /// [`FlowIndex`](crate::FlowIndex) would have to close gaps.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -59,8 +59,8 @@ impl Names {
     /// Inserts `name`, which must not be present, at `place`.
     ///
     /// # Panics
-    /// When names are numbers below a bound and `name` is not below it. Such a name can still be
-    /// looked up.
+    /// When names are numbers below a bound and `name` is not below it. [`find`](Self::find)
+    /// accepts such a name, and returns [`NONE`].
     #[inline]
     pub(crate) fn insert(&mut self, name: FlowHash, place: u32) {
         let chain = self.chain(name);

@@ -53,8 +53,8 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// From the two low bits of the IPv4 type-of-service or IPv6 traffic-class octet; higher bits
-    /// are ignored.
+    /// The codepoint in the two low bits of the IPv4 type-of-service or IPv6 traffic-class octet;
+    /// higher bits are ignored.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,

@@ -9,8 +9,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Consecutive rates, each for its time, repeated from the first; `None` while the link is down and
-/// sends nothing.
+/// A sequence of rates, each with its duration, that repeats for ever. A rate of `None` means that
+/// the link is down and sends nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     cycle: Cycle<Option<Rate>>,
@@ -46,7 +46,8 @@ impl Pattern {
     /// The pattern of these rates, each with its duration.
     ///
     /// # Errors
-    /// If a part has zero duration, all of them last more than a year, or nothing is ever sent.
+    /// If there are no parts, a part has zero duration, all parts together last more than a year,
+    /// or nothing is ever sent.
     pub fn new(parts: impl IntoIterator<Item = (Duration, Option<Rate>)>) -> Result<Self, PatternError> {
         let parts: Vec<_> = parts.into_iter().collect();
         if parts.iter().any(|(length, _)| length.is_zero()) {
@@ -138,7 +139,8 @@ impl Pattern {
         })
     }
 
-    /// The rate when `after` has passed since the start, and the end of this rate since the start.
+    /// The rate when `after` has passed since the start, and the time from the start to the end of
+    /// this rate.
     pub(crate) fn at(&self, after: Duration) -> (Option<Rate>, Duration) {
         self.cycle.at(after)
     }
@@ -155,9 +157,9 @@ impl Pattern {
         u128::from(periods) * self.total() + self.sent[self.cycle.place(rest)] - work(rate, end - rest)
     }
 
-    /// The time since the start when `work` bit-nanoseconds, above zero, are sent, and the
-    /// remainder not yet turned into time. A period may have a million parts of a nanosecond each,
-    /// and a packet may take many periods.
+    /// The time from the start until `work` bit-nanoseconds, above zero, are sent, and the work
+    /// that remains after the last integer nanosecond. It needs no loop over periods or parts: a
+    /// packet may take many periods, and a period may have a million parts of a nanosecond each.
     pub(crate) fn sent_by(&self, work: u128) -> (Duration, u64) {
         let periods = (work - 1) / self.total();
         let rest = work - periods * self.total();
@@ -252,8 +254,8 @@ mod tests {
 
     #[test]
     fn a_packet_over_a_million_steps_of_a_pattern_is_found_at_once() {
-        // Rates of 0, 1 and 2 Mbit/s alternate each nanosecond, so a packet takes twelve periods of
-        // 1 ms.
+        // The rates 0, 1 and 2 Mbit/s follow each other, each for a nanosecond. So a packet of 1500
+        // B takes twelve periods of 1 ms.
         let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);

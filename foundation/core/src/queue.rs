@@ -24,7 +24,8 @@ pub enum EcnPolicy {
 
 /// A discipline composed of one buffer, one scheduler and one dropper.
 ///
-/// It is the only implementation of conservation, byte counts, ECN and the order of the calls.
+/// Only this type implements the conservation of packets, byte counts, ECN, and the order in which
+/// the scheduler and the dropper are called.
 #[derive(Debug)]
 pub struct Queue<S, D> {
     buffer: Buffer,
@@ -66,7 +67,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         &self.scheduler
     }
 
-    /// May this signal be given by a mark?
+    /// May a congestion signal for `packet` be a mark, rather than a drop?
     fn marks(&self, packet: &Packet) -> bool {
         self.ecn == EcnPolicy::Mark && packet.ecn.is_capable()
     }
@@ -114,7 +115,7 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         }
     }
 
-    /// Queues `packet` in place of other queued ones, or drops it.
+    /// Pushes out queued packets and queues `packet` in their place, or drops `packet`.
     #[cold]
     fn replace(&mut self, packet: Packet, now: Time, signals: &mut dyn Signals) {
         if self.buffer.is_empty() || u64::from(packet.len) > self.buffer.bytes() {
@@ -317,8 +318,8 @@ mod tests {
         assert_eq!(queue.backlog().packets, 1);
     }
 
-    /// Pushes out the oldest packet the first time, and then refuses arrivals. After each push-out
-    /// it drops another packet.
+    /// For the first arrival that does not fit, pushes out the oldest packet, and drops another one
+    /// if the arrival still does not fit. Then it only refuses arrivals.
     #[derive(Default)]
     struct HalfHearted {
         polls: u32,

@@ -81,7 +81,8 @@ impl Queues {
         }
     }
 
-    /// The name of the queue of `packet`'s flow. Counted queues are named by their number, from 0.
+    /// The name of the queue of `packet`'s flow. If the number of queues is fixed, the name is the
+    /// queue's number, from 0.
     #[inline]
     pub(crate) fn of(&self, packet: &Packet) -> FlowHash {
         match self {
@@ -102,7 +103,8 @@ impl Queues {
         }
     }
 
-    /// Are queues assigned to flows as they arrive, rather than computed from the packet alone?
+    /// Are queues assigned to flows when packets arrive, rather than computed from the packet
+    /// alone?
     #[inline]
     pub(crate) fn are_given(&self) -> bool {
         matches!(self, Queues::SetAssociative(_) | Queues::Limited(_))

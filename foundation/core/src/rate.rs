@@ -24,7 +24,7 @@ impl Rate {
         self.0.get()
     }
 
-    /// The rate to print with three digits, as in `5.13 Mbit/s`.
+    /// A value that prints this rate with three digits, as in `5.13 Mbit/s`.
     pub fn rounded(self) -> Rounded {
         Rounded(self)
     }
@@ -165,7 +165,8 @@ impl Transmitter {
     /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when
     /// the last bit has left.
     ///
-    /// On a busy transmitter it queues behind the current packet: a link with an unlimited FIFO.
+    /// If the transmitter is busy, the bytes wait until the current packet has left, as on a link
+    /// with an unlimited FIFO.
     #[inline(always)]
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));

@@ -51,17 +51,18 @@ pub trait Scheduler: Any + Send {
     /// Invoked when a packet has just been put into the buffer, into the queue `flow`.
     fn inserted(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when a packet is about to leave other than by [`choose`](Scheduler::choose): repair
-    /// tags and rings. The packet is still in the buffer.
+    /// Invoked when a packet is about to leave the queue `flow` other than by
+    /// [`choose`](Scheduler::choose), so that the scheduler can repair its tags and rings. The
+    /// packet is still in the buffer.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when a packet of the queue `flow` was dropped because a newer one of the same queue
     /// made it needless.
     fn superseded(&mut self, _flow: FlowKey, _buffer: &Buffer) {}
 
-    /// Invoked when the transmitter is free: returns the packet to send; `None` only if the buffer
-    /// is empty. The queue takes it out at once, then reports its fate by
-    /// [`charge`](Scheduler::charge) or [`skip`](Scheduler::skip).
+    /// Invoked when the transmitter is free: returns the packet to send, or `None` only if the
+    /// buffer is empty. The caller takes this packet out at once. It then reports the packet as
+    /// sent by [`charge`](Scheduler::charge), or as dropped by [`skip`](Scheduler::skip).
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen>;
 
     /// Invoked when the chosen packet is sent. Its cost is charged to the queue `flow`, which it

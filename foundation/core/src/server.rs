@@ -1,10 +1,10 @@
 //! The server of a link: a discipline in front of a transmitter.
 //!
 //! The rule of service is written once, for the simulator's links and the gateway's shaper. An
-//! arrival is offered to the discipline. A free transmitter then polls it for a packet, and polls
-//! again whenever it becomes free, even without backlog. A link of delivery opportunities polls at
-//! each of them. Service is not preemptive, and the packet being sent is no longer part of the
-//! backlog.
+//! arrival is offered to the discipline. A free transmitter then polls the discipline for a packet,
+//! and polls again whenever it becomes free, even without backlog. If the link sends only at the
+//! delivery opportunities of a trace, the transmitter takes packets only at these. Service is not
+//! preemptive, and the packet being sent is no longer part of the backlog.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};
@@ -23,8 +23,8 @@ pub struct Server {
     is_idle: bool, // the latest poll found nothing to send
 }
 
-/// A packet that has begun to leave. A caller that makes up for late polls may hold several
-/// services: each packet may have left completely before the next one begins.
+/// A packet that has begun to leave. After a late poll that is made up for, `sent` may be in the
+/// past, and the next packet may begin at once. So a caller may hold several services.
 #[derive(Debug)]
 #[must_use = "the packet is in no queue any more"]
 pub struct Service {
@@ -335,7 +335,8 @@ mod tests {
         for frame in 0..4 {
             let _ = server.enqueue(packet(frame), us(0), &mut Ignore);
         }
-        // A packet takes 100 us, and 200 us under the law. From 350 us to 700 us the link is down.
+        // A packet takes 100 us at first. The law begins at 50 us: a packet takes 200 us, the link
+        // is down from 350 us to 700 us, and then a packet takes 100 us.
         let at = |us: u64, bps| crate::capacity::Step { at: self::us(us), rate: Rate::from_bps(bps) };
         server.follow(
             &RateLaw::Steps([at(0, 4_000_000), at(300, 0), at(650, 8_000_000)].into()),
@@ -414,7 +415,7 @@ mod tests {
         server.charge(30, us(1070));
         server.charge(20, us(1100));
         assert_eq!(sent(&mut server), [(1, us(1300))]);
-        // The link is idle again, and earns no credit from the time between.
+        // The link is idle again, and the idle time until the next charge earns no credit.
         assert_eq!(server.next_poll_at(), Time::MAX);
         server.charge(10, us(5000));
         assert_eq!(sent(&mut server), []);
@@ -444,8 +445,8 @@ mod tests {
                 .enqueue(packet(frame), now, &mut Ignore)
                 .map_or(0, |service| u64::from(service.packet.len));
         }
-        // A byte takes a microsecond; at the end one packet and some charges may be in
-        // transmission.
+        // A byte takes a microsecond. The credit is 50 bytes, and at the end one packet of 100
+        // bytes and some charges of 60 bytes may be in transmission.
         let most = now.ns() / 1000 + 50 + 100 + 10 * 60;
         assert!(bytes <= most && bytes * 10 > most * 9, "{bytes} of {most} bytes");
     }

@@ -28,7 +28,8 @@ pub struct Acknowledgement {
     pub marks: u32,
     /// Does it echo a mark?
     pub echoes_mark: bool,
-    /// Does it contain only these numbers: no SACK block, no echo, no answer to a SYN?
+    /// Does it report only `number` and `marks`: no SACK block, no echoed mark, and no answer to a
+    /// SYN?
     pub is_plain: bool,
 }
 

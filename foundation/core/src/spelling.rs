@@ -11,11 +11,14 @@ const MAX_WORDS: usize = 6;
 /// A longer word resembles none: all known words are shorter, as are misspellings of them.
 const MAX_LETTERS: usize = 60;
 
-/// The words of `known` that `given` most likely means, the likeliest first; few, or none.
+/// The words of `known` that `given` most likely means; few, or none.
 ///
-/// Case does not count, nor does the difference between `-` and `_`. Words that begin with `given`
-/// come first, since it is then an abbreviation. Next are words that differ in few letters (a third
-/// of them, or one), then words that contain `given`.
+/// Case does not count, nor does the difference between `-` and `_`. Only the nearest words are
+/// returned, from the first of these kinds that occurs:
+/// - the word that equals `given`;
+/// - words that begin with `given`, since it is then an abbreviation;
+/// - words that differ in few letters (a third of them, or one): those with the fewest;
+/// - words of which `given` is a part between hyphens.
 ///
 /// ```
 /// use fairwire_core::spelling::likely;
@@ -54,8 +57,8 @@ pub fn question(words: &[impl AsRef<str>]) -> Option<String> {
     })
 }
 
-/// The distance of a word: less is nearer. Among words of equal distance, those that also agree in
-/// case are nearer.
+/// The distance of a known word from the given one, the smaller the nearer: the kind of difference,
+/// the number of differing letters, and the difference in case.
 type Rank = (Kind, usize, usize);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -385,7 +385,7 @@ fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
     let (mut scales, mut likely): (Vec<f64>, Vec<String>) = Default::default();
-    // For a size in place of a rate, the likelier intention is bits.
+    // If `given` is a size in place of a rate, bits are most likely meant: `Mbit/s` for `MB`.
     let bits = given.strip_suffix('B').map(|prefix| format!("{prefix}bit/s"));
     if let Some((unit, scale)) = units.clone().find(|(name, _)| Some(*name) == bits.as_deref()) {
         scales.push(scale);

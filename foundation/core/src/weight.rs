@@ -91,7 +91,7 @@ impl fmt::Display for SetWeightError {
 impl core::error::Error for SetWeightError {}
 
 impl SetWeightError {
-    /// Is the class merely unknown here, rather than its weight refused?
+    /// Does the error mean that the class is unknown here, rather than that its weight is refused?
     fn is_elsewhere(self) -> bool {
         matches!(self, SetWeightError::NoWeights | SetWeightError::NoSuchClass { .. })
     }
@@ -164,8 +164,8 @@ mod tests {
     const NO_CLASS: SetWeightError = SetWeightError::NoSuchClass { class: 1 };
     const MANY: SetWeightError = SetWeightError::TooManyWeights { max: 2 };
 
-    /// Sets weight 3 in two parts, each with its weight or the reason why it refuses. Returns the
-    /// result and both parts.
+    /// Sets weight 3 in two parts. Each of `parts` is the weight of the part, or the error with
+    /// which it refuses. Returns the result and both parts afterwards.
     fn both(
         parts: [Result<f64, SetWeightError>; 2],
     ) -> (Result<Weight, SetWeightError>, [Result<f64, SetWeightError>; 2]) {

@@ -111,7 +111,8 @@ pub struct Outage {
 pub struct WireLaw {
     /// Changes of the delay, in order of time.
     pub delays: Arc<[DelayStep]>,
-    /// Delays from a file, instead of any other; a packet sent in one of its outages is lost.
+    /// Delays from a file, which replace all other delays. A packet sent in an outage of the file
+    /// is lost.
     pub delay_trace: Option<Arc<DelayTrace>>,
     /// The times in which it loses all packets, in order of time.
     pub outages: Arc<[Outage]>,
@@ -156,7 +157,8 @@ pub struct Wire {
     /// The number of outages that are over.
     outages: usize,
     is_bad: bool,
-    /// The arrival of the latest packet that is not held back: no later packet arrives earlier.
+    /// The latest arrival of a packet that is not held back. Unless packets may overtake, no later
+    /// packet arrives before this time.
     latest: Time,
     /// The jitter's memory of the previous packet.
     memory: Option<f64>,
@@ -220,8 +222,8 @@ impl Wire {
     #[inline]
     pub fn carry(&mut self, sent: Time, delay: Duration) -> Fate {
         let delay = self.delay(sent, delay);
-        // Losses are drawn in an outage as well, so later packets meet the same losses as without
-        // it.
+        // Losses are drawn in an outage as well, so an outage does not change which later packets
+        // are lost.
         if self.loses() | self.is_out(sent) {
             return Fate::Lost;
         }

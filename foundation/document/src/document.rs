@@ -19,7 +19,7 @@ use toml::de::{DeString, DeTable, DeValue, Error};
 pub struct Locations {
     sources: Sources,
     spans: BTreeMap<String, Range<usize>>,
-    /// The names of array elements in messages, by dotted path such as `flow.0`.
+    /// The name that messages use for each array element, by dotted path such as `flow.0`.
     names: BTreeMap<String, String>,
 }
 
@@ -29,7 +29,8 @@ impl Locations {
         self.spans.contains_key(path)
     }
 
-    /// An error at `path`, or at the nearest enclosing table of the text.
+    /// An error with `problem`, located at `path`. If there is no value at `path`, the error is at
+    /// the nearest enclosing table.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         let mut path = path;
         let span = loop {
@@ -47,8 +48,8 @@ impl Locations {
         DocumentError { problem, location: self.sources.location(span).map(Box::new), more: Box::default() }
     }
 
-    /// `path` with the names of elements: `flow.tcp.count`, or `flow.#2.count` if the second
-    /// element has no name.
+    /// `path` with array elements named: `flow.1.count` becomes `flow.tcp.count`, or
+    /// `flow.#2.count` if the second element has no name.
     fn named(&self, path: &str) -> String {
         let mut named = Vec::new();
         let mut end = 0;
@@ -68,14 +69,14 @@ impl Locations {
     }
 }
 
-/// A parsed document: the value, its locations, and hashes of the effective text.
+/// A parsed document: its value, the locations in it, and hashes of it after all changes.
 pub struct Read<T> {
     /// The value.
     pub value: T,
     /// The locations of all values.
     pub locations: Locations,
-    /// SHA-256 of the effective text, hexadecimal. It ignores comments, layout, the order of keys,
-    /// and the table `output`.
+    /// SHA-256 of the document after all changes, hexadecimal. It ignores comments, layout, the
+    /// order of keys, and the table `output`.
     pub sha256: String,
     /// As `sha256`, but without the keys that the argument `without` of [`read`] names.
     pub sha256_without: String,
@@ -96,11 +97,11 @@ pub struct Change {
     pub in_place_of: Option<String>,
 }
 
-/// Parses `text` after applying `changes`. One of the two hashes omits the top-level keys in
-/// `without`.
+/// Parses `text` after applying `changes`. The hash [`sha256_without`](Read::sha256_without) omits
+/// the top-level keys in `without`.
 ///
-/// Both hashes cover the changed document in a canonical form: comments, layout and the order of
-/// keys do not matter.
+/// Both hashes of [`Read`] cover the changed document in a canonical form: comments, layout and the
+/// order of keys do not matter.
 pub fn read<T: DeserializeOwned>(
     name: &str,
     text: &str,
@@ -115,8 +116,8 @@ pub fn read<T: DeserializeOwned>(
     Ok(Read { value: value(root, &locations)?, locations, sha256, sha256_without })
 }
 
-/// Parses only `changes`, which replace top-level keys of a document that was read before. Updates
-/// `locations`, those of that document, to the changed document.
+/// Parses only `changes`, which replace top-level keys of a document that was read before.
+/// `locations` are those of this document, and are updated to the changed document.
 pub fn read_changes<T: DeserializeOwned>(
     changes: &[Change],
     locations: &mut Locations,
@@ -143,7 +144,8 @@ fn value<T: DeserializeOwned>(root: Spanned<DeTable<'_>>, locations: &Locations)
 }
 
 /// Applies `changes` to `text`, removes the keys at the dotted paths `without`, and returns TOML.
-/// These paths lead only through tables. Without changes, returns `text` with its comments.
+/// These paths lead only through tables. If `changes` and `without` are empty, returns `text` with
+/// its comments.
 pub fn changed(
     name: &str,
     text: &str,
@@ -241,7 +243,7 @@ fn explained(locations: &Locations, mistake: Mistake) -> DocumentError {
     locations.at(span.clone(), mistake.explained(locations.path_at(&span)))
 }
 
-/// The table without effect on results, which is not hashed.
+/// The table that is not hashed, because it has no effect on results.
 const NOT_HASHED: &str = "output";
 
 fn sha256(table: &DeTable<'_>, without: &[&str]) -> String {

@@ -6,8 +6,9 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Reads the file at `path`, of at most `max_bytes` bytes. `wanted` describes the type of file for
-/// the error if it is missing: `a scenario file in TOML, such as scenarios/selfish-flow.toml`.
+/// Reads the file at `path`, of at most `max_bytes` bytes. If the file is missing, the error names
+/// the expected type of file, `wanted`: `a scenario file in TOML, such as
+/// scenarios/selfish-flow.toml`.
 pub fn read_text(path: &Path, max_bytes: u64, wanted: &'static str) -> Result<String, DocumentError> {
     text_of(path, bounded(path, max_bytes, wanted)?)
 }
@@ -19,8 +20,8 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     })
 }
 
-/// Reads a file that is already open, from its start, for a process that may not open it. `path` is
-/// the name of the file.
+/// Reads a file that is already open, from its start. It serves a process that lacks the permission
+/// to open the file. `path` is the name of the file.
 pub fn read_open(
     mut file: &File,
     path: &Path,
@@ -31,8 +32,8 @@ pub fn read_open(
     text_of(path, rest(file, path, max_bytes, wanted)?)
 }
 
-/// Reads the bytes of a file. Rejects a file of more than `max` bytes by its size, and reads a file
-/// without a size only up to the bound.
+/// Reads the bytes of a file. A file whose reported size exceeds `max` bytes is rejected unread.
+/// Any other file is read up to `max` bytes, and rejected if it contains more.
 pub fn bounded(path: &Path, max: u64, wanted: &'static str) -> Result<Vec<u8>, Problem> {
     // Checked before opening, because opening a pipe without a writer blocks forever.
     let about = fs::metadata(path).map_err(|cause| unreadable(path, cause, wanted))?;
@@ -74,7 +75,8 @@ fn unreadable(path: &Path, cause: io::Error, wanted: &'static str) -> Problem {
     }
 }
 
-/// The files of the same type in the same directory with the nearest names.
+/// The files with the names nearest to that of `path`, in the same directory and with the same
+/// extension.
 fn neighbours(path: &Path) -> Vec<String> {
     near(path).unwrap_or_default()
 }

@@ -27,8 +27,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The location of `span` in a `text` of many lines. Only its line and the neighbours are kept;
-    /// the others become empty, which preserves line numbers.
+    /// The location of `span` in a `text` of many lines. Keeps only the line of the span and its
+    /// two neighbours. All other lines become empty, which preserves line numbers.
     pub fn in_long_text(source: &str, text: &str, span: Range<usize>) -> Location {
         let start = floor_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -70,7 +70,7 @@ impl Sources {
         self.parts.first().map_or(0, |part| part.text.len())
     }
 
-    /// The location of `span`; `None` only without texts.
+    /// The location of `span`; `None` if there are no texts.
     pub(crate) fn location(&self, span: Range<usize>) -> Option<Location> {
         let at = self.parts.iter().rposition(|part| part.start <= span.start)?;
         let part = &self.parts[at];
@@ -185,7 +185,7 @@ mod tests {
         let lines: Vec<&str> = location.text.lines().collect();
         assert!(lines.len() == 3 && lines[0] == "a = 1" && lines[2] == "c = 3", "{lines:?}");
         assert!(lines[1].starts_with("…é") && lines[1].ends_with("x…") && lines[1].len() < 250);
-        // The span is longer than the shown text, and cut with the line.
+        // This span exceeds the shown part of its line, so it is cut with the line.
         let location = sources.location(10..long.len()).unwrap();
         assert!(location.text[location.span].ends_with("c = 3"));
         let location = sources.location(10..at).unwrap();

@@ -8,14 +8,15 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 const MAX_MISTAKES: usize = 10;
 
-/// The mistakes in `root` as a `T`, starting with `first`. Removes each rejected value, and parses
-/// the rest again. A table that lacks a key only because of a removal is not a mistake.
+/// The mistakes found when `root` is read as a `T`, starting with `first`. Each rejected value is
+/// removed, and the rest is read again. A table that lacks a key only because of such a removal is
+/// not a mistake.
 pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mistake) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();
     let mut next = Some(first);
-    // Each iteration removes a value, so the loop ends; a table around a removed value takes
-    // another iteration.
+    // The loop ends, because each iteration removes a value. There may be more iterations than
+    // mistakes: a table that lost a required value is removed by another iteration.
     for _ in 0..MAX_MISTAKES * 4 {
         let Some(mistake) = next else { break };
         let span = mistake.span.clone();
@@ -39,7 +40,7 @@ fn taken_out(
     own: &Range<usize>,
     robbed: &mut Vec<Range<usize>>,
 ) -> bool {
-    // Inner values come first, because an array of tables has the span of its first element.
+    // Inner values are tried first, because an array of tables has the span of its first element.
     if table.iter_mut().any(|(_, value)| taken_out_below(value, span, robbed)) {
         return true;
     }

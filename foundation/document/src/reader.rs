@@ -1,8 +1,9 @@
 //! Deserializes TOML with serde, and reports each mistake with its type and location.
 //!
 //! The toml crate's deserializer passes three types of map to every struct: a table, a date, and a
-//! value with its span. Each struct is therefore compiled three times. It also reports mistakes as
-//! sentences. Here, there is one type of map, and mistakes are data.
+//! value with its span. The code that reads a struct is therefore compiled three times. That
+//! deserializer also reports mistakes as sentences. Here, there is one type of map, and mistakes
+//! are data.
 
 use crate::error::Problem;
 use crate::words;
@@ -209,7 +210,7 @@ impl<'de> Deserializer<'de> for Node<'_> {
     }
 }
 
-/// A value without nested ones, in the form of serde's visitors.
+/// A value that contains no other values, as one of the types that serde's visitors accept.
 enum Scalar<'a> {
     Text(&'a str),
     Truth(bool),

@@ -20,8 +20,8 @@ const MAX_STEPS: usize = 16;
 
 type Step<'a> = Spanned<Cow<'a, str>>;
 
-/// Applies `argument`. Its first byte is at the offset `start` of the document's sources, which
-/// errors use.
+/// Applies `argument`. Errors give locations as offsets in the document's sources, in which
+/// `argument` begins at `start`.
 pub(crate) fn apply<'a>(document: &mut DeTable<'a>, argument: &'a str, start: usize) -> Result<(), SetError> {
     let (path, value_at) = split(argument, start)?;
     let value = value(&argument[value_at..], start + value_at)?;
@@ -92,8 +92,8 @@ fn split<'a>(argument: &'a str, start: usize) -> Result<(Vec<Step<'a>>, usize), 
     Ok((steps, equals + 1))
 }
 
-/// Parses a value as TOML. Text that is not TOML is a string, so a shell needs no quotes, unless it
-/// starts like a quoted string, an array or a table.
+/// Parses `text` as TOML. Text that is not TOML becomes a string, so strings need no quotes in a
+/// shell. It is an error instead if it starts like a quoted string, an array or a table.
 fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     let start = start + (text.len() - text.trim_start().len());
     let text = text.trim();
@@ -143,7 +143,8 @@ fn place_in_table<'a>(
         return Ok(());
     }
     if !table.contains_key(step.get_ref().as_ref()) {
-        // A misspelt table is found by the parser, and reported at this location.
+        // If the name of this new table is misspelt, the parser rejects it later, at the location
+        // of `step`.
         let empty = Spanned::new(step.span(), DeValue::Table(DeTable::new()));
         table.insert(step.clone(), empty);
     }
@@ -190,8 +191,8 @@ fn place_in_value<'a>(
     }
 }
 
-/// A remark for an error about a path below a plain value. If the value looks like the name of a
-/// choice, the remark is that a path leads through this name.
+/// The end of an error about a path below a plain value. If the value looks like the name of a
+/// choice, the text adds that a path may lead through this name; otherwise it is empty.
 fn opened(plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);

@@ -24,7 +24,7 @@ pub struct About {
 pub enum Family {
     /// The behaviour of a simple router, against which the others are measured.
     Baseline,
-    /// Signals congestion early, blind to flows.
+    /// Signals congestion early, without distinguishing flows.
     ActiveQueueManagement,
     /// One first-come-first-served queue, made fair between flows by the choice of dropped packets.
     FairDropping,

@@ -13,8 +13,8 @@ use fairwire_parameters::OutOfRange;
 pub struct BadParameter {
     /// The discipline's name in the catalogue.
     pub discipline: &'static str,
-    /// The parameter's name, as given. For an item of a list, the path to the item, counted from 0:
-    /// `band.0.discipline`.
+    /// The parameter's name, as given. For an item of a list, the path to the item, with its index
+    /// from 0: `band.0.discipline`.
     pub parameter: Cow<'static, str>,
     /// The path of the outer disciplines' tables, such as `prio.band.0.discipline` for the first
     /// band. Empty for an outermost discipline.

@@ -1,7 +1,7 @@
 //! Every law, once.
 
-/// Passes the list of all laws to the macro `$with`: the module of each and its aliases, in the
-/// order of lists for users. The list precedes the tokens in brackets.
+/// Calls the macro `$with` with the list of all laws, followed by `$others`. An entry of the list
+/// is the law's module and, in brackets, its aliases. The order is that of lists for users.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_each_law {

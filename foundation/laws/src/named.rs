@@ -42,7 +42,7 @@ pub trait Law: Part + Debug {
 /// The entry of a law.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// The law's name, as given.
+    /// The law's name, as users write it.
     pub name: &'static str,
     /// Its aliases.
     pub aliases: &'static [&'static str],
@@ -57,7 +57,7 @@ macro_rules! entries {
             }
         })+
 
-        /// Every law, in the order of lists for users.
+        /// Every law, in the order in which lists show the laws to users.
         pub const ALL: &[Entry] = &[$(Entry {
             name: $($module)::+::Spec::OWNER,
             aliases: &[$($($alias),+)?],

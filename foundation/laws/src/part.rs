@@ -23,8 +23,9 @@ pub enum ClassSupport {
 /// The parameters of one discipline, for callers that size it or adapt it to a link. The
 /// [roles](crate::role) of fields declare most properties; the remaining ones are here.
 pub trait Part: Any + Roles {
-    /// The estimated bytes of the discipline's tables, with room for `packets`, without its buffer
-    /// and its scheduler. 0 if they are small compared with the buffer.
+    /// The estimated bytes of the discipline's tables for a buffer of `packets`, excluding the
+    /// buffer itself and a scheduler given as a parameter. 0 if the tables are small compared with
+    /// the buffer.
     fn table_bytes(&self, _packets: u64) -> u64 {
         0
     }
@@ -67,8 +68,8 @@ pub trait Part: Any + Roles {
     }
 
     /// Does an arrival's position in the sequence of arrivals decide whether it is dropped, as in
-    /// RED above its maximum? Losses may then depend on round trips modulo a packet's transmission
-    /// time.
+    /// RED above its maximum threshold? Losses may then depend on the remainder of the round-trip
+    /// time after division by a packet's transmission time.
     fn drops_by_place(&self) -> bool {
         false
     }

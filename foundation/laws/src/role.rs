@@ -1,6 +1,6 @@
-//! Roles of parameters, for callers that do not know which discipline has them: a gateway that
-//! adapts a discipline to its link, or an outer discipline. A field declares its role, such as
-//! `#[parameter(is = role::BUFFER)]`.
+//! Roles of parameters. By its role, a caller finds a parameter without knowing which discipline
+//! has it. One such caller is a gateway that adapts a discipline to its link; another is an outer
+//! discipline. A field declares its role, such as `#[parameter(is = role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
 use alloc::vec::Vec;
@@ -14,10 +14,11 @@ pub const BUFFER: Role<Quantity<Amount>> = Role::named("buffer");
 /// The response to signals; by default that of the outer discipline.
 pub const ECN: Role<EcnChoice> = Role::named("ecn");
 
-/// The unit in which flows are counted: by default bytes on a real link.
+/// The unit in which flows are counted. On a real link the default is bytes.
 pub const MEASURE: Role<Measure> = Role::named("measure");
 
-/// The length of a round, in which a flow's packets are served in trains.
+/// The duration of a round with few backlogged flows. Their quanta grow to fill it, so each flow's
+/// packets are served in trains.
 pub const ROUND: Role<Quantity<Duration>> = Role::named("round");
 
 /// The number of queues.

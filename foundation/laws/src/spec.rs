@@ -48,7 +48,8 @@ pub enum Measure {
     /// Packets: each counts as one.
     #[default]
     Packets,
-    /// Bytes: long packets count more than short ones, in the average and in the probability.
+    /// Bytes: a long packet counts more than a short one, both in the average queue and in the
+    /// probability of a signal.
     Bytes,
 }
 
@@ -101,7 +102,8 @@ pub enum Share {
     /// Each flow.
     #[default]
     Flows,
-    /// Each class: its flows share a bucket, without protection from each other. Section 6.2.
+    /// Each class: its flows share a bucket, without protection from each other. Section 6.2 of the
+    /// FABA paper.
     Classes,
 }
 

@@ -109,8 +109,9 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Lets a discipline given by name mark ECN-capable packets that it would drop early, unless
-    /// its parameters say otherwise. By default, disciplines that mark in Linux mark, as in a
-    /// scenario, and the laws of papers drop. With `{ codel = { ecn = "drop" } }`, CoDel drops too.
+    /// its parameters say otherwise. The default is that of a scenario: disciplines mark if they do
+    /// so in Linux, but the laws of papers drop. With `{ codel = { ecn = "drop" } }`, CoDel drops
+    /// too.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;
@@ -182,7 +183,7 @@ impl<T, I: Moment> LinkBuilder<T, I> {
 
     /// Repeats these rates, each with its duration, from the start of the link: `[("12 Mbit/s", "1
     /// s"), ("24 Mbit/s", "1 s")]`. A packet being transmitted at a change continues at the new
-    /// rate. Disciplines and buffers use the rate of the link.
+    /// rate. Disciplines and buffers use the rate given to [`Link::new`].
     #[must_use]
     pub fn pattern<R: Quantity<Rate>, A: Quantity<Span>>(
         mut self,
@@ -201,8 +202,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
         self
     }
 
-    /// Sends packets according to the text of a trace, which repeats, instead of at a rate.
-    /// Disciplines and buffers still use the rate of the link. The formats are
+    /// Sends packets according to the text of a trace, which repeats, instead of at a constant
+    /// rate. Disciplines and buffers still use the rate given to [`Link::new`]. The formats are
     ///
     /// - mahimahi (`mm-link`): each line is a time in integer milliseconds at which 1504 bytes can
     ///   leave;

@@ -166,9 +166,9 @@ impl<T, I: Moment> Link<T, I> {
         Some(LostPacket { payload, bytes: bytes as usize, flow, sent, cause, mark })
     }
 
-    /// Sets the rate from `now` on, which replaces later [`steps`](LinkBuilder::steps). A packet
-    /// being transmitted ends as scheduled. Disciplines and buffers keep the rate with which the
-    /// link was built. Each change is recorded for the report.
+    /// Sets the rate from `now` on, and cancels later [`steps`](LinkBuilder::steps). A packet being
+    /// transmitted ends as scheduled. Disciplines and buffers keep the rate with which the link was
+    /// built. Each change is recorded for the report.
     ///
     /// # Errors
     /// If `rate` is not a rate above zero, or the link follows a trace or a pattern.
@@ -204,7 +204,8 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// Sets the propagation delay of packets that leave the queue from `now` on. Order is
-    /// preserved: only a packet that is held back can be overtaken.
+    /// preserved, except that packets delayed by [`reorder`](LinkBuilder::reorder) can be
+    /// overtaken.
     ///
     /// # Errors
     /// If `delay` is not a time, or the link has delays from a [file](LinkBuilder::delays).
@@ -263,7 +264,8 @@ impl<T, I: Moment> Link<T, I> {
     /// link is empty, or nothing arrives in the range of `I`. The time may be in the past.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
-        // A packet that is still queued arrives at least the shortest delay after it leaves.
+        // A packet that is still queued arrives no earlier than the shortest delay after its
+        // departure.
         let leaves = if self.is_down { Time::MAX } else { self.server.next_poll_at() };
         self.clock.moment(arrives.min(leaves + self.shortest))
     }
@@ -354,8 +356,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Inserts a packet before later arrivals and behind all others: at the end, unless packets are
-    /// held back.
+    /// Inserts a packet by its time of arrival, behind packets with the same time. Its place is at
+    /// the end, unless packets are held back by [`reorder`](LinkBuilder::reorder).
     #[inline]
     fn put_under_way(&mut self, packet: UnderWay) {
         if self.under_way.back().is_none_or(|last| last.arrives <= packet.arrives) {

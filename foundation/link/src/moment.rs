@@ -91,7 +91,8 @@ impl<I: Moment> Clock<I> {
         Clock { origin, now: Time::ZERO, backward_calls: 0 }
     }
 
-    /// The time of the link at `now`, or the latest time given, if it is later.
+    /// Advances the link's time to `now`, and returns it. If a later time was given before, the
+    /// link's time does not change.
     #[inline]
     pub(crate) fn advance(&mut self, now: I) -> Time {
         let origin = *self.origin.get_or_insert_with(|| I::origin(now));

@@ -17,8 +17,8 @@ pub struct LinkReport {
     /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal, `1 / flows` if one
     /// flow has everything, and 1 if nothing was delivered.
     pub jain: f64,
-    /// The number of calls with a time before the latest, which counted as calls at the latest.
-    /// Counted from the start of the link.
+    /// The number of calls, since the start of the link, with a time before the latest time given.
+    /// Such a call counts as a call at the latest time.
     pub backward_calls: u64,
 }
 
@@ -47,8 +47,8 @@ pub struct FlowReport {
     pub delay: Delays,
 }
 
-/// The delays of packets. Each percentile is exact: the smallest delay that at least this
-/// percentage of packets did not exceed. All are zero without packets.
+/// The delays of packets. The n-th percentile is exact: the smallest delay that at least n % of the
+/// packets do not exceed. Without packets, all values are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// The shortest.
@@ -199,7 +199,7 @@ pub(crate) struct Sent {
     pub(crate) from: Time,
     /// The bits of the packets begun since `from`.
     pub(crate) begun_bits: f64,
-    /// The bits sent since `from` of the packet whose transmission began before `from`.
+    /// Of the packet that was in transmission at `from`: the bits sent since then.
     pub(crate) inherited_bits: f64,
     pub(crate) until: Time,
 }

@@ -1,4 +1,4 @@
-//! A link from a text.
+//! Reads the description of a link from TOML or JSON.
 
 use crate::builder::LinkBuilder;
 use crate::error::{BadLink, Mistake};
@@ -71,7 +71,7 @@ impl From<Lossy> for Loss {
 impl<T: Clone, I: Moment> Link<T, I> {
     /// Reads the description of a link from a text. Its keys are `rate`, `delay` and the methods of
     /// [`LinkBuilder`]. A text that begins with `{` is JSON; any other text is TOML. Several
-    /// arguments form a list.
+    /// arguments of a method form a list.
     ///
     /// ```
     /// use fairwire_link::Link;
@@ -90,7 +90,8 @@ impl<T: Clone, I: Moment> Link<T, I> {
     /// ```
     ///
     /// # Errors
-    /// If the text cannot be parsed, with the line. [`LinkBuilder::build`] reports wrong values.
+    /// If the text cannot be parsed; the error names the line. [`LinkBuilder::build`] reports wrong
+    /// values.
     pub fn from_text(text: &str) -> Result<LinkBuilder<T, I>, BadLink> {
         let read = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|error| error.to_string())

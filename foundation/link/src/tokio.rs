@@ -66,7 +66,7 @@ pub fn pair<T>(duplex: Duplex<T, Instant>) -> (End<T>, End<T>) {
 }
 
 impl<T> End<T> {
-    /// Sends a packet of `flow` to the other end now. The packet takes `bytes` of the link.
+    /// Sends a packet of `flow` to the other end now. The link carries it as `bytes` bytes.
     ///
     /// # Errors
     /// As [`Link::send`].
@@ -80,7 +80,7 @@ impl<T> End<T> {
     /// Waits for the next packet from the other end; `None` if nothing is in transit and the other
     /// end and its clones are gone.
     ///
-    /// Cancel safe: a packet is returned or remains.
+    /// Cancel safe: if the wait is cancelled, the packet remains for the next call.
     pub async fn receive(&self) -> Option<Arrival<T, Instant>> {
         let direction = &self.path.directions[1 - self.side];
         loop {

@@ -11,7 +11,8 @@ pub fn now() -> Time {
     read(ClockId::Monotonic)
 }
 
-/// Like [`now`], but includes the time asleep. The kernel reports a process's start on this clock.
+/// Like [`now`], but includes the time for which the machine was suspended. The kernel reports the
+/// start of a process on this clock.
 pub fn boot() -> Time {
     read(ClockId::Boottime)
 }

@@ -7,9 +7,9 @@ pub fn use_small_pages() {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
 }
 
-/// Lets the allocator take pieces of at least 128 KiB from the kernel individually, and return each
-/// when freed. By default, once one such piece was freed, glibc places large pieces between small
-/// ones, and keeps them when they are freed.
+/// Lets the allocator take each piece of at least 128 KiB separately from the kernel, and return it
+/// when it is freed. By default, glibc stops this once one such piece has been freed: it places
+/// further large pieces between small ones, and keeps their memory when they are freed.
 pub fn keep_apart() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the call changes a setting of the allocator, under the allocator's lock. An allocator

@@ -7,7 +7,8 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink, re
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// A socket of the packet filter. Tables that the socket owns are removed with it.
+/// A socket of the packet filter. When it is closed, its tables are deleted or remain, according to
+/// their [`Persistence`].
 #[derive(Debug)]
 pub struct Nftables(OwnedFd);
 
@@ -379,7 +380,8 @@ pub mod meta {
     pub const OUTPUT: u32 = 7;
     /// The protocol in the IP packet, as one byte.
     pub const PROTOCOL: u32 = 16;
-    /// The type of the packet's receiver, by its Ethernet address.
+    /// The kind of receiver that the Ethernet destination denotes, such as this host or a multicast
+    /// group.
     pub const PACKET_TYPE: u32 = 19;
 }
 

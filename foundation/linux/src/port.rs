@@ -23,8 +23,8 @@ pub trait Port {
     /// copies the frames that it keeps.
     fn receive(&mut self, take: &mut Take<'_>) -> Result<(), PortError>;
 
-    /// Sends a wire-size frame with complete checksums. Returns false if the interface is down or
-    /// full. Then the frame is lost, as on an unplugged wire.
+    /// Sends a frame that is not a super-packet and has complete checksums. Returns false if the
+    /// interface is down or full; the frame is then lost, as on an unplugged wire.
     fn transmit(&mut self, frame: &[u8]) -> bool;
 
     /// Sends at most [`MAX_FRAMES_AT_ONCE`] frames in order, with as few system calls as possible,
@@ -46,8 +46,8 @@ pub trait Port {
     /// Sends the delayed frames that are due at `now`.
     fn send_due(&mut self, _now: Time) {}
 
-    /// The time at which the port has something to send, if the next transmitted frame leaves at
-    /// `next`.
+    /// The time at which the port next has something to send. `next` is the time at which the next
+    /// frame is given to the port.
     fn due(&self, next: Option<Time>) -> Option<Time> {
         next
     }
@@ -57,14 +57,14 @@ pub trait Port {
         LinkKind::Ethernet
     }
 
-    /// The handle with which another thread sends through this port. Returned once each time the
-    /// device is opened; never if only the port's thread may send.
+    /// The handle with which another thread sends through this port. Returned only once after each
+    /// opening of the device; never if only the port's thread may send.
     fn remote(&mut self) -> Option<Arc<dyn Transmit>> {
         None
     }
 
-    /// The frames that [`transmit_all`](Port::transmit_all) accepted since the last call of this
-    /// method, but the device did not accept.
+    /// Counts the frames that [`transmit_all`](Port::transmit_all) accepted but the device then
+    /// refused, since the last call of this method.
     fn take_late(&mut self) -> Late {
         Late::default()
     }
@@ -137,8 +137,8 @@ pub struct Late {
     pub too_long: u64,
 }
 
-/// The maximum number of frames or super-packets that a [`Port`] passes on in one call of
-/// [`Port::receive`].
+/// The number of frames or super-packets in a full batch of [`Port::receive`]: after a full batch,
+/// more may be ready. The ring of a packet socket passes on up to 64 frames in one call.
 pub const TAKEN_AT_ONCE: usize = 32;
 
 /// The maximum number of frames for [`Port::transmit_all`]: the bits of [`Refused`].
@@ -191,7 +191,8 @@ impl Refused {
         self.too_long |= 1 << place;
     }
 
-    /// Adds `part`, the refused frames of the batch from index `from` on.
+    /// Adds `part`, the refused frames of a part of the batch. The part begins at index `from` of
+    /// the batch.
     pub fn add_part(&mut self, part: Refused, from: usize) {
         self.places |= part.places << from;
         self.too_long |= part.too_long << from;
@@ -213,7 +214,7 @@ impl Refused {
     }
 }
 
-/// The first header of frames.
+/// The kind of header with which a port's frames begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkKind {
     /// An Ethernet header.

@@ -1,4 +1,5 @@
-//! The priority of forwarding threads over ordinary threads, as the kernel's own forwarding has it.
+//! Gives forwarding threads priority over ordinary threads. The kernel's own forwarding has this
+//! priority too.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -38,8 +39,8 @@ pub fn lower() {
 
 fn set(policy: i32, sched_priority: i32) -> io::Result<()> {
     let parameter = libc::sched_param { sched_priority };
-    // The system call itself, because musl's function of this name always fails.
-    // SAFETY: the kernel only reads `parameter`, which outlives the call.
+    // musl's `sched_setscheduler` always fails, so the system call is made directly. SAFETY: the
+    // kernel only reads `parameter`, which outlives the call.
     let outcome = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -1,10 +1,11 @@
-//! Finds the other programs of a set that is installed together.
+//! Finds the other programs that are installed together with this one.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-/// The file of the program `name`: in this process's folder, in the parent folder (test programs
-/// are one folder below the others), or in a folder of `PATH`. `None` if it is in none.
+/// The path of the program `name`; `None` if it is not found. The search covers the folder of this
+/// process's program, its parent folder, and the folders of `PATH`. Test programs are one folder
+/// below the others, so they need the parent folder.
 pub fn find(name: &str) -> Option<PathBuf> {
     let own = std::env::current_exe().ok();
     let near = own.iter().flat_map(|file| file.ancestors().skip(1).take(2).map(PathBuf::from));

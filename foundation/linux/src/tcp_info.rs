@@ -22,7 +22,8 @@ pub struct TcpInfo {
     pub delivery_rate_bps: Option<u64>,
 }
 
-/// The number of bytes read of the structure: up to `tcpi_delivery_rate`, in Linux since 4.9.
+/// The bytes that are read from the start of `struct tcp_info`, up to the end of
+/// `tcpi_delivery_rate`. Linux has this field since 4.9.
 const BYTES: usize = 168;
 /// `TCP_INFINITE_SSTHRESH` (include/net/tcp.h).
 const INFINITE: u32 = 0x7fff_ffff;
@@ -34,8 +35,8 @@ const INFINITE: u32 = 0x7fff_ffff;
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0u8; BYTES];
     let mut length = BYTES as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes, the length of `bytes`, and the written
-    // length; both outlive the call.
+    // SAFETY: the kernel writes at most `length` bytes into `bytes`, whose size this is, and the
+    // written length into `length`. Both outlive the call.
     let outcome = unsafe {
         libc::getsockopt(
             socket.as_fd().as_raw_fd(),

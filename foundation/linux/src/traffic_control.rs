@@ -6,7 +6,7 @@ use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
 use fairwire_core::{Duration, GilbertElliott, Loss};
 use std::io;
 
-/// The appearance of redirected frames at the other interface.
+/// The direction in which redirected frames pass the interface to which they are redirected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirected {
     /// Redirected frames leave through the interface (`TCA_EGRESS_REDIR`).
@@ -20,14 +20,15 @@ pub enum Redirected {
 /// its filters.
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
-    // Without an old qdisc this fails. An old qdisc may redirect to an interface that was removed.
+    // Deletes an old qdisc, which may redirect to an interface that was removed. Without an old
+    // qdisc the request fails, and the error is ignored.
     let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
     netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
     netlink.execute(redirecting(from, to, way))
 }
 
-/// Faults of the frames that an interface sends. The default has none, and no limit on frames in
-/// transit.
+/// Faults of the frames that an interface sends. The default has none, but permits 0 frames in
+/// transit: a caller must set `most_packets`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impairment {
     /// The delay of each frame; `jitter` is added to it.
@@ -157,8 +158,9 @@ fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     Some(QueueCounts { packets: number(0)?, bytes: number(1)?, dropped: number(2)? })
 }
 
-/// Creates or deletes, according to the message type `kind`, the `clsact` qdisc of the interface
-/// `index`, which holds filters but no packets (tc-bpf(8)).
+/// A request about the `clsact` qdisc of the interface `index`. The message type `kind` decides
+/// whether the request creates or deletes the qdisc. This qdisc holds filters but no packets
+/// (tc-bpf(8)).
 fn classifying(kind: u16, flags: i32, index: u32) -> Request {
     let mut request = Request::new(kind, flags);
     tcmsg(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);
@@ -266,7 +268,7 @@ mod tests {
         let delays: Vec<f64> = spread.table.iter().map(|entry| delay(*entry)).collect();
         assert!(delays.is_sorted());
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-        // One of three neighbouring values is in the table, whose steps are 40 ms / 65 536.
+        // The table has one of every three samples, in steps of 40 ms / 65 536.
         assert!((mean - 21e6).abs() < 2e3, "{mean}");
         assert!((delays[0] - 1e6).abs() < 4e3 && (delays[delays.len() - 1] - 41e6).abs() < 4e3, "{delays:?}");
     }

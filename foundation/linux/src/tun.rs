@@ -2,14 +2,14 @@
 //! `Documentation/networking/tuntap.rst`).
 //!
 //! A TUN device carries bare IP packets, each after a virtio-net header. Two TUN devices form the
-//! wire of a routed gateway. The operator routes the traffic to be shaped into one device, and it
-//! leaves the other to be routed further.
+//! wire of a routed gateway. The operator routes the traffic to be shaped into one device. The
+//! traffic comes out of the other device, and the kernel routes it further.
 //!
 //! A TAP device carries Ethernet frames; the gateway's router mode has two.
 //!
 //! A device carries one packet per system call, so it is slower than [a packet
-//! socket](super::af_packet), except for TCP, whose super-packets pass unsplit. It needs no second
-//! interface and works on an end host.
+//! socket](super::af_packet). TCP is an exception, because its super-packets pass unsplit. A device
+//! needs no second interface and works on an end host.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -50,10 +50,10 @@ pub struct Tun {
     is_down: bool,
 }
 
-/// The maximum number of packets read at once, so the other direction gets a turn.
+/// The maximum number of packets read at once. The limit gives the other direction a turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 /// The number of packets that may wait in a TAP device: 50 ms of full packets at 1 Gbit/s. All
-/// arrivals wait there before they are shared.
+/// arriving packets wait there before the link is shared among them.
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, an Ethernet header with a VLAN tag, and a virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
@@ -171,8 +171,9 @@ impl Tun {
         Ok(ETHERNET + count)
     }
 
-    /// Should the frame in the buffer be ignored, because the kernel originated it, such as a
-    /// multicast group report, or because only IPv4 is received?
+    /// Should the frame in the buffer be ignored? On a TAP device: if the kernel originated the
+    /// frame, such as a multicast group report. On a TUN device: if only IPv4 is received, and the
+    /// packet is not IPv4.
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {
@@ -279,15 +280,15 @@ fn ether_type(ip: u8) -> Option<[u8; 2]> {
 }
 
 /// The number of packets that found the device's queue full: the twelfth column of the kernel's
-/// table. `None` in another namespace.
+/// table. `None` if the device is in another namespace.
 fn dropped_by_the_kernel(name: &str) -> Option<u64> {
     let table = std::fs::read_to_string("/proc/thread-self/net/dev").ok()?;
     let line = table.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'))?;
     line.split_whitespace().nth(11)?.parse().ok()
 }
 
-/// Enables the supported offloads: checksums, and super-packets of TCP. Only newer kernels have
-/// super-packets of UDP.
+/// Enables the offloads that the kernel supports: checksums, super-packets of TCP and, on newer
+/// kernels only, super-packets of UDP.
 fn offload(device: &File) -> io::Result<()> {
     const TUN_F_USO4: u32 = 0x20;
     const TUN_F_USO6: u32 = 0x40;

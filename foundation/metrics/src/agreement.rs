@@ -16,8 +16,8 @@ type Measures = BTreeMap<String, f64>;
 /// The allowed difference in one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
-    /// The measure, among those of [`summarize`](crate::summary::summarize). Without its last
-    /// component, as in `fraction`, it covers all groups.
+    /// The name of one of the measures of [`summarize`](crate::summary::summarize). A name without
+    /// its last component, such as `fraction`, covers all groups.
     pub measure: &'a str,
     /// The stage; `None` for every stage.
     pub stage: Option<&'a str>,
@@ -59,8 +59,8 @@ pub struct Distance {
     pub relative: f64,
     /// The term in standard errors of the difference.
     pub deviations: f64,
-    /// The effect of intervals. For [`Rule::Meet`], the interval of the difference is as wide as
-    /// the intervals of both means together.
+    /// The effect of the confidence intervals on the verdict. For [`Rule::Meet`], the interval of
+    /// the difference is as wide as the intervals of both means together.
     pub rule: Rule,
 }
 
@@ -84,8 +84,8 @@ impl Distance {
 /// Compares the runs of each discipline on each stage with the runs on the stage `against`.
 ///
 /// Compares each measure of `tolerances` that both stages have. If several tolerances match one
-/// measure, the last counts. The measures are those of a summary, and any [further
-/// measures](crate::summary::is_further) that `tolerances` name.
+/// measure, the last counts. The measures are those of a summary, and the [further
+/// measures](crate::summary::is_further) that `further` names.
 pub fn agreement(
     runs: &[RunRecord],
     against: &str,
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_that_of_welch() {
-        // By hand, of five runs each: means 3 and 7, variances 2.5 and 10, s² = 0.5 + 2 = 2.5, 5.88
-        // degrees of freedom, t(0.975) = 2.4592.
+        // Calculated by hand for two sets of five runs: means 3 and 7, variances 2.5 and 10, s² =
+        // 0.5 + 2 = 2.5, 5.88 degrees of freedom, t(0.975) = 2.4592.
         let welch = difference(&[1.0, 2.0, 3.0, 4.0, 5.0], &[3.0, 5.0, 7.0, 9.0, 11.0]).unwrap();
         assert_eq!((welch.value.mean, welch.base), (-4.0, 7.0));
         assert!((welch.value.half_width_95.unwrap() - 3.888).abs() < 2e-3, "{welch:?}");
@@ -271,7 +271,8 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_agree_under_the_meet_rule() {
-        // The half widths for runs 2 apart are t(0.975, 1) s / sqrt(2) = 12.7, together 25.4.
+        // Two runs that differ by 2 have a half width of t(0.975, 1) s / sqrt(2) = 12.7. Both half
+        // widths together are 25.4.
         let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
         assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
         assert_eq!(verdict(&[99.0, 101.0], &[129.0, 131.0], meet), Some(Verdict::Fails));

@@ -11,7 +11,7 @@ use fairwire_core::{ClassTerms, Rate};
 /// The fair share of `capacity` of each class, in the order of `classes` (parents first, as in
 /// [`ClassTree::terms`](fairwire_core::ClassTree::terms)).
 ///
-/// `offered` is what each class or flow itself offers; the offers of its members are added.
+/// `offered` is the offer of each class or flow without its members, whose offers are added.
 /// Capacity and offers are in bit/s. O(n log n).
 pub fn class_shares(classes: &[ClassTerms], offered: &[f64], capacity: f64) -> Vec<f64> {
     let mut nodes: Vec<Node> = offered.iter().map(|&demand| Node { demand, floor: 0.0 }).collect();
@@ -108,8 +108,8 @@ mod tests {
         assert!(class_shares(&[], &[], 10.0).is_empty());
     }
 
-    /// Groups under the root and their members, as a tree for the oracle and as classes with
-    /// offers.
+    /// Converts groups and their members, each given as weight and demand, into a tree for the
+    /// oracle, and into classes with offers. The groups are children of the root.
     fn both(groups: &[(f64, Vec<(f64, f64)>)]) -> (Tree, Vec<ClassTerms>, Vec<f64>) {
         let leaf = |(weight, demand): &(f64, f64)| Tree::flow(*demand).weighing(*weight);
         let group = |(weight, members): &(f64, Vec<_>)| Tree {
@@ -133,7 +133,8 @@ mod tests {
             let (tree, classes, offered) = both(&groups);
             let shares = class_shares(&classes, &offered, capacity);
             for (share, truth) in shares[groups.len()..].iter().zip(hierarchical(&tree, capacity)) {
-                // Sums have at most 30 terms, each off by 2^-53 of 200.
+                // Each sum has at most 30 terms of at most 200, each rounded by at most 2^-53 of
+                // its value.
                 prop_assert!((share - truth).abs() < 1e-9, "{share} not {truth}");
             }
         }

@@ -14,9 +14,10 @@ use std::iter::repeat_n;
 /// The demand of a flow is the rate that it offers or requests, or unbounded if its data is
 /// unlimited. `group_share` is a group's throughput over the sum of its members' max-min shares.
 /// For the nine TCP flows of FABA's Table 1 (Kamra et al. 2004), it is the printed figure, Σ
-/// throughput / 9 Mbit/s. A flow or group that offers nothing has a share of 1.
+/// throughput / 9 Mbit/s.
 ///
-/// `jain` is Jain's index of these shares, so a small demand does not count as starvation.
+/// `jain` is Jain's index of the flows' ratios of throughput to max-min share, so a small demand
+/// does not count as starvation. A flow or group that offers nothing has the ratio 1.
 /// `jain_throughput` is the index of plain throughputs, as in the papers.
 ///
 /// # Panics
@@ -180,8 +181,8 @@ mod tests {
 
     #[test]
     fn the_share_of_the_tcp_group_matches_table_1_of_faba() {
-        // In the calibration's RED, nine flows get 0.558 Mbit/s each, and the CBR flow gets the
-        // rest.
+        // In the ns-2 calibration, under RED, the nine TCP flows get 0.558 Mbit/s each, and the CBR
+        // flow gets the rest of the link.
         let actual = assess(&selfish(0.558e6, 4.978e6), 10e6);
         assert!((actual.group_share["tcp"] - 0.558).abs() < 1e-12, "{actual:?}");
         assert!((actual.group_share["cbr"] - 4.978).abs() < 1e-12, "{actual:?}");
@@ -191,8 +192,8 @@ mod tests {
 
     #[test]
     fn network_shares_are_relative_to_the_fair_rate_of_each_route() {
-        // A long flow uses two links of 10 and 6 Mbit/s. One more flow uses each link; the flow on
-        // the first has an access link of 5.
+        // A long flow uses both links, of 10 and 6 Mbit/s. Each link also carries a flow that uses
+        // only this link. The flow on the first link has an access link of 5 Mbit/s.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];
@@ -219,8 +220,8 @@ mod tests {
 
     #[test]
     fn jain_is_one_when_all_get_their_fair_share_despite_small_demands() {
-        // Three flows have a demand of 0.1, a twentieth of an equal share; two greedy flows get
-        // 4.85 each: 3 x 0.1 + 2 x 4.85 = 10.
+        // Three flows have a demand of 0.1 Mbit/s, a twentieth of an equal share. Two greedy flows
+        // get 4.85 Mbit/s each: 3 x 0.1 + 2 x 4.85 = 10.
         let mut flows = vec![flow("web", Some(0.1e6), 0.1e6); 3];
         flows.extend(vec![flow("bulk", None, 4.85e6); 2]);
         let actual = assess(&flows, 10e6);

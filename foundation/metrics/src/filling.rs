@@ -96,8 +96,8 @@ impl<'a> Filling<'a> {
 
     fn see(&mut self, link: usize) {
         let (mut left, mut weights) = (self.capacities[link], 0.0);
-        // Equal flows, too, are subtracted one by one, because a sum of floats depends on its
-        // order.
+        // Equal flows, too, are counted one by one, because a product would be rounded differently
+        // from a sum.
         for at in &self.flows_of[link] {
             let Routed { claim, flows, .. } = &self.flows[*at];
             for _ in 0..*flows {
@@ -107,7 +107,7 @@ impl<'a> Filling<'a> {
                 }
             }
         }
-        // Rounding must not create capacity.
+        // After rounding, `left` can be below zero; a level cannot.
         let level = (weights > 0.0).then(|| Level(left.max(0.0) / weights));
         let before = std::mem::replace(&mut self.levels[link], level);
         before.map(|level| self.rising.remove(&(level, link)));
@@ -138,7 +138,8 @@ impl Wants {
     }
 
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The level `enough` is a rounded quotient, so the product of weight and level decides.
+        // The level `enough` is the rounded quotient of demand and weight. So flows slightly above
+        // `level` are also checked, by the product of weight and level.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;
@@ -257,13 +258,14 @@ mod tests {
         ) {
             let flows: Vec<_> = claims.iter().map(|&claim| (claim, &[0][..])).collect();
             for (ours, theirs) in shares(&flows, &[capacity]).iter().zip(max_min(&claims, capacity)) {
-                // Sums have 30 terms, each off by 2^-53, of numbers up to 100.
+                // Each sum has at most 30 terms of at most 100, each rounded by at most 2^-53 of
+                // its value.
                 prop_assert!((ours - theirs).abs() < 1e-9, "{ours} and {theirs}");
             }
         }
 
-        /// By definition, shares are feasible, and a flow with more demand meets a full link on
-        /// which no flow has more per weight.
+        /// By definition, shares are feasible. A flow whose demand is not met uses a full link on
+        /// which no flow has a larger share per weight.
         #[test]
         fn shares_over_links_are_max_min_fair_by_definition(
             flows in prop::collection::vec((claim(), prop::collection::btree_set(0usize..4, 1..4)), 0..20),

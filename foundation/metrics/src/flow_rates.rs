@@ -59,8 +59,8 @@ impl FlowRates {
         &self.rates
     }
 
-    /// The share of the bytes, 0 to 1, that the fraction `part` of the flows has, fastest first. A
-    /// flow on the boundary counts partly. Without flows the share is 0.
+    /// The share of the bytes, 0 to 1, that belongs to the fastest flows: the fraction `part` of
+    /// all flows. A flow on the boundary counts partly. Without flows the share is 0.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -76,8 +76,8 @@ impl FlowRates {
         (self.rates[..whole].iter().sum::<f64>() + rest) / sum
     }
 
-    /// The minimum rate among the fraction `part` of the flows, fastest first, in bit/s; 0 without
-    /// flows.
+    /// The rate, in bit/s, of the slowest flow among the fastest fraction `part` of the flows; 0
+    /// without flows.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -88,9 +88,11 @@ impl FlowRates {
     }
 
     /// The complementary distribution: ascending rates in bit/s, each with the fraction of flows at
-    /// least as fast. If there are many rates, some are left out, because axes are usually
-    /// logarithmic. Counted from the fastest flow, each rank is then at most a sixteenth above its
-    /// predecessor.
+    /// least as fast.
+    ///
+    /// If there are many rates, some are left out, because axes are usually logarithmic. Rates are
+    /// ranked from the fastest, and each rank that is kept is then at most a sixteenth above the
+    /// rank kept before it.
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

@@ -18,13 +18,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The result of a comparison, ordered from best to worst; not testable comes last.
+/// The result of a comparison. The order is from best to worst, with
+/// [`NotTestable`](Self::NotTestable) last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Verdict {
     /// The value is in the allowed range.
     #[serde(rename = "holds")]
     Holds,
-    /// Mean and interval disagree: more runs would decide.
+    /// The interval does not confirm what the mean shows, or is missing: more runs would decide.
     #[serde(rename = "unclear")]
     Unclear,
     /// The value is outside the allowed range, for a recorded reason.
@@ -66,7 +67,7 @@ impl Verdict {
 
     /// The worst of several verdicts; `None` if there are none.
     ///
-    /// [`NotTestable`](Self::NotTestable) counts only if all are.
+    /// [`NotTestable`](Self::NotTestable) is the result only if all verdicts are.
     pub fn of_all(verdicts: impl IntoIterator<Item = Verdict>) -> Option<Verdict> {
         let rank = |verdict: &Verdict| (*verdict != Verdict::NotTestable, *verdict);
         verdicts.into_iter().max_by_key(rank)
@@ -139,7 +140,7 @@ impl Allowed {
         Self::at_most(bound.next_down())
     }
 
-    /// Allows values within `distance` of `reference`, which is 0 for a difference.
+    /// Allows values within `distance` of `reference`. For a difference, `reference` is 0.
     pub fn near(reference: f64, distance: f64) -> Allowed {
         Allowed { min: reference - distance, max: reference + distance }
     }

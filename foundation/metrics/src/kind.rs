@@ -1,11 +1,11 @@
-//! The kinds of events that sources time.
+//! The kinds of events whose durations a source measures.
 
 use crate::record::TransferRecord;
 
 /// Lists each kind of event once: its name, its plural in measures, and its description.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $name:literal, $plural:literal;)+) => {
-        /// A kind of event that a source times, with a [`TransferRecord`] per group.
+        /// A kind of event whose duration a source measures, with a [`TransferRecord`] per group.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Kind {
             $($(#[$doc])* $kind,)+
@@ -45,11 +45,12 @@ kinds! {
     Freeze = "freeze", "freezes";
     /// The start of a video: from its request until it plays.
     Startup = "startup", "startups";
-    /// A stall of a video: from the end of its buffer until it plays again.
+    /// A stall of a video: from the moment its buffer is empty until it plays again.
     Stall = "stall", "stalls";
-    /// A chunk of a playing video.
+    /// The playing of one chunk of a video.
     Play = "play", "plays";
-    /// A bitrate of a video, from its first request until another is requested.
+    /// The time of a video at one bitrate, from the first request at this bitrate until another is
+    /// requested.
     Switch = "switch", "switches";
 }
 

@@ -78,7 +78,7 @@ impl LinkMeter {
         self.sojourn.record(now.since(packet.arrived));
     }
 
-    /// Records the queue `backlog` from `now` on.
+    /// Records that the queue holds `backlog` from `now` on.
     #[inline]
     pub fn waiting(&mut self, backlog: Backlog, now: Time) {
         self.backlog.set([backlog.packets.into(), backlog.bytes], now);
@@ -107,8 +107,8 @@ impl LinkMeter {
         }
     }
 
-    /// The fraction of time in which bits were being sent. Of a packet at either end of the
-    /// interval, only the time inside counts.
+    /// The fraction of the time from `start` to `now` in which bits were being sent. If a packet's
+    /// transmission extends beyond either end, only the part inside counts.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
         let seconds = now.since(self.start).secs();
         let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;

@@ -128,7 +128,7 @@ mod tests {
             let expected = 0.01 * 0.9f64.powi(i32::try_from(block).expect("few"));
             assert!((estimate - expected).abs() < 1e-12, "{block}: {estimate}");
             // The estimate is 0.01 * 0.9^6 = 0.00531 after block 6, and 0.01 * 0.9^7 = 0.00478
-            // after block 7.
+            // after block 7. Below 0.005, the request is for an increase.
             assert_eq!(
                 *request,
                 if block <= 6 { RateRequest::Keep } else { RateRequest::Increase },

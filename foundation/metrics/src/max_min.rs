@@ -26,7 +26,7 @@ impl Claim {
 /// The max-min shares of `capacity` among `claims`, in their order and in the unit of the capacity.
 ///
 /// Claims are met in order of demand per weight. The first claim that cannot be met in full and all
-/// later claims share the rest in proportion to their weights. Takes O(n log n).
+/// later claims share the remaining capacity in proportion to their weights. Takes O(n log n).
 ///
 /// # Panics
 /// If a demand is negative or not a number, a weight is not finite and above zero, or the capacity
@@ -62,8 +62,9 @@ fn by_demand(claims: &[Claim]) -> Vec<usize> {
     order
 }
 
-/// For each rank in `order`, the total weight of this claim and all later claims. The sums begin at
-/// the end, so no rounding error of earlier weights remains in the weight of the last few claims.
+/// For each rank in `order`, the total weight of the claim at that rank and all later claims. The
+/// sums begin at the end, so no rounding error of earlier weights remains in the weight of the last
+/// few claims.
 fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {
     let mut sums = vec![0.0; order.len()];
     let mut sum = 0.0;
@@ -224,8 +225,8 @@ mod tests {
         })
     }
 
-    /// Checks the definition: shares are feasible and work-conserving, and no claim with unmet
-    /// demand has less per weight than a claim that could give.
+    /// Checks the definition: shares are feasible and work-conserving, and no claim has a larger
+    /// share per weight than a claim with unmet demand.
     fn check_definition(claims: &[Claim], shares: &[f64], capacity: f64) -> Result<(), TestCaseError> {
         let slack = ROUNDING * capacity.max(1.0);
         let given: f64 = shares.iter().sum();

@@ -149,8 +149,8 @@ impl Presence {
         is_one.then_some(ChangeRecord { at_s: from, starts, stops, reached_s })
     }
 
-    /// The time from `from` until the flow has reached the fraction [`REACHED`] of `fair` bit/s, at
-    /// the end of a slot. `None` if no such slot ends by `until`.
+    /// The time from `from` to the end of the first slot at which the flow has reached the fraction
+    /// [`REACHED`] of `fair` bit/s. `None` if no such slot ends by `until`.
     fn reached(&self, flow: usize, fair: f64, [from, until]: [f64; 2]) -> Option<f64> {
         let slots = self.bytes.len() / self.on.len().max(1);
         let wide = (MIN_BITS / (fair * self.slot_s)).ceil().clamp(1.0, 1e9) as usize;
@@ -180,7 +180,7 @@ mod tests {
         serde_json::from_value(record).expect("a record")
     }
 
-    /// One link of 12 Mbit/s: `a` from 0 to 30 s, `b` from 10 to 20 s.
+    /// One link of 12 Mbit/s, which `a` uses from 0 to 30 s and `b` from 10 to 20 s.
     fn two(bytes: Vec<u64>) -> (Vec<FlowRecord>, Presence) {
         let on = vec![vec![[0.0, 30.0]], vec![[10.0, 20.0]]];
         let flows = vec![flow("a", 10e6), flow("b", 6e6)];

@@ -21,7 +21,8 @@ pub struct Report {
     pub schema_version: u32,
     /// The run's inputs, for repeating it.
     pub manifest: Manifest,
-    /// One record per discipline and seed, in that order.
+    /// One record per discipline, stage and seed, in the order of disciplines, then stages, then
+    /// seeds.
     pub runs: Vec<RunRecord>,
     /// Means over the seeds, one entry per discipline.
     pub summary: Vec<Summary>,
@@ -114,8 +115,9 @@ pub struct RunRecord {
     pub aggregates: Vec<AggregateRecord>,
     /// The fairness among the flows.
     pub fairness: Fairness,
-    /// The times when flows started and stopped, if any flow has a `stop` or `on`. The rates and
-    /// the share of each flow, and the indices, then refer to the time when the flow was on.
+    /// The times when flows started and stopped, if any flow of the scenario has a `stop` or `on`.
+    /// The rates and shares of a flow, and Jain's indices, then refer to the time when the flow was
+    /// on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub presence: Option<PresenceRecord>,
     /// Events that the simulator handled, including the warm-up; absent for a live contest.
@@ -166,8 +168,9 @@ pub struct FlowRecord {
     /// this is the drawn value. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_s: Option<f64>,
-    /// The propagation delay of the access link at either end, in seconds. If the scenario has a
-    /// range, this is the drawn value. Absent outside the simulator.
+    /// The propagation delay, in seconds, of each access link of the flow: one at the source, and
+    /// one at the receiver. If the scenario has a range, this is the drawn value. Absent outside
+    /// the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
     /// The round-trip time of an empty network, seconds: a data packet over all links of its path,
@@ -186,8 +189,8 @@ pub struct FlowRecord {
 }
 }
 
-/// The durations of the transfers of a group that were completed after the warm-up, or of other
-/// events that the group's source times.
+/// The durations of a group's transfers that were completed after the warm-up, or of other events
+/// that the group's source measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransferRecord {
     /// The group.
@@ -219,7 +222,7 @@ pub struct TransferRecord {
     pub sizes: Vec<SizeRecord>,
 }
 
-/// The transfers of a group with payload in one size class.
+/// The transfers of a group whose payload is in one size class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SizeRecord {
     /// The class: `to_10kB` up to 10 000 bytes of payload, `to_100kB` above that up to 100 000,
@@ -235,8 +238,8 @@ pub struct SizeRecord {
     pub slowdown: Option<Slowdown>,
 }
 
-/// Completion times, seconds. A percentile is the smallest time in the histogram that this fraction
-/// of the transfers did not exceed, within 0.4 %, without interpolation.
+/// Completion times, seconds. The percentile p is the smallest time in the histogram that p % of
+/// the transfers did not exceed, within 0.4 %, without interpolation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Mean time, seconds.
@@ -295,10 +298,10 @@ pub struct CompletedRecord {
     pub seconds: f64,
     /// Bytes of payload; empty for a protocol of another crate.
     pub bytes: Option<u64>,
-    /// The duration over the minimum for an isolated transfer: the first segment over all links,
-    /// and the following segments at the slowest link. The handshake and the growth of a window
-    /// count as slowdown. Absent for a page, for a protocol of another crate, and if a link's rate
-    /// changes.
+    /// The duration divided by the minimum duration of an isolated transfer. In the minimum, the
+    /// first segment crosses all links, and the others follow at the rate of the slowest link. The
+    /// handshake and the growth of a window count as slowdown. Absent for a page, for a protocol of
+    /// another crate, and if a link's rate changes.
     pub slowdown: Option<f64>,
 }
 
@@ -309,16 +312,16 @@ pub struct AggregateRecord {
     pub name: String,
     /// Its groups.
     pub groups: Vec<String>,
-    /// Its contracted rate, bit/s.
+    /// The contracted rate of the aggregate, bit/s.
     pub contract_bps: f64,
     /// The rate up to which the aggregate's packets were in profile, averaged over time, bit/s;
     /// absent if this rate is the contract.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_bps: Option<f64>,
-    /// The sum of its flows' throughputs.
+    /// The sum of the throughputs of the aggregate's flows.
     pub throughput_bps: f64,
     /// The aggregate's share of the link's rate, in proportion to its contract among all contracts
-    /// on the link, bit/s; the smallest over several links.
+    /// on the link, bit/s. If the aggregate uses several links, this is the smallest of its shares.
     pub fair_share_bps: f64,
     /// The throughput divided by the fair share; 1 is fair.
     pub gain: f64,
@@ -359,7 +362,7 @@ pub struct LinkRecord {
     pub wire: Option<WireRecord>,
 }
 
-/// The faults of a wire after the warm-up, on packets that `packets_out` counts.
+/// The faults of a wire after the warm-up, on packets that [`LinkRecord::packets_out`] counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WireRecord {
     /// Packets lost.
@@ -400,7 +403,8 @@ pub struct BacklogRecord {
     pub max_packets: Option<u64>,
 }
 
-/// Fairness, compared with the max-min allocation of the link among the flows' offers.
+/// The fairness of a run: the flows' throughputs compared with the max-min allocation of their
+/// offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Jain's index over the shares of all flows: 1/n to 1, and 1 if all are fair. A share is a
@@ -439,8 +443,9 @@ pub struct ChangeRecord {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub stops: Vec<String>,
     /// Seconds until every flow whose max-min share rose had reached 90 % of its new share. The
-    /// rate is measured over a tenth of a second, or over the duration of twenty packets of 1500 B.
-    /// Absent if a flow did not reach 90 % before the next change, or if no share rose.
+    /// rate is measured over a tenth of a second, or over the duration of twenty packets of 1500 B
+    /// if that is longer. Absent if a flow did not reach 90 % before the next change, or if no
+    /// share rose.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reached_s: Option<f64>,
 }
@@ -490,8 +495,8 @@ pub struct Agreement {
     /// The allowed difference; absent if the difference is only reported.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub allowed: Option<f64>,
-    /// The verdict; absent if no difference is specified. It is unclear if the mean is outside the
-    /// allowed difference but the interval reaches inside.
+    /// The verdict; absent if no allowed difference is specified. It is unclear if the mean is
+    /// outside the allowed difference but the interval reaches inside.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub verdict: Option<Verdict>,
     /// The reason for a difference above the allowed one, if recorded.
@@ -500,13 +505,14 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Is the difference within the allowed one, although the scenario records a reason for more?
+    /// Is the difference within the allowed one, although the scenario records a reason for a
+    /// larger difference?
     pub fn is_needless(&self) -> bool {
         self.known.is_some() && self.verdict == Some(Verdict::Holds)
     }
 }
 
-/// The difference of two disciplines, over the seeds of the runs of both.
+/// The difference of two disciplines, over the seeds with which both ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// The discipline from which `second` is subtracted.
@@ -534,7 +540,8 @@ pub struct DelayRecord {
     pub packets: u64,
     /// Mean, seconds.
     pub mean_s: f64,
-    /// The delays that these percentages of the packets did not exceed, within 0.4 %.
+    /// Percentages of the packets, each with the delay that this percentage did not exceed, within
+    /// 0.4 %.
     pub percentiles: Vec<Percentile>,
 }
 

@@ -100,7 +100,8 @@ macro_rules! row {
         pub struct $Name { $($(#[$of])* pub $field: $Type,)+ }
 
         impl $Name {
-            /// The columns of a table of such records: the names and types of the fields.
+            /// The columns of a table in which each row is one of these records: the names and
+            /// types of the fields.
             pub const COLUMNS: &'static [(&'static str, $crate::row::Holds)] =
                 &[$((stringify!($field), <$Type as $crate::row::Field>::HOLDS)),+];
 

@@ -12,20 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// The measures are:
 ///
-/// - per group of flows, `share.<group>` (of its max-min share), `fraction.<group>` (of all data
-///   delivered) and `throughput_bps.<group>`;
+/// - per group of flows, `share.<group>` (throughput as a fraction of the group's max-min share),
+///   `fraction.<group>` (of all data delivered) and `throughput_bps.<group>`;
 /// - `jain`, `jain_throughput` and `worst_share`;
 /// - over all links, `drops`, `drops.<cause>` and `marks`, in packets, and if a wire has faults,
 ///   the [`WIRE_MEASURES`];
 /// - for transfers, `transfers.<group>` (completed), and each plain [`Statistic`], such as
 ///   `transfer_mean_s.<group>`;
-/// - for each other [`Kind`] of event that a source times, the same measures as for transfers;
+/// - for each other [`Kind`] of event whose duration a source measures, the same measures as for
+///   transfers;
 /// - for aggregates, each of the [`AGGREGATE_MEASURES`] with `.<aggregate>`;
 /// - for the first link, the bottleneck, `utilization`, `sojourn_mean_s`, `sojourn_p99_s` and
 ///   `backlog_mean_packets`;
 /// - if flows stop, [`reached_s`](REACHED);
-/// - for each of several links, its [`LINK_MEASURES`] after `link.<name>.`, and the
-///   [`WIRE_MEASURES`] if its wire has faults.
+/// - if there are several links, the [`LINK_MEASURES`] of each with the prefix `link.<name>.`, and
+///   the [`WIRE_MEASURES`] if its wire has faults.
 ///
 /// A run without drops of a cause counts as zero for `drops.<cause>`, if other runs of the
 /// discipline had such drops. Any other measure is over the runs that have it.
@@ -33,7 +34,7 @@ pub fn summarize(runs: &[RunRecord]) -> Vec<Summary> {
     summarize_with(runs, &[])
 }
 
-/// Like [`summarize`], with these [further measures](is_further) included.
+/// Like [`summarize`], but includes the [further measures](is_further) that `further` names.
 pub fn summarize_with(runs: &[RunRecord], further: &[String]) -> Vec<Summary> {
     let mut summaries: Vec<Summary> = Vec::new();
     for run in runs {
@@ -141,7 +142,8 @@ pub struct InRun<'a> {
     pub value: f64,
 }
 
-/// The values behind the means of `summary`: each measure in each run. The runs are among `runs`.
+/// The values whose means are in `summary`: each measure in each of its runs, which are among
+/// `runs`.
 pub fn in_runs<'a>(summary: &'a Summary, runs: &'a [RunRecord]) -> Vec<InRun<'a>> {
     let names: Vec<&String> = summary.measures.keys().collect();
     let further: Vec<String> =
@@ -179,11 +181,11 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
     measures
 }
 
-/// The mean time from a start or stop of flows to 90 % of the new share, seconds, over the changes
-/// that reach it.
+/// The mean time, in seconds, from a start or stop of flows until 90 % of the new shares is
+/// reached. Starts and stops after which it is not reached do not count.
 pub const REACHED: &str = "reached_s";
 
-/// Like [`measures`], with these [further measures](is_further) included.
+/// Like [`measures`], but includes the [further measures](is_further) that `further` names.
 pub(crate) fn measures_with(run: &RunRecord, further: &[String]) -> BTreeMap<String, f64> {
     let mut all = measures(run);
     all.extend(further.iter().filter_map(|name| Some((name.clone(), further_measure(run, name)?))));
@@ -259,7 +261,8 @@ fn add_groups(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for (group, fraction) in &run.fairness.group_fraction {
         measures.insert(format!("fraction.{group}"), *fraction);
     }
-    // One name per group, because there may be a million flows.
+    // There may be a million flows. They are summed by group first, so the name of a measure is
+    // made only once per group.
     let mut of_groups: BTreeMap<&str, f64> = BTreeMap::new();
     for flow in &run.flows {
         *of_groups.entry(&flow.group).or_default() += flow.throughput_bps;
@@ -285,8 +288,8 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// Counts of faulty wires, in packets: over all links, and per link under `link.<name>.` if there
-/// are several.
+/// Counts of packets that suffered a wire's faults: over all links, and if there are several links,
+/// also per link with the prefix `link.<name>.`.
 pub const WIRE_MEASURES: [&str; 3] = ["lost", "held_back", "duplicated"];
 
 fn wire_values(wire: &WireRecord) -> [f64; WIRE_MEASURES.len()] {
@@ -328,8 +331,9 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate. In a name, `.<name>` follows. The target is present if the marker
-/// changes it. A fraction is present if its denominator is not zero.
+/// The measures of an aggregate. In the full name of a measure, `.` and the aggregate's name
+/// follow. The target is present if the marker changes it. A fraction is present if its denominator
+/// is not zero.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 
@@ -359,7 +363,8 @@ fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of one link among several, after `link.<name>.`.
+/// The measures of one link among several. In the full name of a measure, they follow
+/// `link.<name>.`.
 pub const LINK_MEASURES: [&str; 6] =
     ["utilization", "drops", "marks", "sojourn_mean_s", "sojourn_p99_s", "backlog_mean_packets"];
 
@@ -505,8 +510,8 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // Both disciplines have the same variation. Their differences are all 0.25; only one of
-        // them has seed 4, which does not count.
+        // Both disciplines vary equally with the seed, so each difference is 0.25. Seed 4 occurs
+        // only with `faba`, so it does not count.
         let runs = [
             with("red", 1, 0.25),
             with("red", 2, 0.5),

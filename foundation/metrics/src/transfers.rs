@@ -21,9 +21,9 @@ const MILLIONTHS: f64 = 1e6;
 pub struct Completed {
     /// Its duration.
     pub took: Duration,
-    /// Its payload, bytes; `None` if unknown.
+    /// The payload, bytes; `None` if unknown.
     pub bytes: Option<u64>,
-    /// Its minimum duration in isolation, if known.
+    /// The minimum duration in isolation, if known.
     pub alone: Option<Duration>,
 }
 
@@ -36,7 +36,7 @@ pub struct Lasted {
     pub since: Time,
     /// When it ended.
     pub until: Time,
-    /// Its payload, bytes, spread evenly over its duration; 0 if it has none.
+    /// The payload of the event, bytes, spread evenly over its duration; 0 if it has none.
     pub bytes: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct Lasted {
 pub struct TransferMeter {
     all: Counted,
     by_size: [Option<Box<Counted>>; SIZES.len()],
-    /// The events' time within the measured time, seconds.
+    /// The part of the events' durations that is within the measured time, seconds.
     within_s: f64,
     within_bytes: f64,
 }
@@ -315,8 +315,8 @@ mod tests {
         assert_eq!((record.slowdown, record.sizes.len()), (None, 0));
         let times = record.times;
         assert!((times.mean_s - 0.5005).abs() < 1e-12 && times.max_s == 1.0);
-        // For 1 to n, quantile q is the ceiling of q n: the inverse of the empirical distribution
-        // (`inverted_cdf` in numpy).
+        // For the values 1 to n, quantile q is the ceiling of q n: the inverse of the empirical
+        // distribution (`inverted_cdf` in numpy).
         let percentiles = [
             (times.p50_s, 0.5),
             (times.p90_s.unwrap(), 0.9),
@@ -388,8 +388,8 @@ mod tests {
         assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
-        // Measured from 10 s: 2 s of the first stall's 4 s with half of its bytes, and 3 s of the
-        // second.
+        // The measured time begins at 10 s. It contains 2 s of the first stall's 4 s, with half of
+        // the stall's bytes, and all 3 s of the second stall.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
         let record = meter.lasting("video", Kind::Stall, 20.0);

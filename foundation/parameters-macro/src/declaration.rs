@@ -1,4 +1,5 @@
-//! Parses the declaration: a struct, and for each field its text and its `#[parameter(…)]`.
+//! Parses the declaration: a struct, and for each field its documentation and its
+//! `#[parameter(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;

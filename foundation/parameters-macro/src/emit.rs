@@ -175,8 +175,8 @@ impl Member {
         })
     }
 
-    /// The parameter with index `at`, if it belongs to this member. `of_group` finds a parameter of
-    /// a group.
+    /// The generated code that returns the parameter with index `at`, if it belongs to this member.
+    /// `of_group` is the function that finds a parameter of a group.
     fn at(&self, of_group: &TokenStream) -> TokenStream {
         match self {
             Member::Parameter(parameter) => {

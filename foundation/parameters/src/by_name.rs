@@ -1,4 +1,5 @@
-//! Tables of the parameters of other crates, which are known only by name.
+//! Reads tables of parameters whose struct belongs to another crate, so that the parameters are
+//! known only by their names.
 
 use crate::field::Field;
 use crate::table::{OneOf, Tabled, deserialize_part};
@@ -7,8 +8,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Reads a table of parameters as JSON. Refuses an unknown name, or a value that is wrong in
-/// itself, at its location.
+/// Reads a table of parameters as JSON. Refuses an unknown name and a value that is invalid by
+/// itself. The error has the location of the name or the value.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],

@@ -55,7 +55,7 @@ pub trait Declared: Default {
     /// The parameters, in their order.
     const FIELDS: &'static [Field];
 
-    /// The owner of the parameters, as written; empty for a group.
+    /// The name of the owner of the parameters, as users write it; empty for a group.
     const OWNER: &'static str;
 
     /// Their names.

@@ -1,7 +1,7 @@
 //! Parameters that are declared once: read, checked and documented from one declaration.
 //!
 //! The declaration is a struct of optional fields. The first paragraph above a field describes it;
-//! more paragraphs are notes. `#[parameter(…)]` holds the rest:
+//! more paragraphs are notes. `#[parameter(…)]` has these terms:
 //!
 //! - `default = value`; or `unset = "description of the default"` if the default depends on other
 //!   values; or `required`, which refuses a table without it;
@@ -10,14 +10,15 @@
 //! - `source`: paper, section, equation; RFC;
 //! - `is`: its [`Role`], for callers that do not know the struct.
 //!
-//! A field with `#[parameter(flatten)]` is another such struct, whose parameters are merged with
-//! the others. A struct that is only flattened is declared with `#[parameters(group)]`.
+//! The type of a field with `#[parameter(flatten)]` is another such struct. Its parameters are
+//! merged with those of the outer struct. A struct that is only flattened is declared with
+//! `#[parameters(group)]`.
 //!
 //! The owner of the parameters is named by the constant `NAME`, or by `#[parameters(name = "…")]`.
 //!
 //! A value is a number, a text with a unit (a [`Quantity`]), a word, or a table. The words are an
-//! enum under `#[word]`, with one `#[default]`. They can be copied, compared, read and written, in
-//! kebab case.
+//! enum under `#[word]`, with one `#[default]`. Words can be copied and compared, and are read and
+//! written in kebab case.
 //!
 //! ```
 //! use fairwire_core::Duration;
@@ -46,13 +47,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! With `public`, the struct of checked values is as visible as a constant of its crate. It can be
-//! copied, and its default has the default of every parameter.
+//! With `#[parameters(public)]`, the struct of checked values is `pub` instead of `pub(crate)`. It
+//! can be copied, and its default has the default of every parameter.
 //!
 //! The declaration generates the reader for any serde format, with the location of each error. It
 //! also generates the writer, which omits missing values, the JSON schema, and the [`Field`]s, from
-//! which reference pages are built. The code for tables is generic only over the format, not over
-//! the struct: forty structs cost little more to compile than one.
+//! which reference pages are built. The code for tables is generic over the format, but not over
+//! the struct, so forty structs cost little more to compile than one.
 //!
 //! Components that are chosen by name, such as markers, belong to a [`Kind`], whose declaration
 //! reads, lists and registers them.

@@ -1,4 +1,4 @@
-//! Tables of parameters in any format: read, written, and as a schema.
+//! Reads and writes tables of parameters in any format, and generates their schemas.
 
 use crate::field::{Declared, Field};
 use crate::whole::Whole;

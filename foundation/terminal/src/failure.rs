@@ -16,9 +16,9 @@ pub enum Ending {
     Interrupted,
     /// A reported failure, with its code.
     Failed(u8),
-    /// The code of a lab agent.
+    /// The exit code of a lab agent.
     Agent(u8),
-    /// The code of a user's command.
+    /// The exit code of a user's command.
     Command(u8),
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn remove_hidden() {
     std::mem::forget(all);
 }
 
-/// A hidden file, listed until this value is dropped.
+/// The path of a hidden file, which stays in the list of hidden files until this value is dropped.
 #[derive(Debug)]
 struct Noted(PathBuf);
 
@@ -75,7 +75,8 @@ impl Scratch {
         Ok(Whole { path: self.path, file: file.into_temp_path(), _noted: self.noted })
     }
 
-    /// Finishes and closes one piece of a file. A file may have thousands of pieces.
+    /// Finishes one piece of a file. The piece does not stay open, because a file may have
+    /// thousands of pieces.
     pub fn close(self) -> io::Result<Part> {
         Ok(Part(self.file.into_inner()?.into_temp_path(), self.noted))
     }

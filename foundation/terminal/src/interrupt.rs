@@ -1,5 +1,5 @@
-//! Ctrl-C: the first requests to stop and report, and the second ends the process at once. When
-//! only writing remains, the first one already ends the process.
+//! Handles Ctrl-C. The first press requests a stop and a report; the second ends the process at
+//! once. If only the results are still to be written, the first press already ends the process.
 
 use crate::file;
 use crate::notice::notice;

@@ -1,4 +1,4 @@
-//! Questions for values that the arguments omit, on the terminal or from a pipe.
+//! Reads the values that the arguments omit: by questions on a terminal, or from a pipe.
 
 use crate::failure::Failure;
 use crate::notice::notice;
@@ -39,7 +39,7 @@ impl Questions {
         }
     }
 
-    /// The text given by `option`, or the answer.
+    /// The value read from the text given by `option`, or else from the answer to `question`.
     pub fn text<T>(
         &mut self,
         (option, given): (&str, Option<&str>),
@@ -56,8 +56,9 @@ impl Questions {
         }
     }
 
-    /// Repeats the question until the answer is valid. An empty answer means the default. Piped
-    /// input is read once.
+    /// The value read from the answer to `question`. An empty answer means the default. On a
+    /// terminal, the question is repeated until the answer is valid; otherwise, an invalid answer
+    /// is an error.
     pub fn answer<T>(
         &mut self,
         question: &str,

@@ -17,8 +17,8 @@ pub(crate) fn failure(error: &Error, program: clap::Command) -> Option<Failure> 
         ErrorKind::UnknownArgument => unknown_argument(&text(error, ContextKind::InvalidArg), &command),
         ErrorKind::InvalidValue => value(error),
         ErrorKind::ValueValidation => refused_value(error, &name),
-        // For a misspelt subcommand before a subcommand's argument, clap reports a conflict without
-        // a name.
+        // If a misspelt subcommand precedes an argument of a subcommand, clap reports a conflict
+        // that names no argument.
         ErrorKind::ArgumentConflict if text(error, ContextKind::InvalidArg).is_empty() => {
             Failure::user("an argument too many, or an unknown subcommand", usage(error, &name))
         }
@@ -101,8 +101,8 @@ fn value(error: &Error) -> Failure {
     Failure::user(format!("`{}` is given without a value", name(&argument)), format!("allowed: {allowed}"))
 }
 
-/// The failure for a value that our own parser rejects. The parser's error is the reason, `;
-/// allowed: `, and the allowed values.
+/// The failure for a value that our own parser rejects. The parser's error has the form `reason;
+/// allowed: values`.
 fn refused_value(error: &Error, program: &str) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let reason = error.source().map(ToString::to_string).unwrap_or_default();

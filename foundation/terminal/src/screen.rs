@@ -16,11 +16,11 @@ pub const DIM: Style = Style::new().fg(Color::DarkGray);
 pub const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
 /// An error.
 pub const BAD: Style = Style::new().fg(Color::Red);
-/// Cells of a bar that shows a share of the link.
+/// The width, in cells, of a bar that shows a share of the link.
 pub const BAR: usize = 20;
 
-/// Lets `work` fill the terminal, and restores it afterwards. `otherwise` suggests an alternative
-/// without a terminal.
+/// Lets `work` draw on the entire terminal, and restores the terminal afterwards. If the terminal
+/// cannot be used, the error ends with `otherwise`, which names an alternative without a terminal.
 pub fn on_terminal(
     otherwise: &str,
     work: impl FnOnce(&mut DefaultTerminal) -> io::Result<()>,

@@ -26,7 +26,8 @@ pub fn exit_code(ended: Result<Ending, Failure>) -> ExitCode {
     ExitCode::from(ended.unwrap_or_else(Failure::report).code())
 }
 
-/// Prints help, or returns the error of the arguments. Exits after unrequested help.
+/// Prints the requested help, or returns the failure for wrong arguments. If clap shows help that
+/// was not requested, the process exits.
 fn not_run<A: Parser>(error: &clap::Error) -> Result<Ending, Failure> {
     if let Some(failure) = refused::failure(error, A::command()) {
         return Err(failure);

@@ -5,8 +5,8 @@ use ratatui::crossterm::style::Stylize;
 use std::io::IsTerminal;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
-/// The width if stdout is not a terminal and no option sets it. Five disciplines fit next to two
-/// groups.
+/// The width if stdout is not a terminal, and neither an option nor `COLUMNS` sets it. A table then
+/// has room for five disciplines and two groups.
 const ELSEWHERE: usize = 160;
 /// The minimum width for wrapping; narrower terminals wrap themselves.
 const LEAST: usize = 20;

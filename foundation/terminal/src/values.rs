@@ -1,4 +1,4 @@
-//! Parsers for option values, with the allowed values for their messages.
+//! Parsers for the values of options. Their error messages state the allowed values.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;

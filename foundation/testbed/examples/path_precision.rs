@@ -1,5 +1,5 @@
-//! Measures the precision and cost of a path with datagrams of 1000 bytes at a rate, and pings,
-//! over a bridge and a path.
+//! Measures how precise a path is, and how much processor time it takes. Pings, and datagrams of
+//! 1000 bytes at a fixed rate, cross a bridge and the path.
 //!
 //! `cargo run -p fairwire-testbed --example path_precision`, as root.
 

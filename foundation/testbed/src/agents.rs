@@ -53,7 +53,7 @@ impl Agents {
         Ok(agents)
     }
 
-    /// Starts traffic at a time of the monotonic clock.
+    /// Makes both hosts start traffic at the time `at` of the monotonic clock.
     pub fn begin(&mut self, at: Time) -> Result<(), Failed> {
         self.instruct(&Instruction::Start { at_ns: at.ns() })
     }

@@ -1,9 +1,9 @@
 //! Keeps the processors of a virtual machine from sleeping during measurements.
 //!
-//! A hypervisor takes back an idle virtual processor. On a busy host, the return takes
-//! milliseconds, at each of a network's thousands of wake-ups per second. A process of the class
-//! `SCHED_IDLE` on each processor therefore keeps it busy: it runs only while no other process is
-//! ready, and yields at once.
+//! A hypervisor takes back an idle virtual processor. On a busy host, the processor takes
+//! milliseconds to return, and a network wakes it thousands of times per second. A process of the
+//! class `SCHED_IDLE` on each processor therefore keeps it busy. That process runs only while no
+//! other process is ready, and yields at once.
 //!
 //! A kernel with autogroups shares processors between sessions before it considers classes. Each
 //! spinning process therefore has a separate session, with the minimum weight.
@@ -35,12 +35,13 @@ impl Awake {
         let count = if is_virtual { thread::available_parallelism()?.get() } else { 0 };
         let mut awake = Awake::default();
         if count > 0 {
-            // If this check fails, the spinning processes would fail later and unnoticed.
+            // Without this check, a refused `chrt` would make each spinning process fail later and
+            // unnoticed.
             let status = Command::new("chrt").args(["--idle", "0", "true"]).status()?;
             status.success().then_some(()).ok_or_else(|| io::Error::other("`chrt --idle 0` was refused"))?;
         }
         for _ in 0..count {
-            // The kernel ends the process with the thread that started it.
+            // The kernel kills the process when the thread that started it ends.
             let mut command = Command::new("setpriv");
             command.args(["--pdeathsig", "KILL", "setsid", "chrt", "--idle", "0", "sh", "-c", SPIN]);
             awake.0.push(command.stdin(Stdio::null()).spawn()?);

@@ -66,7 +66,8 @@ impl Side {
 impl Bed {
     /// Creates the hosts and connects them by wires of this MTU. This thread stays at the gateway.
     ///
-    /// If the rights require a user namespace, this process must have only one thread.
+    /// If this process may create network namespaces only in a user namespace, it must have only
+    /// one thread.
     pub fn new(mtu: u32) -> Result<Self, Trouble> {
         Bed::with_path(mtu, None)
     }
@@ -126,14 +127,14 @@ impl Bed {
         self.gateway.bring_up(side.end().index)
     }
 
-    /// Makes the kernel at the gateway forward over a bridge, and share traffic to the sink
-    /// according to `shaping`. This thread stays at the gateway.
+    /// Makes the kernel at the gateway forward over a bridge, and apply `shaping` to the traffic to
+    /// the sink. This thread stays at the gateway.
     ///
-    /// Returns two packet sockets, for frames from the source and frames that left for the sink,
-    /// and a netlink socket at the gateway.
+    /// Returns three descriptors: a packet socket for frames from the source, a packet socket for
+    /// frames that left for the sink, and a netlink socket at the gateway.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
-        // The source sends single packets, as at our gateway: a discipline would count a
-        // super-packet as one.
+        // The source sends no super-packets, because the kernel's discipline would count one as a
+        // single packet. Our gateway splits them.
         self.source.set_segments(HOST.index, 1)?;
         let left = match &self.path {
             Some(path) => path.watch(Side::Left)?,

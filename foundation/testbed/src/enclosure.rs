@@ -54,8 +54,9 @@ pub struct Enclosure {
 pub struct Network(Host);
 
 impl Network {
-    /// Bytes that the command's TCP has to send, or that are not acknowledged; the end of a
-    /// connection counts as one. The kernel still sends for connections of ended processes.
+    /// The bytes that the command's TCP connections have not sent, or that are not acknowledged.
+    /// The end of a connection counts as one byte. Connections of ended processes are included,
+    /// because the kernel still sends for them.
     pub fn unacknowledged(&self) -> u64 {
         let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
         tables.iter().flatten().map(|table| unacknowledged(table)).sum()
@@ -77,8 +78,8 @@ fn unacknowledged(table: &str) -> u64 {
 pub enum Beyond {
     /// This machine's own network namespace.
     Machine {
-        /// The rules that masquerade forwarded packets with this machine's address, until this
-        /// value is dropped.
+        /// The rules that masquerade forwarded packets with this machine's address. They are
+        /// removed when this value is dropped.
         nat: Result<Nftables, Trouble>,
         /// Does the kernel forward packets to other machines?
         forwards: bool,
@@ -175,7 +176,8 @@ impl Enclosure {
         let mut first = again::command(Role::First);
         first.arg(&names).args(command);
         first.envs(environment.iter().map(|(name, value)| (name, value)));
-        // A process dies with the thread that started it.
+        // The command dies with the thread that started it, so this thread also waits for the
+        // command's end.
         let (started, child) = std::sync::mpsc::channel();
         let namespace = self.network.0.namespace()?;
         let waiting = thread::Builder::new().name("command".into()).spawn(move || {
@@ -214,8 +216,8 @@ impl Running {
         }
     }
 
-    /// The exit code after the end: as in shells, 128 plus the signal's number if a signal ended
-    /// the command.
+    /// The exit code, once the command has ended. If a signal ended the command, the code is 128
+    /// plus the signal's number, as in a shell.
     pub fn exit_code(self) -> Result<u8, Trouble> {
         use std::os::unix::process::ExitStatusExt;
         let status = self.waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -271,8 +273,8 @@ fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
 /// reaches the outside.
 fn quiet_host() -> Result<Host, Trouble> {
     let host = Host::new()?;
-    // Errors are ignored: without IPv6 there is nothing to disable, and without a writable
-    // /proc/sys, only a nested enclosure does not reach the outside.
+    // Errors are ignored. Without IPv6, there is nothing to disable. If /proc/sys is not writable,
+    // the only loss is that a nested enclosure cannot reach the outside.
     let _ = host.set_variable("net/ipv6/conf/default/disable_ipv6", "1");
     let _ = host.set_variable("net/ipv4/ip_forward", "1");
     Ok(host)
@@ -285,7 +287,8 @@ fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Resul
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The argument for this machine's name server, in place of an address.
+/// The argument in place of a name server's address. The command then uses this machine's name
+/// server.
 const NO_NAMES: &str = "-";
 
 /// Acts as the first process of a process namespace: mounts what the command expects, runs it, and
@@ -314,7 +317,8 @@ pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
 
 fn mount_names(names: Ipv4Addr) -> io::Result<()> {
     const FILE: &str = "/etc/resolv.conf";
-    // The file is in memory, and remains when its folder is unmounted.
+    // The file is on a file system in memory. The bind mount keeps the file when the folder is
+    // unmounted.
     let folder = Path::new("/mnt");
     mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
     let file = folder.join("resolv.conf");

@@ -11,8 +11,8 @@ use rustix::io::Errno;
 use std::net::IpAddr;
 use std::{io, thread};
 
-/// A host in a separate network namespace. The namespace exists as long as this value, a process in
-/// the namespace, or a socket in it.
+/// A host in a separate network namespace. The namespace exists while this value exists, or a
+/// process or socket is in the namespace.
 #[derive(Debug)]
 pub struct Host {
     namespace: Namespace,
@@ -57,8 +57,9 @@ impl Host {
         self.namespace.enter()
     }
 
-    /// Runs `make` at this host in another thread, and returns its result. A process that [dies
-    /// with its parent](crate::namespace::die_with_parent) dies with this thread.
+    /// Runs `make` at this host in another thread, and returns its result. That thread ends with
+    /// `make`. If `make` starts a process that [dies with its
+    /// parent](crate::namespace::die_with_parent), the process then dies, too.
     ///
     /// # Panics
     /// If `make` panics, or the host cannot be entered.
@@ -73,8 +74,8 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// The process that `start` starts at this host. Like [`at`](Host::at), but `/sys` shows this
-    /// host's interfaces. Needs root.
+    /// Runs `start`, which starts a process at this host, as [`at`](Host::at) does, but with a
+    /// `/sys` that shows this host's interfaces. Needs root.
     ///
     /// # Panics
     /// If `start` panics, or the host cannot be entered.

@@ -1,12 +1,12 @@
 //! Networks of network namespaces, for tests on real interfaces.
 //!
-//! [Hosts](host) are unnamed namespaces. Any number of networks can exist at once, and none
-//! remains: a namespace lives as long as its processes and sockets. Helper processes [die with
+//! [Hosts](host) are unnamed namespaces. Any number of networks can exist at once, and none remains
+//! afterwards: a namespace lives as long as its processes and sockets. Helper processes [die with
 //! their parent](namespace::die_with_parent), and a [process namespace](pid_namespace) ends with
 //! the processes that it started.
 //!
-//! Between two hosts there may be a [path] with delay and loss. Their [traffic] is data.
-//! [Agents](agents), which are this program started again, send, receive and count it.
+//! A [path] between two hosts adds delay and loss. The hosts' [traffic] is described by plain data.
+//! [Agents](agents) send, receive and count the traffic; each agent is this program, started again.
 //! [`BedProcesses`](processes::BedProcesses) is a [bed] with agents in separate processes, for a
 //! program with threads or without rights. An [enclosure] connects a user's command only through
 //! our device.

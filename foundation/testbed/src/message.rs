@@ -30,7 +30,7 @@ pub(crate) enum Role {
     /// Builds a network, and starts the two hosts.
     Network,
     Host(Side),
-    /// The program at the gateway: becomes the program that the following arguments name.
+    /// The helper at the gateway. It becomes the program that the following arguments name.
     Gateway,
     /// Keeps a [scratch folder](crate::scratch) with the following argument as its prefix.
     Keeper,
@@ -70,10 +70,10 @@ impl Role {
 pub enum AtGateway {
     /// The process that started the helpers. It receives the gateway's packet sockets.
     Maker,
-    /// This program, with these arguments.
+    /// The given program, which is started at the gateway.
     Program(Program),
-    /// This kernel, which shares traffic to the sink as given. The process that started the helpers
-    /// gets sockets to watch it.
+    /// This machine's kernel, which shares the traffic to the sink according to the given
+    /// [`Shaping`]. The process that started the helpers receives sockets to watch the kernel.
     Kernel(Shaping),
 }
 
@@ -84,7 +84,7 @@ pub struct Program {
     pub file: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Variables added to this process's environment.
+    /// Variables added to the environment that the program inherits.
     pub environment: Vec<(String, String)>,
     /// An existing file for its stdout and stderr.
     pub log: PathBuf,
@@ -100,7 +100,8 @@ pub(crate) enum Instruction {
         /// The forwarder.
         at_gateway: AtGateway,
     },
-    /// The traffic: for a network, and for a host as its first message.
+    /// The traffic. A host receives it as the first message, and a network receives it after
+    /// `Make`.
     Send(Traffic),
     /// To a host: both hosts listen, so connections may be opened.
     Connect,
@@ -179,7 +180,8 @@ pub(crate) fn send(
     if !beside.push(SendAncillaryMessage::ScmRights(&all)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // The datagram has one byte, because an empty one would be read as the end.
+    // The datagram has one byte, because the receiver would take an empty datagram for the end of
+    // the reports.
     sendmsg(socket, &[IoSlice::new(&[0])], &mut beside, SendFlags::empty())?;
     Ok(())
 }

@@ -20,8 +20,8 @@ impl Namespace {
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-            // A refusal here is also a lack of rights, even "no space", if user.max_net_namespaces
-            // is 0.
+            // A refusal here also means a lack of rights. Even the error "no space" does, because
+            // it appears if user.max_net_namespaces is 0.
             unshare(UnshareFlags::NEWNET)
                 .during("making a network namespace")
                 .map_err(Trouble::for_want_of_rights)?;
@@ -61,7 +61,8 @@ pub fn die_with_parent() -> Result<(), Trouble> {
 pub(crate) fn gain_rights() -> Result<(), Trouble> {
     let Err(plain) = unshare(UnshareFlags::NEWNS) else { return Ok(()) };
     become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-    // This process, like any program that people start, need not end with its parent.
+    // Clears the signal that `become_root_of_a_user_namespace` has set: like any program that
+    // people start, this process need not end with its parent.
     set_parent_process_death_signal(None).during("living on without the parent")
 }
 

@@ -1,9 +1,9 @@
-//! A process namespace: all processes that a run starts end with the run, even if it is killed. A
-//! mount namespace adds a scratch folder that disappears with it.
+//! A process namespace: all processes that a run starts end with the run, even if the run is
+//! killed. A mount namespace adds a scratch folder, which also disappears with the run.
 //!
-//! The program starts itself again as the first process of the namespace. The kernel kills that
-//! process with its parent, and all others with it: a gateway under test, its watchdog, and their
-//! child processes.
+//! The program starts itself again as the first process of the namespace. The kernel kills this
+//! first process when its parent ends, and with it all other processes of the namespace: a gateway
+//! under test, its watchdog, and their child processes.
 
 use super::awake::Awake;
 use super::error::{During, Trouble};

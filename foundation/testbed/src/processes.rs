@@ -101,8 +101,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Drop for BedProcesses {
-    /// Closes the instructions, which ends the helpers. Kills a helper that does not end, and the
-    /// kernel kills its children.
+    /// Closes the channel of instructions, which ends the helpers. If the first helper does not end
+    /// in time, kills it; the kernel then kills its children.
     fn drop(&mut self) {
         self.instructions = None;
         let until = clock::now() + GRACE;
@@ -112,7 +112,8 @@ impl Drop for BedProcesses {
                 _ => return,
             }
         }
-        // The process may have just ended; in either case, wait for it.
+        // `kill` fails if the process has just ended. The process must be waited for in either
+        // case.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -208,8 +209,8 @@ fn start(program: &Program) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Becomes the program in the first word, with the others as its arguments. Returns only on
-/// failure.
+/// Replaces this process by the program that the first word names. The other words are the
+/// program's arguments. Returns only on failure.
 pub(crate) fn become_program(words: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
     let mut words = words.into_iter();
     let file = words.next().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Running hosts, connected by this kernel's bridge. The file has its own `main`, because the
-//! program starts itself again. If network namespaces are refused, it prints a notice and passes.
+//! Tests of hosts that this kernel's bridge connects. The file has its own `main`, because the
+//! program starts itself again. If network namespaces are refused, the program prints a notice and
+//! passes.
 
 use fairwire_core::Duration;
 use fairwire_linux::clock;

@@ -83,14 +83,14 @@ unsafe impl GlobalAlloc for CountingAllocator {
         self.count(size);
         self.given_back(layout.size());
         // SAFETY: the caller keeps the contract of `GlobalAlloc::realloc`; `old` came from `System`
-        // by this allocator.
+        // through this allocator.
         unsafe { System.realloc(old, layout, size) }
     }
 
     unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
         self.given_back(layout.size());
         // SAFETY: the caller keeps the contract of `GlobalAlloc::dealloc`; `old` came from `System`
-        // by this allocator.
+        // through this allocator.
         unsafe { System.dealloc(old, layout) }
     }
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// - Every packet is in the discipline, sent, or dropped, and only one of these.
 /// - Packets and bytes of the backlog agree with the model.
 /// - `ready_at` is `None` exactly when the backlog is empty.
-/// - Marks are only on packets that allow them. Otherwise, packets return unchanged.
+/// - Only packets that allow marks are marked. Apart from marks, packets return unchanged.
 ///
 /// ```
 /// use fairwire_core::{Dropper, Ecn, Limit, Queue, scheduler::Fcfs};
@@ -186,7 +186,7 @@ impl<D: Discipline> Driver<D> {
     }
 
     /// Makes the discipline take over the parameters of `fresh`, and checks that waiting packets
-    /// stay. Returns whether the discipline could.
+    /// stay. Returns whether the discipline took them over.
     ///
     /// # Panics
     /// When the discipline breaks its contract.

@@ -1,8 +1,8 @@
 //! Messages that users can cause.
 //!
-//! A folder has a file `AREA.toml` with the cases of each area, as data, and `messages.txt`, which
-//! records the program's output on stderr. With `FAIRWIRE_RENEW=1` in the environment,
-//! `messages.txt` is written again.
+//! A folder has a file `AREA.toml` for each area of mistakes. Each case in the file describes one
+//! mistake as data. The file `messages.txt` of the folder records what the program prints on stderr
+//! for each case. With `FAIRWIRE_RENEW=1` in the environment, `messages.txt` is written again.
 
 use crate::program::{Program, code, stderr, stdout};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -37,7 +37,7 @@ struct Area {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
-    /// The mistake in words, unique in the area.
+    /// A description of the mistake in words. No other case of the area has the same.
     name: String,
     command: Option<String>,
     /// A change by `--set`, appended to the command line.
@@ -246,7 +246,8 @@ fn all_of(area: &Area, program: &Program) -> Vec<Ran> {
     ran.into_inner().expect("every thread has ended").into_values().collect()
 }
 
-/// Prevents the processes that this thread starts from reading locked files, even as root.
+/// Takes away the right to read locked files, even as root, from all processes that this thread
+/// starts.
 fn give_up_reading_everything() {
     for capability in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
         // Without root, removal fails, but the process has neither capability.
@@ -255,8 +256,8 @@ fn give_up_reading_everything() {
 }
 
 /// Runs the cases of all `areas` in `folder`. Each case must end with code 2, print nothing on
-/// stdout, and print its message in `messages.txt`, without a retired word. `test` is the command
-/// that runs this test.
+/// stdout, and print the message that `messages.txt` records for it. No message may contain a word
+/// that the rules of readability retire. `test` is the command that runs this test.
 ///
 /// # Panics
 /// If any output differs.

@@ -17,7 +17,7 @@ pub fn skipped(what_and_why: impl Display) {
 }
 
 /// Like [`skipped`], for a comparison with a third-party program that is not installed. It does not
-/// fail with `CI=true`, because no machine must have that program.
+/// fail with `CI=true`, because the program is optional on every machine.
 pub fn skipped_for_want_of_a_peer(what_and_why: impl Display) {
     let _ = writeln!(std::io::stderr(), "\nSKIPPED: {what_and_why}");
 }

@@ -61,7 +61,7 @@ impl Names {
             (Some(host), None) => {
                 Some(host.to_str().ok().and_then(|host| host.parse().ok()).ok_or(HostError::Unclear)?)
             }
-            // No browser uses HTTP/1.0.
+            // Before HTTP/1.1, the Host header may be missing. No browser sends such a request.
             (None, _) if version < Version::HTTP_11 => None,
             _ => return Err(HostError::Unclear),
         };

@@ -24,7 +24,8 @@ impl Sum {
         let (words, rest) = bytes.as_chunks::<4>();
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        // The sum is folded first. With 32-bit words, only a slice of 16 GiB could then overflow.
+        // The earlier sum is first folded into 16 bits. The new sum, of 32-bit words, then
+        // overflows 64 bits only if `bytes` has at least 16 GiB.
         let sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
         Sum(u64::from(fold(self.0)) + sum + u64::from(u32::from_ne_bytes(last)))
     }
@@ -86,7 +87,8 @@ pub struct PseudoHeader<Address> {
 }
 
 impl PseudoHeader<Ipv4Addr> {
-    /// The sum of RFC 9293, section 3.1. Lengths are under 64 KiB in IPv4.
+    /// The sum of the pseudo header of RFC 9293, section 3.1. Its length field has 16 bits, so
+    /// `length` must be under 64 KiB.
     pub fn sum(&self) -> Sum {
         let both = [self.source.octets(), self.destination.octets()];
         pseudo(both.as_flattened(), self.length, self.protocol)
@@ -94,7 +96,7 @@ impl PseudoHeader<Ipv4Addr> {
 }
 
 impl PseudoHeader<Ipv6Addr> {
-    /// The sum of RFC 8200, section 8.1.
+    /// The sum of the pseudo header of RFC 8200, section 8.1.
     pub fn sum(&self) -> Sum {
         let both = [self.source.octets(), self.destination.octets()];
         pseudo(both.as_flattened(), self.length, self.protocol)
@@ -123,8 +125,8 @@ impl Partial {
     }
 }
 
-/// Completes a partial checksum: adds the rest of `frame` to the checksum field, which contains the
-/// sum of the pseudo header.
+/// Completes a partial checksum: computes the checksum of `frame` from `csum_start`, and writes it
+/// into the checksum field. Before the call, this field contains the sum of the pseudo header.
 ///
 /// Zero is written as `0xffff`, the same number in ones' complement, because in UDP zero means
 /// "none" (RFC 768). Returns false, and writes nothing, if the field is outside the frame.

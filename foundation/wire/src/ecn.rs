@@ -51,8 +51,8 @@ fn rewrite_tos(frame: &mut [u8], offset: usize, tos: u8) {
     write_at(frame, offset + IPV4_CHECKSUM, update(checksum, change).to_be_bytes());
 }
 
-/// Writes the ECN field, the end of the traffic class, which is in the high half of the second
-/// octet.
+/// Writes the ECN field: the last two bits of the traffic class, which ends in the middle of the
+/// second octet.
 fn set_ipv6(frame: &mut [u8], offset: usize, ecn: Ecn) {
     if let Some(octet) = u8_at(frame, offset + 1) {
         write_at(frame, offset + 1, [octet & !0b0011_0000 | (ecn as u8) << 4]);

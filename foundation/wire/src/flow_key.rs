@@ -1,13 +1,15 @@
 //! The flow of a frame, and its hash under a secret key.
 //!
-//! An IP packet's flow is its 5-tuple. **Fragments** of a datagram share one key of only addresses
-//! and protocol, because only the first fragment contains the ports. The identification field is
-//! deliberately excluded: with it, a sender of fragments would have a new flow per datagram, and
-//! any number of fair shares.
+//! An IP packet's flow is its 5-tuple. The **fragments** of a datagram share one key, which
+//! contains only the addresses and the protocol, because only the first fragment contains the
+//! ports. The identification field is deliberately excluded: with it, a sender of fragments would
+//! have a new flow per datagram, and any number of fair shares.
 //!
-//! In IPv6, the fragment header names the protocol. RFC 8200 (section 4.5) permits fragments of one
-//! packet to name different protocols; a sender that does so only splits its own packet. A packet
-//! that is **not IP** has a key of its EtherType and addresses.
+//! In IPv6, the key contains the protocol that the fragment header names. RFC 8200 (section 4.5)
+//! permits fragments of one packet to name different protocols. A sender that uses different
+//! protocols only spreads its own packet over several flows.
+//!
+//! A packet that is **not IP** has a key of its EtherType and addresses.
 //!
 //! VLAN tags are not part of a key.
 
@@ -143,7 +145,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&bytes[..len]))
     }
 
-    /// The hash of a flow with a number, never computed from the bytes of a key.
+    /// The hash of a flow that is identified by a number. The first octet hashed differs from that
+    /// of every [`FlowKey`], so a number and a key never have the same bytes.
     pub fn hash_number(&self, number: Number) -> FlowHash {
         let (form, value) = match number {
             Number::Class(class) => (8, class),
@@ -155,8 +158,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&[form, a, b, c, d]))
     }
 
-    /// The bytes to hash. They differ for different flows of one kind: the first octet identifies
-    /// the form, and every form has one length.
+    /// The bytes to hash. They differ for different flows of one [`KeyKind`]. The first octet is 4
+    /// for IPv4, 6 for IPv6 and 1 for other packets; it determines the length.
     fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
         match key {
             FlowKey::Ipv4(tuple) => self.encode_tuple(4, tuple, |a| a.octets()),
@@ -199,13 +202,13 @@ impl FlowHasher {
 }
 
 impl NetworkBits {
-    /// The tag for an address of this many octets.
+    /// The number of bits that identify a network, for an address of `octets` octets.
     fn of(self, octets: usize) -> u8 {
         if octets == 4 { self.ipv4 } else { self.ipv6 }
     }
 }
 
-/// `octets` with all but the first `bits` bits zero.
+/// `octets`, with zeros after the first `bits` bits.
 fn masked<const N: usize>(mut octets: [u8; N], bits: u8) -> [u8; N] {
     for (at, octet) in octets.iter_mut().enumerate() {
         let kept = usize::from(bits).saturating_sub(at * 8).min(8) as u32;

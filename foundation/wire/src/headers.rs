@@ -25,7 +25,7 @@ const UDP_LITE: u8 = 136;
 /// Two addresses and the type.
 const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
-/// 802.1Q, 802.1ad, and the values of stacked tags before 802.1ad.
+/// The EtherTypes of VLAN tags: 802.1Q, 802.1ad, and three that stacked tags had before 802.1ad.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];
 /// The most VLAN tags parsed; a frame with more does not count as IP.
 pub const MAX_VLAN_TAGS: u8 = 8;
@@ -36,7 +36,7 @@ pub const MAX_LINK_BYTES: usize = ETHERNET_BYTES + MAX_VLAN_TAGS as usize * VLAN
 const PPPOE_SESSION: u16 = 0x8864;
 /// Version and type, code, session, length; and the PPP protocol.
 const PPPOE_BYTES: usize = 8;
-/// LLC of SNAP with the organisation 0, after which an EtherType follows (RFC 1042).
+/// The LLC header that announces SNAP, and the organisation 0. An EtherType follows (RFC 1042).
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// LLC, SNAP and the EtherType.
 const SNAP_BYTES: usize = 8;
@@ -58,7 +58,8 @@ pub struct Headers {
     pub between: Between,
     /// The IP header, if complete.
     pub network: Option<Network>,
-    /// The transport header, if its ports are present. Only the first fragment has one.
+    /// The transport header, if its ports are present. If a datagram is fragmented, only its first
+    /// fragment has a transport header.
     pub transport: Option<Transport>,
 }
 
@@ -71,7 +72,7 @@ pub enum Between {
     /// A PPPoE session header and the PPP protocol: 8 bytes, with a length field that counts the
     /// following bytes (RFC 2516).
     Pppoe,
-    /// LLC and SNAP after a length instead of a type: 8 bytes (RFC 1042).
+    /// LLC and SNAP headers, after a length field that replaces the EtherType: 8 bytes (RFC 1042).
     Snap,
 }
 
@@ -107,8 +108,8 @@ pub struct Network {
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
-    /// The protocol of the payload, after IPv6 extension headers. In an IPv6 fragment, the next
-    /// header that the fragment header names.
+    /// The protocol of the payload, after IPv6 extension headers. In an IPv6 fragment, it is the
+    /// next header that the fragment header names.
     pub protocol: u8,
     /// The start of the payload, in bytes from the start of the frame; it may be empty.
     pub payload: usize,
@@ -128,7 +129,7 @@ pub enum Version {
 /// The role of a packet in its datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragment {
-    /// A complete datagram, also as an IPv6 "atomic" fragment (RFC 6946).
+    /// A complete datagram. It may be an IPv6 "atomic" fragment (RFC 6946).
     Whole,
     /// The first fragment, which contains the transport header.
     First,
@@ -243,8 +244,9 @@ fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
     Some(network)
 }
 
-/// The EtherType of the payload of the PPPoE session at `at`. Data have version 1, type 1, code 0
-/// (RFC 2516, section 4); the protocols are those of RFC 1332 and RFC 5072.
+/// The EtherType of the payload of the PPPoE session at `at`. A data packet has version 1, type 1
+/// and code 0 (RFC 2516, section 4). The PPP protocol numbers are those of IPv4 (RFC 1332) and IPv6
+/// (RFC 5072).
 fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
     match (header[0], header[1], [header[6], header[7]]) {
@@ -271,8 +273,8 @@ impl Headers {
         self.network.is_some()
     }
 
-    /// The identifier of the outer VLAN of `frame` with these headers, 1 to 4095. A tag with the
-    /// identifier 0 names no VLAN, only a priority (IEEE 802.1Q, clause 9.6).
+    /// The identifier of the outer VLAN, 1 to 4095, of `frame`, which has these headers. A tag with
+    /// the identifier 0 names no VLAN, only a priority (IEEE 802.1Q, clause 9.6).
     pub fn outer_vlan(&self, frame: &[u8]) -> Option<u16> {
         let tag = u16_at(frame, ETHERNET_BYTES).filter(|_| self.vlan_tags > 0)?;
         Some(tag & 0x0fff).filter(|&vlan| vlan != 0)
@@ -291,7 +293,7 @@ impl Headers {
         u16_at(frame, ETHERNET_BYTES + tags + 2).filter(|_| self.between == Between::Pppoe)
     }
 
-    /// The ECN codepoint; not capable without IP.
+    /// The ECN codepoint; [`Ecn::NotEct`] without IP.
     pub fn ecn(&self) -> Ecn {
         self.network.map_or(Ecn::NotEct, |n| n.ecn)
     }
@@ -399,8 +401,8 @@ fn extent(frame: &[u8], offset: usize, length: usize) -> (usize, bool) {
 /// the next extension, and the transport is unknown.
 const MAX_EXTENSIONS: usize = 8;
 
-/// Moves `network` past its extension headers (RFC 8200, section 4), up to the first truncated
-/// header or real fragment.
+/// Moves `network` past its extension headers (RFC 8200, section 4). Stops before a truncated
+/// header, and after the fragment header of a packet that is not whole.
 fn walk_extensions(frame: &[u8], network: &mut Network) {
     for _ in 0..MAX_EXTENSIONS {
         let Some(header) = array_at::<4>(&frame[..network.end], network.payload) else { return };

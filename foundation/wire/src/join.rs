@@ -1,5 +1,5 @@
-//! The reverse of [`split`](mod@crate::split): passes segments that leave together to the kernel as
-//! one super-packet, which the kernel processes once.
+//! The reverse of [`split`](mod@crate::split): joins segments that leave at the same time into one
+//! super-packet, which the kernel processes once.
 //!
 //! Only segments made by [`split`](mod@crate::split) are joined, because we computed their
 //! checksums. The checksum of a segment from a wire would have to be verified first: the kernel

@@ -37,7 +37,7 @@ const OPTION_RESOLUTION: u16 = 9; // if_tsresol
 /// The exponent n of a resolution of 10^-n s.
 const NANOSECONDS: u8 = 9;
 
-/// A packet of a flow identified by its number.
+/// A packet of a numbered flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeUp {
     /// The flow's number, from 0, which determines the addresses: sources are in 10.0.0.0/9,
@@ -433,7 +433,7 @@ mod tests {
     fn blocks_have_the_bytes_of_the_specification() {
         let mut out = Vec::new();
         interface(&mut out, "out");
-        // The bytes are written by hand, from sections 4.2 and 3.5.
+        // The bytes are written by hand, from sections 4.2 and 3.5 of draft-ietf-opsawg-pcapng-03.
         let expected = [
             &[1, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 82, 0, 0, 0][..],
             &[2, 0, 3, 0, b'o', b'u', b't', 0, 9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0],

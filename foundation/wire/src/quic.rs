@@ -19,7 +19,7 @@ pub enum QuicPacket {
     },
 }
 
-/// The form of the header, set in long headers (RFC 9000, section 17.2).
+/// The bit for the header's form, which is set in long headers (RFC 9000, section 17.2).
 const LONG_FORM: u8 = 0x80;
 /// The spin bit of a short header (RFC 9000, section 17.3.1).
 const SPIN: u8 = 0x20;
@@ -37,7 +37,8 @@ impl QuicPacket {
             return None;
         }
         let first = u8_at(frame, payload)?;
-        // QUIC sets the next bit, unless the ends have agreed to vary it (RFC 9287).
+        // The second-highest bit is not checked: QUIC sets it, unless the ends have agreed to vary
+        // it (RFC 9287).
         if first & LONG_FORM == 0 {
             return Some(QuicPacket::Short { spin: first & SPIN != 0 });
         }

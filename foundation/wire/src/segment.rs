@@ -121,9 +121,8 @@ impl Train<'_> {
     }
 }
 
-/// The flags of one segment. The last segment has the flags that end the data, and the first
-/// segment has the flags about the window. URG is on segments before the octet of the urgent
-/// pointer.
+/// The flags of one segment. Only the last segment keeps FIN and PSH, and only the first keeps CWR.
+/// A segment keeps URG if it is the first, or starts before the octet of the urgent pointer.
 fn flags_of(flags: TcpFlags, position: Position, urgent: usize) -> TcpFlags {
     let mut flags = flags;
     if !position.is_last {

@@ -1,8 +1,8 @@
 //! The virtio-net header that Linux puts before each frame (`PACKET_VNET_HDR`, `IFF_VNET_HDR`).
 //!
-//! It has ten octets, with numbers in the machine's byte order, as in `linux/virtio_net.h` for
-//! these sockets. It states whether the frame is a super-packet, and whether its transport checksum
-//! is incomplete (virtio 1.2, section 5.1.6).
+//! It has ten octets, with numbers in the machine's byte order, as `linux/virtio_net.h` defines it
+//! for these two options. It states whether the frame is a super-packet, and whether its transport
+//! checksum is incomplete (virtio 1.2, section 5.1.6).
 
 use crate::checksum::Partial;
 
@@ -35,8 +35,8 @@ pub struct VnetHeader {
     pub flags: u8,
     /// One of the `GSO_` types, possibly with [`GSO_ECN`].
     pub gso_type: u8,
-    /// A hint of the header length, which is unreliable: Linux sets the length of its first memory
-    /// fragment.
+    /// A hint of the header length. It is unreliable: Linux sets it to the length of the frame's
+    /// first memory fragment.
     pub hdr_len: u16,
     /// Payload bytes per segment.
     pub gso_size: u16,

@@ -1,5 +1,5 @@
-//! `fairwire-gateway follow`: keeps the column `leased` of the subscriber file as DHCP servers
-//! lease addresses, by the subscribers' Ethernet addresses.
+//! `fairwire-gateway follow`: updates the column `leased` of the subscriber file when DHCP servers
+//! lease addresses to the Ethernet addresses of subscribers.
 
 use super::client::{self, since_1970};
 use super::radius;
@@ -130,8 +130,8 @@ impl LeaseFile {
         self.is_new
     }
 
-    /// The leases in the file. While the file is missing, invalid or being written, the leases of
-    /// the last readable text.
+    /// The leases in the file. While the file is missing, invalid or being written, they are read
+    /// from the last readable text.
     fn leases(&mut self, now_s: u64) -> Result<LeaseText, Failure> {
         let bad = |error: leases::BadLine| {
             Failure::user(format!("`{}`: {error}", self.path.display()), "it is read again when it changes")

@@ -23,7 +23,7 @@ const PERCENT: u64 = 95;
 const MEASURED: Duration = Duration::from_secs(30);
 /// The lowest plausible rate of a speed test, bit/s.
 const MIN_MEASURED_BPS: f64 = 100_000.0;
-/// The largest ratio of a direction's rate to the rate of the other direction if it carried only
+/// A direction with less than this fraction of the other direction's rate may carry only
 /// acknowledgements. An acknowledgement of 84 bytes answers two full packets of 1538.
 const ACKNOWLEDGEMENTS: f64 = 1.0 / 25.0;
 /// The bytes that Ethernet adds to each frame, and the bytes of the frame header that a bare packet
@@ -42,8 +42,8 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
         notice(format_args!("nothing was written; with these answers again: {}", answers.command(path)));
         failure
     };
-    // A position in an unwritten file is of little use, so an error also logs the answers as a
-    // command.
+    // An error gives a position in a file that was not written. The log therefore also has the
+    // answers, as a command.
     let config = Config::load_text(path, &text).map_err(|error| again(error.into()))?;
     let notes = environment::check(&config).map_err(|error| again(error.into()))?;
     new_file::write(path, &text)?;

@@ -56,11 +56,11 @@ pub enum Request {
         #[serde(skip)]
         handed: Handed,
     },
-    /// Change, add or remove subscribers. Two tables in the format of the subscriber file come with
-    /// the request: the lines of these subscribers before and after. A subscriber in only one table
-    /// is removed or new.
+    /// Change, add or remove subscribers. The request comes with two tables in the format of the
+    /// subscriber file: the lines of these subscribers before and after the change. A subscriber
+    /// only in the first table is removed; one only in the second table is new.
     Subscribers {
-        /// The tables, open, and a [`Record`](crate::record::Record).
+        /// The two tables, as open files, and a [`Record`](crate::record::Record).
         #[serde(skip)]
         handed: Handed,
     },
@@ -79,8 +79,8 @@ pub enum Request {
         /// The rates, in order of time: at least one, at most [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show the omissions of a program that maintains the subscribers in the status, until it sends
-    /// another list.
+    /// Show in the status what a program that maintains subscribers has omitted. The omissions are
+    /// shown until the program sends another list.
     LeftOut {
         /// The program.
         by: String,
@@ -93,7 +93,7 @@ pub enum Request {
     TakeOver {
         /// The settings that the two processes must share.
         wanted: Wanted,
-        /// The end of the stream, open.
+        /// The gateway's end of the stream, as an open file.
         #[serde(skip)]
         handed: Handed,
     },
@@ -210,7 +210,7 @@ pub enum Answer {
     },
     /// A refusal; nothing was changed.
     Refused {
-        /// The reason, with the position in the file.
+        /// The reason. For a fault in a file, it includes the position.
         message: String,
     },
 }
@@ -222,8 +222,8 @@ pub struct Reloaded {
     pub changes: Vec<String>,
     /// Waiting packets that were handed over.
     pub handed_over: u64,
-    /// The number of `handed_over` packets sent ahead of the new discipline, because it would have
-    /// refused some.
+    /// The number of `handed_over` packets sent ahead of the new discipline. They go ahead because
+    /// the discipline would have refused some of them.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.
     pub took_ms: f64,

@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A file with an incomplete last line. A locked file comes with it, so that the lock outlives a
-/// client that is killed.
+/// A file with an incomplete last line. The same request hands over a locked file, so that the lock
+/// remains if the client is killed.
 #[derive(Debug)]
 pub struct Record {
     file: File,
@@ -22,7 +22,7 @@ impl Record {
     /// The record, if any: the file with index `place` among the files of a request.
     ///
     /// # Errors
-    /// If its length cannot be read.
+    /// If the length of the file cannot be read.
     pub fn of(handed: &Handed, place: usize) -> io::Result<Option<Record>> {
         let Some(file) = handed.file(place)? else { return Ok(None) };
         let length = file.metadata()?.len();

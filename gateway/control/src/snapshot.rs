@@ -84,9 +84,11 @@ pub struct EdgeSnapshot {
 pub struct EdgeClassSnapshot {
     /// Its name.
     pub class: String,
-    /// The rate up to which the class's packets are green on entry, bit/s; absent if it is fixed.
+    /// The rate up to which the class's packets are green on entry, bit/s; absent if the rate is
+    /// fixed.
     pub target_bps: Option<f64>,
-    /// The marked fraction of the class's packets in profile on leaving, 0 to 1.
+    /// The estimated fraction of packets with a congestion mark, 0 to 1, among the class's
+    /// in-profile packets that leave the domain.
     pub estimate: Option<f64>,
     /// The request of the last report: `keep`, `increase` or `decrease`.
     pub request: Option<String>,
@@ -97,8 +99,8 @@ pub struct EdgeClassSnapshot {
 pub struct ProcessSnapshot {
     /// Processor time of all threads, in seconds.
     pub cpu_s: f64,
-    /// The share of `cpu_s` of forwarding threads, in seconds: the main thread, which uses at most
-    /// one processor, and threads that only send.
+    /// The part of `cpu_s` that the forwarding threads used, in seconds. These are the main thread,
+    /// which uses at most one processor, and threads that only send.
     pub forwarding_cpu_s: f64,
     /// Memory in use, in bytes.
     pub resident_bytes: u64,
@@ -148,7 +150,7 @@ pub struct WaySnapshot {
     pub throughput_bps: f64,
     /// The used share of the link during the last second, 0 to 1.
     pub utilization: f64,
-    /// Gauges of the discipline; the unit follows the last `_`.
+    /// Gauges of the discipline, by name. The unit follows the last `_` of the name.
     pub gauges: BTreeMap<String, f64>,
     /// Jain's index over the flows that wanted more than they got during the last second; 1 without
     /// such flows.
@@ -174,9 +176,9 @@ pub struct WaySnapshot {
     /// The largest deviation of a class from its fair share of the link during the last second, in
     /// percentage points, among classes that wanted more than they got.
     pub worst_share_error_points: f64,
-    /// Senders that lost at least a fifth of their traffic during the last second, by name, with
-    /// the lost fraction, 0 to 1. At most three classes, or flows if there are no classes, or
-    /// `others`.
+    /// The lost fraction, 0 to 1, of senders that lost at least a fifth of their traffic during the
+    /// last second. At most three senders are listed, by name. They are classes, or flows if there
+    /// are no classes; `others` are the flows that are not counted individually.
     #[serde(default)]
     pub starving: BTreeMap<String, f64>,
     /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 below a twentieth of
@@ -188,7 +190,7 @@ pub struct WaySnapshot {
 /// The fates of all packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TotalsSnapshot {
-    /// Packets that arrived, wire-size.
+    /// Packets that arrived, counted as packets of wire size.
     pub packets_in: u64,
     /// Bytes that arrived, as counted on the link.
     pub bytes_in: u64,
@@ -219,7 +221,7 @@ impl TotalsSnapshot {
     }
 }
 
-/// Waits in the queue, in seconds.
+/// Waits in the queue, or round trips, in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournSnapshot {
     /// The mean.
@@ -234,14 +236,14 @@ pub struct SojournSnapshot {
     pub max_s: f64,
 }
 
-/// A histogram of waits since the start.
+/// A histogram of waits, or of round trips, since the start.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SojournHistogram {
     /// The upper bounds of all buckets except the last, which is unbounded, in seconds.
     pub bounds_s: Vec<f64>,
-    /// Packets in each bucket.
+    /// The number of waits or round trips in each bucket.
     pub counts: Vec<u64>,
-    /// The sum of all waits, in seconds.
+    /// The sum of all waits or round trips, in seconds.
     pub sum_s: f64,
 }
 
@@ -285,11 +287,11 @@ pub struct WayCounts {
 /// flow took over the account, and after a reload that changes the definition of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the
-    /// definition of a flow.
+    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`. If a flow is defined as
+    /// something else, such as a host, its name.
     pub flow: String,
-    /// The time of copying the counters, in seconds since forwarding began: at most half a second
-    /// ago, or longer with thousands of flows.
+    /// The time at which the counters were copied, in seconds since forwarding began. The copy is
+    /// at most half a second old; with thousands of flows, it may be older.
     pub at_s: f64,
     /// Packets that arrived.
     pub packets_in: u64,
@@ -308,8 +310,8 @@ pub struct FlowCounts {
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSnapshot {
-    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or another identity by the
-    /// definition of a flow.
+    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`. If a flow is defined as
+    /// something else, such as a host, its name.
     pub flow: String,
     /// Bit/s offered.
     pub offered_bps: f64,

@@ -44,8 +44,8 @@ pub struct Account {
     pub flow: FlowHash,
     /// Arrival of the flow's latest packet, in [`ticks`].
     seen: u32,
-    /// The number of flows that had this slot before, whose account numbers are no longer valid;
-    /// and the flag [`KNOWN`].
+    /// The number of earlier flows in this slot, whose account numbers are no longer valid. The top
+    /// bit is the flag [`KNOWN`].
     uses: u32,
     /// The flow's traffic.
     pub count: FlowCount,
@@ -62,15 +62,15 @@ impl Account {
 
 /// The counts of a bounded number of flows. Flows without room are counted together.
 ///
-/// **Accounts age.** When the table is full, a new flow checks [`LOOKS`] accounts behind a clock
-/// hand. It takes over the first whose flow has been silent for [`SILENT`], or for [`SILENT_ONCE`]
-/// if that flow sent a single packet. The old counts are added to those of the other flows. A flood
-/// of forged senders thus takes only the slots of silent flows, and only while it lasts. The search
-/// is O(1), and all memory is allocated at construction.
+/// **Accounts age.** When the table is full, a new flow moves a clock hand over at most [`LOOKS`]
+/// accounts. It takes over the first account whose flow has been silent for [`SILENT`], or for
+/// [`SILENT_ONCE`] if that flow sent a single packet. The old counts are added to those of the
+/// flows without an account. A flood of forged senders thus takes only the slots of silent flows,
+/// and only while it lasts. The search is O(1), and all memory is allocated at construction.
 ///
 /// A packet inside the gateway refers to its flow's account by a number that includes how often the
-/// slot was reassigned. So an old packet is counted with the other flows, not for the new owner of
-/// the slot.
+/// slot was reassigned. If the slot was reassigned since, the packet is counted with the flows
+/// without an account, not for the slot's new owner.
 #[derive(Debug)]
 pub struct Accounts {
     index: FlowIndex,
@@ -86,8 +86,8 @@ pub struct Accounts {
     ended: FlowCount,
 }
 
-/// The account of all flows that found the table full. The flow in slot n has account n + 1, with
-/// the count of the slot's uses in the bits above.
+/// The account number of all flows that found the table full. The flow in slot n has n + 1 in the
+/// low [`PLACE_BITS`] of its account number, and the count of the slot's uses in the bits above.
 pub(crate) const OTHERS: u32 = 0;
 /// Bits of an account number that hold the slot.
 const PLACE_BITS: u32 = 21;
@@ -102,16 +102,19 @@ pub const SILENT: Duration = Duration::from_secs(3);
 /// send one packet.
 pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 
-/// The number of packets after which a host is known. A scan or a flood from random addresses sends
-/// fewer from each.
+/// A host becomes known after this number of packets, once none of its earlier packets is inside. A
+/// scan or a flood from random addresses sends fewer packets from each address.
 const FIRST: u64 = 8;
-/// A host is known after this number of packets, even if some of them still wait. The initial window
-/// of TCP is 10 packets (RFC 6928), and the queue of a TCP flow is usually empty after them.
+/// A host becomes known after this number of packets, even if earlier packets are inside. The
+/// initial window of TCP is only 10 packets (RFC 6928), and after it the queue of a TCP flow is
+/// usually empty.
 const LAST: u64 = 16;
-/// The flag of a known host. The other bits count uses; an account number has only the lower ones.
+/// The flag of a known host in `uses`. The other bits of `uses` are a count; an account number
+/// holds only the low bits of the count.
 const KNOWN: u32 = 1 << 31;
 
-/// Time in steps of 2^20 ns (1.05 ms), which fits next to the counts and wraps after 52 days.
+/// Time in steps of 2^20 ns (1.05 ms), which wraps after 52 days. An account has room for only 32
+/// bits of time in its cache line.
 pub(crate) const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
@@ -216,12 +219,13 @@ impl Accounts {
     }
 
     /// The number of the host of `account`, from 1 up, for a discipline that shares between hosts.
-    /// Number 0 is for hosts without an account, and for hosts that are not known yet, so forged
-    /// senders share like one host. The latest packet of the host is already counted.
+    /// Hosts without an account and hosts that are not known yet have number 0, so forged senders
+    /// share like one host. The host's latest packet must already be counted.
     ///
-    /// A host becomes known after [`FIRST`] packets, with one that finds no other of its packets
-    /// inside. Otherwise that packet would overtake those that wait under number 0. A host that
-    /// always has packets inside becomes known after [`LAST`] packets, and once some are overtaken.
+    /// After [`FIRST`] packets, a host becomes known with a packet that finds no other packet of
+    /// the host inside. Otherwise that packet would overtake the packets that wait under number 0.
+    /// A host that always has packets inside becomes known after [`LAST`] packets, and some of its
+    /// packets are then overtaken once.
     #[inline]
     pub fn host(&mut self, account: u32) -> u32 {
         let place = account & ((1 << PLACE_BITS) - 1);
@@ -446,8 +450,8 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // After the flood, a new flow gets a slot at the latest when the hand has passed all 64
-        // accounts, four per packet.
+        // After the flood, a new flow gets a slot within 16 packets. The hand passes four accounts
+        // per packet, and thus all 64.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }

@@ -14,8 +14,8 @@ pub struct Arrival {
     pub at: Time,
     /// The unit for fairness, such as a host.
     pub flow: FlowHash,
-    /// The conversation within the flow, with the number of its host; the flow if conversations are
-    /// not distinguished.
+    /// The conversation within the flow, or the flow if conversations are not distinguished. The
+    /// upper half is the number of the host: see [`FlowHash::of_host`].
     pub conversation: FlowHash,
     /// Its class.
     pub class: u32,
@@ -30,7 +30,7 @@ pub struct Arrival {
 const _: () = assert!(size_of::<Arrival>() == 40);
 
 const AT_ONCE: usize = 256;
-/// The time after which a smaller batch is handed over.
+/// The time after which a batch is handed over even if it has fewer than `AT_ONCE` arrivals.
 const PATIENCE: Duration = Duration::from_ms(50);
 /// The most arrivals waiting to be taken: 100 ms of a link at 300 000 packets a second.
 const WAITING: usize = 1 << 15;
@@ -51,8 +51,8 @@ impl ArrivalBatch {
         Arc::new(Mutex::new(ArrivalBatch { arrivals: Vec::with_capacity(WAITING), missed: 0 }))
     }
 
-    /// Exchanges the arrivals for `empty`, which gets equal room. Returns the number of arrivals
-    /// missed since the last call.
+    /// Moves the arrivals to `empty`. The batch continues with the memory of `empty`, enlarged to
+    /// equal room. Returns the number of arrivals missed since the last call.
     pub fn take(&mut self, empty: &mut Vec<Arrival>) -> u64 {
         empty.clear();
         empty.reserve(WAITING);

@@ -175,12 +175,13 @@ impl Recorder {
     }
 }
 
-/// The names that a capture file needs in addition to the rings.
+/// The names that a capture file needs in addition to the rings, and the time since which they are
+/// valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The classes, as numbered since `since`.
     pub book: &'a ClassBook,
-    /// The disciplines since `since`, indexed by the [`Way`].
+    /// The names of the disciplines since `since`, indexed by the [`Way`].
     pub disciplines: [&'a str; 2],
     /// The start of the current configuration. For earlier packets, the file names no class and no
     /// discipline.
@@ -197,10 +198,10 @@ pub fn write_pcapng(mut file: &File, rings: [&Ring; 2], setting: &Setting<'_>) -
     file.write_all(&bytes).and_then(|()| file.sync_all()).map(|()| packets)
 }
 
-/// A file that appears at `path` complete or not at all. It is written under another name in the
-/// same folder, and then linked to `path`, which fails if `path` exists. Dropping the value removes
-/// the other name. Only its owner may read the file, because it has headers of other people's
-/// packets.
+/// A file that appears at `path` complete or not at all. It is written under a temporary name in
+/// the same folder, and then linked to `path`; the link fails if `path` exists. Dropping the value
+/// removes the temporary name. Only the file's owner may read it, because it has headers of other
+/// people's packets.
 #[derive(Debug)]
 pub struct PartialFile {
     file: File,
@@ -276,8 +277,8 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
         text += " ";
     }
     text += why;
-    // The class of a packet already sent is unknown. Packets that are not IP or that loop have
-    // none.
+    // A packet that the outgoing interface did not accept has already left the discipline, so its
+    // class is unknown. Packets that are not IP or that loop have no class.
     let has_class =
         !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {
@@ -360,7 +361,7 @@ mod tests {
         rings
     }
 
-    /// The comments of a capture, including the section's, found by their option code 1.
+    /// The comments of the packets in a capture (block type 6).
     fn comments(bytes: &[u8]) -> Vec<String> {
         let mut found = Vec::new();
         let mut at = 0;

@@ -1,6 +1,6 @@
 //! The classes of a gateway: a tree whose leaves are subscribers and classes without children.
 //!
-//! A class has one number in both directions, its position in this book:
+//! A class's number is its position in this book, the same in both directions. A
 //! [`Packet::class`](fairwire_core::Packet::class) is the number of a leaf.
 
 use crate::probing::next_to_move;
@@ -78,7 +78,7 @@ const MAX_BURST: Duration = Duration::from_secs(3600);
 pub struct Burst {
     /// The rate that the class never exceeds during the burst.
     pub rate: Rate,
-    /// The time that the class may send at `rate` after a sufficient pause.
+    /// The time for which the class may send at `rate` after a sufficient pause.
     pub time: Duration,
 }
 

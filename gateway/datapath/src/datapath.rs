@@ -77,8 +77,7 @@ impl Datapath {
         }
     }
 
-    /// The time until the first bottleneck link runs out of packets; zero if no link is a
-    /// bottleneck.
+    /// The time until one of the links has sent its backlog; zero if no link has a backlog.
     pub(crate) fn backlog_lasts(&self) -> Duration {
         let lasts = [&self.forward, &self.backward].map(Direction::backlog_lasts);
         lasts.into_iter().flatten().min().unwrap_or(Duration::ZERO)

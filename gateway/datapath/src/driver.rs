@@ -21,10 +21,10 @@ pub enum Next {
 /// Drives `datapath` between the ports of `wire` until `watch` returns [`Next::Stop`]. `watch` is
 /// called first, and again at the times that it returns.
 ///
-/// The thread sleeps when nothing arrived and the next event is further away than falling asleep
-/// takes. While packets wait it also sleeps for `coalesce`, unless a link would idle, and then
-/// handles all arrivals and events of that time at once. The rate holds if the link's catch-up
-/// covers `coalesce`.
+/// The thread sleeps when nothing arrived, unless the next event is due before a thread can fall
+/// asleep. While packets wait, it also sleeps for `coalesce`, or less if a link would run out of
+/// packets. Then it handles all arrivals and events of that time at once. The link keeps its rate
+/// if its catch-up covers `coalesce`.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -36,8 +36,8 @@ pub fn run<P: Port + AsFd>(
 }
 
 /// Drives `datapath` like [`run`], but for emulated links: each event happens [at its own
-/// time](Datapath::catch_up), however late the thread is. The thread is awake before a port has
-/// something [to send](Port::due), and polls until then.
+/// time](Datapath::catch_up), however late the thread is. The thread wakes early and polls until a
+/// port has something [to send](Port::due).
 pub fn emulate<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -47,7 +47,7 @@ pub fn emulate<P: Port + AsFd>(
 }
 
 struct Pace {
-    /// The time by which the thread is awake before an event, if each event is handled at its own
+    /// The lead with which the thread wakes before an event, if each event is handled at its own
     /// time; otherwise zero.
     early: Duration,
     /// The least time between wake-ups while packets wait.
@@ -79,7 +79,7 @@ fn drive<P: Port + AsFd>(
         }
         let rest = coalesce.min(datapath.backlog_lasts());
         if !rest.is_zero() && arrived < TAKEN_AT_ONCE {
-            // A full batch skips this sleep, because more frames may be ready.
+            // After a full batch the thread does not sleep here, because more frames may be ready.
             sleep((now + rest).min(call_at).since(clock::now()));
         } else if arrived > 0 {
             continue; // more frames may be ready

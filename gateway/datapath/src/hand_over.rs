@@ -59,8 +59,8 @@ impl Scratch {
     }
 }
 
-/// Like [`hand_over`], in existing memory, for the packets that `drain` yields. `drain` may already
-/// move other packets into the new discipline.
+/// Like [`hand_over`], but takes the packets from `drain` and uses the memory of `scratch`. `drain`
+/// may also move packets into the new discipline directly.
 pub(crate) fn hand_over_in(
     scratch: &mut Scratch,
     drain: impl FnOnce(&mut dyn Discipline, &mut dyn FnMut(Packet)),
@@ -69,7 +69,7 @@ pub(crate) fn hand_over_in(
 ) -> Box<dyn Discipline> {
     let Scratch { waiting, refused, places } = scratch;
     drain(&mut *new, &mut |packet| waiting.push(packet));
-    // A tree of disciplines drains one leaf after another.
+    // A tree of disciplines drains one leaf after another, not in order of arrival.
     if !waiting.is_sorted_by_key(|packet| packet.arrived) {
         waiting.sort_by_key(|packet| packet.arrived);
     }
@@ -94,7 +94,7 @@ pub(crate) fn hand_over_in(
     Box::new(Ahead::new(std::mem::take(refused), new))
 }
 
-/// Collects the packets that the new discipline drops, whether just offered or earlier.
+/// Collects the packets that the new discipline drops: the packet just offered, or an earlier one.
 struct Refused<'a>(&'a mut Vec<Packet>);
 
 impl Signals for Refused<'_> {

@@ -1,4 +1,5 @@
-//! A gateway from frame to frame, in two [`Direction`](direction::Direction)s.
+//! The data path of a gateway: receives, shapes and sends frames, in two
+//! [`Direction`](direction::Direction)s.
 //!
 //! A frame arrives by a [`Port`](fairwire_linux::port::Port). The
 //! [`Classifier`](classify::Classifier) finds its class, its flow and its length on the link. A

@@ -1,21 +1,21 @@
-//! Detects that both interfaces are in one network, where frames that leave by one come back by the
-//! other forever.
+//! Detects that both interfaces are in one network. In such a loop, a frame that leaves by one
+//! interface comes back by the other, again and again.
 //!
 //! A switch connected to both interfaces floods a broadcast to both. The gateway forwards each
 //! copy, and the switch floods it again. The switch treats a frame to an unknown host likewise. The
-//! latest departed frames to groups (broadcasts, multicasts) are remembered by their hash. Frames
-//! to one host are too many for that, so one per millisecond is remembered for each port. Two
-//! observations prove a loop, because neither occurs without one:
+//! gateway remembers the hashes of the latest frames to groups (broadcasts, multicasts) that left.
+//! Frames to one host are too many for that, so one per millisecond is remembered for each port.
+//! Two observations prove a loop, because neither occurs without one:
 //!
 //! - A frame arrives by the port by which an identical frame has left, [`ECHOES`] times within a
 //!   second. (A reflector may cause single cases.)
 //! - An identical frame to a group arrives repeatedly by one port, [`REPEATS`] times within a tenth
 //!   of a second: it circles in one direction.
 //!
-//! Only the frame that was proved to circle is cut, in either direction, until [`CUT`] after the
-//! last proof. A host that repeats a broadcast, or has its datagrams reflected, thus cuts no frames
-//! of others. For frames to one host, echoes prove the loop. While the loop lasts, each such frame
-//! is remembered, and two types are not forwarded:
+//! Of the frames to groups, only one that was proved to circle is cut, in either direction, until
+//! [`CUT`] after the last proof. So a host that repeats a broadcast, or has its datagrams
+//! reflected, cuts no frames of others. For frames to one host, echoes prove the loop. While the
+//! loop lasts, each frame to one host is remembered, and two types of them are not forwarded:
 //!
 //! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
 //! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
@@ -33,7 +33,7 @@ pub struct Echoes {
     samples: [Sample; 2],
 }
 
-/// The number of recent echoes, and the time until which frames are cut.
+/// The number of echoes from `since` on, and the time until which frames are cut.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proof {
     since: Time,
@@ -62,16 +62,17 @@ struct SentFrame {
     hash: u64,
     /// The last time that the frame left by each port.
     at: [Time; 2],
-    /// Start of the current count of repeats, at any port.
+    /// The time from which the frame's arrivals, by either port, are counted in `repeats`.
     since: Time,
     repeats: u32,
     /// The frame's echoes by the port by which it had left.
     back: Proof,
 }
 
-/// Remembered frames: 16 KiB.
+/// The number of remembered frames, which take 16 KiB.
 const SLOTS: usize = 256;
-/// Echoes within [`WINDOW`] that prove a loop, in which frames come back every few microseconds.
+/// The number of echoes within [`WINDOW`] that proves a loop. In a loop, frames come back every few
+/// microseconds.
 const ECHOES: u32 = 32;
 const WINDOW: Duration = Duration::from_secs(1);
 /// Repeats within [`SPELL`] that prove a loop: no host repeats a frame 1280 times a second without
@@ -80,8 +81,8 @@ const REPEATS: u32 = 128;
 const SPELL: Duration = Duration::from_ms(100);
 /// Octets that identify a frame to one host, up to the beginning of the payload.
 const HEAD: usize = 64;
-/// The number of arrivals within [`SPELL`] which show that a frame to one host is in a proved loop.
-/// BFD (RFC 5880) as configured in practice repeats a frame at most every 10 ms.
+/// The number of arrivals within [`SPELL`] that proves that a frame to one host is in the loop. BFD
+/// (RFC 5880), as configured in practice, repeats a frame at most every 10 ms.
 const AGAIN: u32 = 16;
 const SAMPLE_EVERY: Duration = Duration::from_ms(1);
 /// The time for which a loop is cut after its last proof.
@@ -179,9 +180,9 @@ impl Echoes {
         }
     }
 
-    /// Is `frame`, which is to one host, in the current loop? Then it recently left by this port.
-    /// Or it left by the other port and arrives repeatedly, because the copy in the other direction
-    /// is already cut.
+    /// Does `frame`, which is to one host, circle in the loop? It does if it recently left by this
+    /// port. It also does if it left by the other port and arrives repeatedly. Then the copy in the
+    /// other direction is already cut.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let Some(slot) = self.passed(frame, now) else { return false };

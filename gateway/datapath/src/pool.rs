@@ -29,7 +29,7 @@ pub struct FrameNote {
     pub len: u32,
     /// The account of the frame's flow.
     pub account: u32,
-    /// The class's number in the book.
+    /// The number of the frame's class.
     pub class: u32,
     /// The ECN field on arrival.
     pub ecn: Ecn,
@@ -132,7 +132,7 @@ impl FramePool {
     }
 
     /// Copies all frames of `other` into this pool, which must [hold](FramePool::holds) them.
-    /// Writes the new name of each frame to `names`, at its old name. `other` is unusable
+    /// Writes the new name of each frame to `names`; the index is the old name. `other` is unusable
     /// afterwards.
     pub(crate) fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
         names.clear();
@@ -333,7 +333,8 @@ mod tests {
             put(1514);
         }
         let acks: Vec<u32> = (0..200).map(|_| put(66)).collect();
-        // The numbers are pages of 4 KiB that hold these frames.
+        // The buffers used for frames of 1514 bytes take 413 pages of 4 KiB, and those for
+        // acknowledgements take 13.
         assert_eq!((pool.long.notes.len() * 2048).div_ceil(4096), 413);
         assert_eq!((pool.short.notes.len() * 256).div_ceil(4096), 13);
         acks.into_iter().for_each(|id| pool.release(id));

@@ -76,11 +76,11 @@ impl Watch {
         lock(&self.minutes[way as usize])
     }
 
-    /// Replays the last minute through the discipline `name`. It takes a second or two, at low
-    /// priority.
+    /// Replays the last minute through the discipline `name`. The replay takes a second or two, so
+    /// callers run it at low priority.
     ///
     /// # Errors
-    /// Why there is no replay.
+    /// If there is no replay; the error gives the reason.
     pub fn replay(&self, way: Way, name: &str) -> Result<ReplayAnswer, ReplayError> {
         let _one = self.replaying.try_lock().map_err(|_| ReplayError::Busy)?;
         let about = self.board.about();

@@ -1,8 +1,8 @@
 //! Measurements a hundred times a second, for viewers.
 //!
 //! The counters are read once for all viewers, and only while there are any. Five readings form one
-//! message, so a reading needs no system call. A viewer that takes messages too slowly misses some,
-//! and is dropped after it missed [`MAX_MISSED`] in a row.
+//! message, which saves system calls. A viewer that takes messages too slowly misses some, and is
+//! dropped when it has missed [`MAX_MISSED`] in a row.
 
 use super::lock::lock;
 use crate::http::{Latest, Marks, now_ms};
@@ -157,8 +157,8 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // A viewer that has just arrived found this task still reading, so it did not start another
-        // task.
+        // A viewer that arrived before `is_reading` was cleared did not start another task, so this
+        // task does.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }

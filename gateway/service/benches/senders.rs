@@ -39,8 +39,8 @@ const CONFIG: &str = "format = 2\nname = \"bench\"\n[wire]\ninside = \"in\"\nout
                       rate = \"40 Gbit/s\"\nflows = \"5-tuple\"\n";
 const ROUNDS: usize = 15;
 const ROUND: Duration = Duration::from_ms(800);
-/// The largest fraction of a round that all threads together may wait for a processor; otherwise
-/// the round does not count.
+/// A round does not count if all threads together wait for a processor for more than this fraction
+/// of it.
 const QUIET: f64 = 0.05;
 /// The time for threads to allocate and start.
 const WARM_UP: Duration = Duration::from_ms(250);
@@ -141,8 +141,8 @@ fn waited_s() -> f64 {
     tasks.map(|task| waited(&task.path()).secs()).sum()
 }
 
-/// Measures a round with frames of `bytes` bytes and `threads` threads in total, which send through
-/// `end`. `counted` counts the departures if the gateway's count cannot be used.
+/// Measures a round in which `threads` threads in total send frames of `bytes` bytes through `end`.
+/// The departures are counted by `counted`, or by the gateway if `counted` returns `None`.
 fn round(
     bytes: usize,
     threads: usize,

@@ -1,5 +1,5 @@
-//! A lock on an interface, held in the kernel. All users, all folders and all names of the
-//! interface share the lock.
+//! A lock on an interface, held in the kernel. An interface has one lock, whichever user, folder or
+//! interface name a gateway uses.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_device_has_one_named_holder_until_its_release() {
-        // No interface has this index. Tests that run at the same time use others.
+        // No interface has this index. Tests that run at the same time use other indexes.
         let index = 0x4000_0000 + std::process::id();
         assert_eq!(holder(index), None);
         let lock = DeviceLock::take(index).expect("a socket").expect("it is free");

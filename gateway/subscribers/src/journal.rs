@@ -1,10 +1,12 @@
-//! The journal next to the subscriber file. Each line is an operation on single subscribers since
-//! the file was written. So an operation writes one line instead of the entire file.
+//! The journal next to the subscriber file. Each line is one operation since the file was written,
+//! which changed some subscribers. So an operation writes one line instead of the entire file.
 //!
 //! A line is a JSON list of changes. Each change has the subscriber's values before and after,
-//! without empty columns. A line counts once its line end is written. A subscriber's line in the
-//! file must equal a state in the journal, before or after one of its changes. Otherwise the file
-//! was edited since, and takes precedence. So changes that the file already has make no difference.
+//! without empty columns. A line counts once its line end is written.
+//!
+//! If the file already has a change, applying the journal makes no difference. So a subscriber's
+//! line in the file must equal one of the subscriber's states in the journal, before or after a
+//! change. Otherwise the file was edited since, and takes precedence.
 
 use crate::edit::{Edit, edited, values_of};
 use crate::sheet::{COLUMNS, SheetText, read_names};
@@ -119,8 +121,8 @@ impl Journal {
     }
 
     /// The current values of subscriber `name`, whose line in the file has the values `listed`. If
-    /// the journal does not contain `listed`, returns `Err` with the number of its last line on the
-    /// subscriber.
+    /// the subscriber's states in the journal do not include `listed`, returns `Err` with the
+    /// number of the journal's last line on the subscriber.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),
@@ -129,8 +131,9 @@ impl Journal {
         }
     }
 
-    /// The text of the file `source` after the journal's changes. Each change that is left out gets
-    /// a note with its position in the journal `name`.
+    /// The text of the file `source` after the journal's changes. A change is left out if the
+    /// subscriber's line in the file has changed since. Each such change gets a note with its
+    /// position in the journal `name`.
     ///
     /// # Errors
     /// If the file cannot be parsed.
@@ -204,7 +207,7 @@ impl Table {
         self.journal.merged(self.file(), &self.journal_name)
     }
 
-    /// The changes that `edits` cause. Their values are not checked.
+    /// The changes that `edits` cause. The new values are not checked.
     ///
     /// # Errors
     /// As for [`edited`].
@@ -289,8 +292,8 @@ pub fn tables(changes: &[Change]) -> [String; 2] {
     [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
 }
 
-/// Searches for the values of subscriber `name`, if it has a line. `None` if quotes or other line
-/// ends require a full parser.
+/// The values of subscriber `name`: `Some(None)` if it has no line. `None` if only a full parser
+/// can read the text, because of quotes or other line ends.
 fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));
@@ -351,7 +354,7 @@ mod tests {
         sheet.rows.iter().map(|row| (row.name.clone(), values_of(&sheet, row))).collect()
     }
 
-    /// The journal after `edits`, and the file as if they had been written to it one after another.
+    /// The journal after `edits`, and the file that results if each edit is written to it in turn.
     fn after(text: &str, edits: &[(String, Edit)]) -> (String, String) {
         let (mut lines, mut whole) = (String::new(), text.to_owned());
         for edit in edits {
@@ -385,8 +388,8 @@ mod tests {
             let merged = table(FILE, &lines).merged().expect("a table");
             prop_assert_eq!(rows(&merged.0), rows(&whole));
             prop_assert_eq!(merged.1, Vec::<String>::new());
-            // A writer was killed between merging the first edits into the file and removing the
-            // journal.
+            // The same after a writer was killed. It had merged the first `folded` edits into the
+            // file, but not yet removed the journal.
             let folded = folded.min(edits.len());
             let (first, _) = after(FILE, &edits[..folded]);
             let text = table(FILE, &first).merged().expect("a table").0;

@@ -2,12 +2,13 @@
 //! Kea.
 //!
 //! dnsmasq writes one line per lease: its end in seconds since 1970 (0: never), the Ethernet
-//! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). DHCPv6
-//! leases follow a `duid` line, and their last word is the client's DUID.
+//! address, the IP address, a name and an identifier (dnsmasq(8), `--dhcp-leasefile`). The lines
+//! after a `duid` line are DHCPv6 leases, and the last word of each is the client's DUID.
 //!
 //! Kea writes a CSV file with the columns `address`, `hwaddr`, `expire` and `state`, and for DHCPv6
-//! also `duid`, `lease_type` and `prefix_len`. The last line of an address counts. State 0 is a
-//! lease in use, and type 2 is a delegated prefix (Kea Administrator Reference Manual, memfile).
+//! also `duid`, `lease_type` and `prefix_len`. If an address has several lines, only the last one
+//! counts. State 0 is a lease in use, and type 2 is a delegated prefix (Kea Administrator Reference
+//! Manual, memfile).
 //!
 //! A DUID contains an Ethernet address if it is a DUID-LL or DUID-LLT (RFC 8415, section 11).
 
@@ -129,7 +130,8 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // The number of the hardware type may precede the address, except for Ethernet.
+                // For hardware other than Ethernet, the number of its type precedes the address,
+                // which `parse_mac` then refuses.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,

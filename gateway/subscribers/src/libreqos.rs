@@ -5,7 +5,7 @@
 //! guarantee and `Max` its ceiling, in Mbit/s. A node of the network becomes a class, with the
 //! node's bandwidths as ceilings. LibreQoS accepts guarantees above a node's capacity; here they
 //! are scaled to fit. The column `MAC` is ignored, since it would bind the subscriber's uploads to
-//! that address.
+//! one device's Ethernet address.
 
 use crate::sheet::checked_name;
 use fairwire_core::Rate;
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// The index in the list of the parent node.
+    /// The parent's index in the list of nodes.
     pub parent: Option<usize>,
     /// The node's capacities: download, upload.
     pub ceilings: [Option<Rate>; 2],
@@ -43,7 +43,8 @@ pub struct Circuit {
 pub struct Noted<T> {
     /// The contents.
     pub read: Vec<T>,
-    /// One note for each line that is left out, or that probably means something else.
+    /// A note on each row or address that is left out, and on each row whose rates or parent differ
+    /// from those of the circuit's first row.
     pub notes: Vec<String>,
 }
 
@@ -221,8 +222,8 @@ pub fn classes(nodes: &[Node]) -> String {
 }
 
 /// The subscriber file's values for each circuit, by the circuit's name, and notes. Guarantees are
-/// scaled to the capacity of the parent nodes and `links`. If a Parent Node is neither a node nor
-/// in `classes`, the root replaces it.
+/// scaled to the capacities of the parent nodes and of `links`. If a circuit's Parent Node is
+/// neither in `nodes` nor in `classes`, the circuit is under the root.
 pub fn plans(
     circuits: &[Circuit],
     nodes: &[Node],
@@ -277,7 +278,8 @@ fn scaled(
     for (circuit, node) in circuits.iter().zip(above) {
         totals[node.unwrap_or(root)] += u128::from(circuit.rates[way][0].bps());
     }
-    // For each node, the total that the node can keep, and the total requested.
+    // How each node scales the guarantees below it: the total that it can keep, and the total
+    // requested. (1, 1) if it can keep all.
     let mut parts = vec![(1_u128, 1_u128); root + 1];
     for place in (0..root).rev() {
         keep(place, nodes[place].ceilings[way], &mut totals, &mut parts);
@@ -308,7 +310,7 @@ fn scaled(
     circuits.iter().zip(above).map(of).collect()
 }
 
-/// Limits the total of a node to its capacity `most`.
+/// Limits the total of the node `place` to its capacity `most`, if it has one.
 fn keep(place: usize, most: Option<Rate>, totals: &mut [u128], parts: &mut [(u128, u128)]) {
     if let Some(most) = most.map(|most| u128::from(most.bps())).filter(|most| *most < totals[place]) {
         parts[place] = (most, totals[place]);
@@ -380,8 +382,8 @@ mod tests {
         let (circuits, nodes) = (circuits(&text).unwrap().read, nodes(NETWORK).unwrap());
         let links = [Rate::from_bps(450_000_000), None];
         let (plans, notes) = plans(&circuits, &nodes, &BTreeSet::new(), links);
-        // Guarantees of 1550 Mbit/s are scaled to the AP's 500 Mbit/s. The sum of these and another
-        // 400 Mbit/s is scaled to the link's 450 Mbit/s.
+        // The AP's guarantees of 1550 Mbit/s are scaled to its 500 Mbit/s. With the 400 Mbit/s of
+        // `far`, the link's total is 900 Mbit/s, which is scaled to its 450 Mbit/s.
         assert_eq!(value(&plans, "c0", "download_guaranteed"), "25 Mbit/s");
         assert_eq!(value(&plans, "far", "download_guaranteed"), "200 Mbit/s");
         assert_eq!(value(&plans, "c0", "upload_guaranteed"), "10 Mbit/s");

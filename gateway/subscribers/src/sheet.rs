@@ -92,7 +92,7 @@ pub struct SubscriberRow {
     pub name: String,
     /// The subscriber's networks, including those that are leased.
     pub prefixes: Vec<Prefix>,
-    /// The outer and the inner VLAN, as in the columns.
+    /// The values of the columns `vlan` and `inner_vlan`.
     vlans: [Option<u16>; 2],
     /// Its link-layer names.
     pub access: Vec<AccessKey>,
@@ -181,7 +181,7 @@ fn line_of(text: &str, from: usize, to: usize) -> Range<usize> {
     start.min(to)..start.min(to) + text[start.min(to)..to].trim_end().len()
 }
 
-/// The separator of column names in tables of other programs, if it is no comma.
+/// The name of another program's separator, if it separates the column names in `record`.
 fn other_separator(record: &csv::StringRecord) -> Option<&'static str> {
     let one = record.get(0).filter(|_| record.len() == 1)?;
     [(';', "semicolons"), ('\t', "tabs")].into_iter().find_map(|(separator, named)| {

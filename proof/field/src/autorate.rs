@@ -2,9 +2,10 @@
 //! packets: with a fixed rate, and with `autorate`. Also a gateway in front of a constant line,
 //! with small conversations during downloads.
 //!
-//! The line is another gateway with a FIFO queue. The rest of the internet is behind the path, at
-//! the inside of the [`World`](crate::world::World), so round trips over the line take some time.
-//! Downloads of the gateway under test are therefore uploads there.
+//! The line is another gateway with a FIFO queue. The customers are at the outside of the
+//! [`World`](crate::world::World), and the rest of the internet is at its inside. Downloads of the
+//! gateway under test are therefore uploads in the world. The world delays packets between the line
+//! and its inside, so round trips over the line take some time.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -40,7 +41,8 @@ const DELAY: Duration = Duration::from_ms(10);
 const EVERY: Duration = Duration::from_ms(10);
 const FLOWS: u16 = 2;
 
-/// The cases selected by name: each direction, without and with `autorate`.
+/// The cases selected by name. On the varying line: each direction, without and with `autorate`. On
+/// the constant line: each traffic of [`BESIDE`].
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let runs: [(&'static str, Way, bool); 4] = [
         ("autorate-download-fixed", Way::Download, false),
@@ -71,13 +73,14 @@ struct Beside {
     /// TCP conversations: their number, and the interval at which each end sends 30 bytes.
     talks: u16,
     every_ms: u64,
-    /// Calls of 64 kbit/s in each direction.
+    /// The number of calls, of 64 kbit/s in each direction.
     calls: u16,
     /// Does a customer forge timestamps, together with servers?
     is_forged: bool,
 }
 
-/// A typical home, and the conversations that held a line at a tenth of its rate in the review.
+/// A typical home, and the conversations that, in an earlier review, held a line at a tenth of its
+/// rate.
 const BESIDE: [Beside; 12] = [
     talking("autorate-beside-none", 0, 40),
     talking("autorate-beside-1-each-40-ms", 1, 40),
@@ -93,7 +96,7 @@ const BESIDE: [Beside; 12] = [
     talking("autorate-beside-terminals", 4, 200),
     Beside { is_forged: true, ..talking("autorate-beside-forged-timestamps", 0, 40) },
 ];
-/// The length of each case, seconds. The last [`LAST_S`] are judged, as in the review.
+/// The length of each case, seconds. The last [`LAST_S`] are judged, as in that review.
 const BESIDE_S: u64 = 18;
 const LAST_S: u64 = 8;
 
@@ -143,8 +146,8 @@ impl Beside {
     }
 }
 
-/// A customer and servers that forge timestamps in small conversations. They answer at once until
-/// [`PROMPT_S`], so that the lowest round trip is short, and then 300 ms late.
+/// A customer and servers that forge timestamps in small conversations. The servers answer at once
+/// until [`PROMPT_S`], so that the lowest round trip is short, and then 300 ms late.
 struct Forger {
     /// The ports at the customer and at the servers.
     ports: [AfPacket; 2],
@@ -241,7 +244,8 @@ fn run(happened: &mut Happened, way: Way, follows: bool) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Applies the scheduled rate changes; returns the worst lateness, in seconds.
+/// Sends the scheduled rate changes to the line. Returns their largest possible lateness, in
+/// seconds.
 fn vary(run: &Run, way: Way) -> Fallible<f64> {
     let line = run.line.as_ref().ok_or("this run has no line")?;
     run.wait_until(0.0);
@@ -255,7 +259,7 @@ fn vary(run: &Run, way: Way) -> Fallible<f64> {
     }
 }
 
-/// Bulk TCP in one direction, and pings in both.
+/// Bulk TCP and pings in the direction `way` of the gateway under test.
 fn traffic(way: Way, seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let bulk = |number| flow("tcp", Sends::Tcp("cubic".into()), in_world(way), number, duration_ns);
@@ -319,8 +323,8 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &HostCounts, follows:
     }
 }
 
-/// The median and 95th percentile, in ms, of the time beyond the path's delay that pings sent in
-/// this interval took.
+/// The median and the 95th percentile of the waits of pings, in ms. A wait is the one-way delay
+/// without the path's delay. Only pings sent from `from_s` to `to_s` count.
 fn waited(traffic: &Traffic, seen: &HostCounts, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
     let range = from_s * 1_000_000_000..to_s * 1_000_000_000;

@@ -63,8 +63,8 @@ pub struct Method {
     pub title: String,
     discipline: Option<Choice>,
     flows: Option<FlowsSpec>,
-    /// With the kernel's HTB before a gateway with room to spare: HTB's limits in packets, down and
-    /// up.
+    /// If this is set, the kernel's HTB shapes the link, and the gateway behind it has a rate far
+    /// above the link's. The values are the lengths of HTB's queues in packets, down and up.
     htb: Option<[u32; 2]>,
     /// Has the gateway a list of subscribers?
     #[serde(default)]
@@ -85,7 +85,7 @@ pub struct Trouble {
     pub name: String,
     /// A few words, for people.
     pub title: String,
-    /// The direction in which the other host's connection competes.
+    /// The direction in which the heavy host competes with the connection of host B.
     #[serde(default = "download")]
     direction: Way,
     #[serde(default)]
@@ -123,11 +123,11 @@ pub struct Cell {
     pub row: String,
     /// The action of the heavy host.
     pub trouble: String,
-    /// The rates of the heavy host and of the other, in the direction in which they compete,
-    /// Mbit/s.
+    /// The rates of the heavy host A and of host B, Mbit/s, in the direction in which the two
+    /// compete.
     pub mbps: [f64; 2],
-    /// The deviations of both rates from the hosts' max-min fair shares of the departures, relative
-    /// to the shares.
+    /// The deviation of each rate in `mbps` from the host's max-min fair share of the departures,
+    /// relative to that share.
     pub off: [f64; 2],
     /// The pings of the quiet host.
     pub quiet: Pings,
@@ -135,7 +135,7 @@ pub struct Cell {
     pub own: Pings,
     /// The promises, and their outcomes.
     pub findings: Vec<Finding>,
-    /// How the host starved the gateway, if it did.
+    /// How the machine starved the gateway of CPU time, if it did.
     pub starved: Option<String>,
 }
 
@@ -314,14 +314,15 @@ impl Home {
     }
 }
 
-/// The rate of a host's groups, including acknowledgements, and the fair share.
+/// The rate of a host and its fair share: sums over the host's groups, including their
+/// acknowledgements.
 fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
     let own = groups.iter().filter(|(name, _)| name.trim_start_matches("acks of ").starts_with(host));
     own.fold([0.0; 2], |sums, (_, group)| [sums[0] + group[0], sums[1] + group[1]])
 }
 
-/// Round trips of the pings of `group`: the sum of both one-way delays of pings with the same
-/// number, which are due in both directions at the same time.
+/// The round trips of the pings of `group`. Pings with the same number are due in both directions
+/// at the same time, and the sum of their one-way delays is a round trip.
 fn pings(traffic: &Traffic, seen: &HostCounts, group: &str, case: &Case) -> Pings {
     let own = || traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == group);
     let every_ns = own().find_map(|(flow, _)| match flow.sends {

@@ -391,7 +391,8 @@ impl Arguments {
         self.in_uml()
     }
 
-    /// Prints the oracle's results, if the oracle has run before.
+    /// Prints the results that `fairwire-oracle` stored in the folder `self.uml`. Contests without
+    /// results there are reported as skipped.
     fn in_uml(&self) -> Fallible<bool> {
         let mut all = Vec::new();
         for contest in peers::IN_UML {

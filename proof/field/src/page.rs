@@ -85,19 +85,19 @@ fn answer(path: &str) -> Fallible<(String, f64)> {
     }
 }
 
-/// Viewers, each with a selected flow in each direction.
+/// The number of viewers, each of which selects the busiest download flow.
 const VIEWERS: usize = 3;
 /// Pairs of an interval without viewers and one with them.
 const PAIRS: usize = 16;
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time until a new stream is read at its final rate.
 const SETTLING: Duration = Duration::from_ms(200);
-/// Packets per second, which take a good part of a core in the forwarding thread.
+/// Packets per second. Forwarding them takes a good part of a core.
 const PACKETS: u64 = 20_000;
 /// Readings per second.
 const READINGS: f64 = 100.0;
-/// The fewest readings per second for a meaningful result. A busy machine skips readings, and the
-/// measured cost is then scaled up to all of them.
+/// The fewest readings per second for a meaningful result. A busy machine skips readings. The cost
+/// of the readings that were made is then scaled up to [`READINGS`] per second.
 const MIN_READINGS: f64 = 50.0;
 
 /// CPU use in an interval, as fractions of a core.
@@ -262,7 +262,8 @@ fn list(happened: &mut Happened) -> Fallible<()> {
 /// The numbers of connections and of threads that open them.
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
-/// A connection sends another byte of its header after this number of further connections.
+/// Each time a thread has opened this many more connections, it sends one more byte of the header
+/// over each of its open connections.
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;

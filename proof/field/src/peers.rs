@@ -1,5 +1,5 @@
-//! The same traffic through the kernel's own HTB on this machine, next to the gateway's
-//! disciplines; and the results of `fairwire-oracle` for FQ-CoDel and CAKE in User Mode Linux.
+//! Kernel disciplines to compare with the gateway's. HTB gets the same traffic on this machine. The
+//! results of FQ-CoDel, CAKE and pfifo are those of `fairwire-oracle` in User Mode Linux.
 
 use crate::contest::{Case, Delay, Judged};
 use crate::fallible::Fallible;
@@ -40,13 +40,13 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
     let took = run.kernel_s();
     let judged = crate::contest::judge(case, &run.traffic, &seen, took);
     let name = format!("htb/{}", case.name.split('/').nth(1).unwrap_or_default());
-    // HTB makes no promises to us.
+    // The promises of the case are the gateway's, so HTB is not judged by them.
     Ok(Judged { case: name, findings: Vec::new(), ..judged })
 }
 
 /// The `tc` and `ip` commands for a bridge whose port to the inside has an HTB tree with a FIFO in
-/// each leaf. Rates count the same bytes as the gateway's rates: `overhead 24 mpu 84`, less the
-/// Ethernet header that the kernel already counts.
+/// each leaf. With `overhead 24 mpu 84`, HTB's rates count the same bytes as the gateway's rates.
+/// The overhead excludes the Ethernet header, which the kernel already counts.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -109,8 +109,8 @@ fn htb_class(rate_mbps: f64, ceiling_mbps: u64) -> String {
     format!("htb rate {kbit}kbit ceil {ceiling_mbps}mbit overhead 24 mpu 84 quantum 3000")
 }
 
-/// Kernel disciplines whose contests `fairwire-oracle` runs in User Mode Linux, by the names of the
-/// contests.
+/// The contests that `fairwire-oracle` runs in User Mode Linux, each with the kernel discipline in
+/// its name.
 pub const IN_UML: &[&str] = &["flood-fq-codel", "flood-cake", "flood-pfifo"];
 /// The rate of the link in those contests, bit/s. Nine flows and a flood of twice this rate share
 /// it.
@@ -175,8 +175,9 @@ mod tests {
     #[test]
     fn the_tree_of_htb_has_the_weights_of_the_contest() {
         let commands = htb(&find("hfaba/tree-udp"));
-        // Of 50 Mbit/s, the office has 1 of 7 (1 + 3 + 2 + 1), and the homes have 3 of 7. The class
-        // `plus` has 3 of 4 of the homes' share.
+        // The link has 50 Mbit/s, and the weights under the root are 1, 3, 2 and 1. So the office
+        // has 1/7 of the link, and the homes have 3/7. The class `plus` has 3/4 of the homes'
+        // share.
         assert!(
             commands.iter().any(|line| line.contains("parent 1:1 classid 1:10 htb rate 7142kbit")),
             "{commands:#?}"

@@ -50,8 +50,8 @@ pub fn rows(judged: &Judged) -> String {
     text + &misses(&judged.findings, judged.starved.as_deref())
 }
 
-/// The `findings` that do not hold, or miss as known, one line each; and whether the gateway was
-/// starved.
+/// One line for each of the `findings` that does not hold, including known misses. If the gateway
+/// was starved, a line before them says how.
 pub fn misses(findings: &[Finding], starved: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(starved) = starved {

@@ -27,8 +27,8 @@ const AT_WORK: u32 = 200;
 /// Disciplines that take a tree: one with a shared queue, and one with one or more queues per leaf.
 pub const DISCIPLINES: [&str; 2] = ["hfaba", "classful"];
 
-/// The gateway of [`SUBSCRIBERS`] under `discipline`; every third subscriber from `first` has
-/// weight 2.
+/// The configuration of a gateway with [`SUBSCRIBERS`] under `discipline`. Every third subscriber,
+/// starting with number `first`, has weight 2, and the others have weight 1.
 pub fn document(discipline: &'static str, first: u32) -> Document {
     let mut csv = String::from("name,addresses,class,weight\n");
     for number in 0..SUBSCRIBERS {
@@ -98,7 +98,8 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The numbers of subscribers. One of them uses its plan, and the rest are silent.
+/// The number of subscribers in each case. In each, one subscriber uses its plan, and all others
+/// are silent.
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 /// A plan, Mbit/s on the link.
 const PLAN_MBPS: u64 = 200;
@@ -107,7 +108,8 @@ const PLAN_DELAY: Duration = Duration::from_ms(10);
 /// The least rate of one CUBIC flow on a plan.
 const PLAN_MIN_MBPS: f64 = 190.0;
 
-/// The gateway of `subscribers` subscribers with plans of [`PLAN_MBPS`] down, on 1 Gbit/s.
+/// The configuration of a gateway with a link of 1 Gbit/s and this many `subscribers`, each with a
+/// download ceiling of [`PLAN_MBPS`].
 pub fn plans(subscribers: u32) -> Document {
     let mut csv = String::from("name,addresses,download_ceiling\n");
     for number in 0..subscribers {
@@ -119,8 +121,8 @@ pub fn plans(subscribers: u32) -> Document {
 /// One CUBIC flow on a plan of 200 Mbit/s with a round trip of 20 ms, [among](AMONG) silent
 /// subscribers.
 ///
-/// Each case may be [repeated](crate::tries::attempt): other work on the machine briefly keeps
-/// hosts and gateway from their processors, and a TCP window takes seconds to recover.
+/// Each case may be [repeated](crate::tries::attempt). Other work on the machine may briefly keep
+/// the hosts and the gateway from running, and a TCP window then takes seconds to recover.
 pub fn one_on_its_plan() -> Vec<Happened> {
     let promised = "one CUBIC on a plan of 200 Mbit/s has 190 of it after 5 s, in less than 64 MB";
     let held = |(fault, subscribers)| {

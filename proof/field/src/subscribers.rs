@@ -1,5 +1,5 @@
-//! Changing subscribers: the output of `setup`, plans with bursts, and changes to one of 20 000, by
-//! command and by RADIUS, under this kernel's TCP.
+//! Subscribers that change, under this kernel's TCP. The tests cover the file that `setup` writes,
+//! plans with bursts, and changes to single subscribers among 20 000, by command and by RADIUS.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -22,14 +22,16 @@ const LINK_MBPS: u64 = 100;
 const DELAYS: [Duration; 2] = [Duration::from_ms(5); 2];
 /// The silent subscribers next to those that send.
 const SILENT: u32 = 20_000;
-/// The minimum use of a plan by TCP, as for every link here: TCP may leave some while it repairs
-/// losses.
+/// The smallest permitted use of a plan by TCP, as a fraction. TCP may leave a part idle while it
+/// repairs losses.
 const USED: f64 = 0.95;
-/// The maximum use of a plan. Only the ceiling and its bucket may pass: a hundredth of the shortest
-/// measured interval, which is 1.5 s, is 15 ms.
+/// The largest permitted use of a plan, as a fraction. A plan passes its ceiling and, in addition,
+/// only the content of its bucket. The permitted excess is 15 ms of traffic in the shortest
+/// measured interval, which is 1.5 s.
 const NOT_BEYOND: f64 = 1.01;
-/// The share of a burst's bytes that TCP gets: its start and its repairs may cost a tenth. Bytes
-/// are counted in slots of 100 ms, of which one at the peak is a twentieth of the burst.
+/// The permitted range of the bytes that TCP gets beyond its ceiling, as a fraction of the burst.
+/// TCP's start and its repairs may cost a tenth. Bytes are counted in slots of 100 ms, and one slot
+/// at the peak rate has a twentieth of the burst.
 const BURST_HAD: [f64; 2] = [0.9, 1.05];
 
 /// The cases selected by name.
@@ -88,7 +90,7 @@ fn set_up(happened: &mut Happened) -> Fallible<()> {
     let traffic = downloads(&["tcp"], SECONDS);
     let mut run = Run::begin(wiring(), Middle::Gateway(&document), traffic)?;
     let seen = happened.finish(&mut run)?;
-    // The gateway gets 95 % of the line's rate.
+    // `setup` gives the gateway 95 % of the line's rate.
     let used = bps(&run.traffic, &seen, "tcp", 3.0, SECONDS as f64) / (0.95e6 * LINK_MBPS as f64);
     happened.expect_in_time("the part of the rate that TCP uses", used, Allowed::at_least(USED));
     happened.check_conservation(run.gateway())
@@ -182,15 +184,15 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Operations per second, their duration in seconds, and the most that the median of each type may
-/// take.
+/// The number of operations per second, the duration of the test in seconds, and the largest
+/// permitted median time of an operation, per type.
 const EACH_S: u64 = 100;
 const MINUTE_S: u64 = 60;
 const ANSWERED_S: f64 = 0.010;
 /// The start of the operations, seconds: by then, TCP has reached the rate of its plan.
 const BEGIN: f64 = 3.0;
-/// The interval of pings. The ping of a subscriber whose plan is idle waits only slightly longer
-/// than on the line.
+/// The interval of pings. They leave their subscriber's plan nearly idle, so a ping waits only
+/// slightly longer than on the line.
 const PING: Duration = Duration::from_ms(20);
 
 /// Adds, changes and removes subscribers in turn, each by a command, while one other subscriber
@@ -325,7 +327,8 @@ impl Follower {
                 follower.address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
             }
         }
-        // The follower's later output must also be read.
+        // The follower continues to write. Its output must be read, or the pipe would fill up and
+        // block it.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         Ok(Some(follower))
     }

@@ -5,10 +5,10 @@ use crate::finding::{Finding, Subject};
 
 /// The most attempts.
 const MAX_TRIES: usize = 3;
-/// The share of a run above which a gateway counts as starved: how long its threads and those of
-/// the path behind it were ready without a processor, together. On 4 processors, it is 0.07 to 0.44
-/// with a load of 3 to 5, and everything holds. With a load of 15 to 20, it is 0.7 and more, and
-/// pings are late.
+/// A gateway counts as starved if its threads, and those of the path behind it, were ready without
+/// a processor for longer than this fraction of the run, in sum. On 4 processors with a load of 3
+/// to 5, the fraction is 0.07 to 0.44, and all promises hold. With a load of 15 to 20, it is 0.7
+/// and more, and pings are late.
 const STARVED: f64 = 0.5;
 
 /// The outcome of one attempt.
@@ -16,13 +16,13 @@ pub trait Outcome {
     /// The promises, and their outcomes.
     fn findings(&self) -> &[Finding];
 
-    /// How the host starved the gateway, if it did.
+    /// How the machine starved the gateway of CPU time, if it did.
     fn starved(&self) -> Option<&str> {
         None
     }
 
-    /// The findings that fail; known misses do not. Rate and delay do not count if the gateway was
-    /// starved.
+    /// The findings that fail. Known misses are not among them. If the gateway was starved,
+    /// findings about rate and delay are left out too.
     fn misses(&self) -> Vec<&Finding> {
         let is_starved = self.starved().is_some();
         let counts =
@@ -30,7 +30,7 @@ pub trait Outcome {
         self.findings().iter().filter(counts).collect()
     }
 
-    /// Does everything that counts hold, or miss as known?
+    /// Are there no [misses](Outcome::misses)?
     fn holds(&self) -> bool {
         self.misses().is_empty()
     }
@@ -45,7 +45,7 @@ pub struct Tried<T> {
     pub bad: Vec<String>,
 }
 
-/// How the host starved the gateway, if it did. The gateway was ready without a processor for
+/// How the machine starved the gateway, if it did. The gateway was ready without a processor for
 /// `waited_s` of `seconds`, and lost `overflows` frames before it could fetch them.
 pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
     (overflows > 0 || waited_s > STARVED * seconds).then(|| {
@@ -56,10 +56,12 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// Repeats a test until it passes, up to three times. `is_exact` means that nothing is drawn at
 /// random.
 ///
-/// A packet that is not accounted for fails at once. With `is_exact` any miss fails at once,
-/// since only a defect explains it. If the gateway was starved, the test is tried again, and rate
-/// and delay do not count. With a load of 15 on 4 processors, the gateway had no processor for 3 of
-/// 4 s. Then 95 of 100 pings took up to 20 ms rather than 10, in each of three attempts.
+/// If a packet is not accounted for, the test fails at once. With `is_exact`, any miss fails it at
+/// once, since only a defect explains the miss, unless the gateway was starved. If it was starved,
+/// rate and delay do not count, and a test with other misses is repeated.
+///
+/// With a load of 15 on 4 processors, the gateway had no processor for 3 of 4 s. Then 95 of 100
+/// pings took up to 20 ms rather than 10, in each of three attempts.
 ///
 /// # Errors
 /// The error of `hold`.

@@ -62,7 +62,7 @@ impl Wiring {
     }
 }
 
-/// The three hosts. Each exists as long as this value, or a process in the host.
+/// The three hosts. Each exists until this value is dropped and no process is left in the host.
 #[derive(Debug)]
 pub struct World {
     /// The rest of the internet.
@@ -105,7 +105,7 @@ impl World {
     }
 
     /// Reconnects the gateway with the host that sends in direction `way`, after the interfaces
-    /// between them were removed. There is no path.
+    /// between them were removed. The network must have the default [`Wiring`], which has no path.
     pub fn rejoin(&self, way: Way) -> Fallible<()> {
         self.join(Wiring::default(), way)?;
         Ok(self.gateway.enter()?)
@@ -200,7 +200,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     Ok(())
 }
 
-/// Creates the end of a tunnel at `host` with iproute2, and returns its number.
+/// Creates the end of a VXLAN tunnel at `host` with iproute2. Returns the index of its interface.
 fn dig(host: &Host, vxlan: Vxlan, side: Way) -> Fallible<u32> {
     let own = under_address(side);
     let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });

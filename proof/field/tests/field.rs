@@ -72,7 +72,7 @@ fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Does the gateway's program have the command?
+/// Is the program under test started with the command `run`, and does that command exist?
 fn has_service() -> bool {
     let Ok((program, arguments)) = gateway::program() else { return false };
     let is_whole = arguments.iter().any(|word| word == "run");

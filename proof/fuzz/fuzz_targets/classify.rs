@@ -1,4 +1,4 @@
-//! Any bytes have a flow and a class, as another parser confirms.
+//! Checks that any bytes get a flow and a class, and that our parser agrees with another one.
 #![no_main]
 
 #[path = "../classify.rs"]

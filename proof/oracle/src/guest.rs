@@ -28,7 +28,7 @@ pub struct Result {
 
 const SENDING: &str = "oracle0";
 const RECEIVING: &str = "oracle1";
-/// The time between the set-up and the first packet, for disciplines with timers to settle.
+/// The time between the set-up and the first packet. Disciplines with timers settle in it.
 const PAUSE_NS: u64 = 1_000_000_000;
 /// The time after the last packet, for the queue to empty. The largest buffer holds less than two
 /// seconds.

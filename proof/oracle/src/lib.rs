@@ -5,9 +5,9 @@
 //! compared.
 //!
 //! The kernel is User Mode Linux, a separate program of which nothing is copied. Its clock is
-//! virtual (see `fairwire_stages::linux`), so times are the same in both. Disciplines without
-//! randomness can be compared packet by packet. `docs/oracles.md` explains how to run it, and lists
-//! the findings.
+//! virtual (see `fairwire_stages::linux`), so packets have the same times in the kernel and here.
+//! Disciplines without randomness can be compared packet by packet. `docs/oracles.md` explains how
+//! to run the comparison, and lists the findings.
 #![forbid(unsafe_code)]
 
 pub mod case;

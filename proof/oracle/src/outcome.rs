@@ -37,7 +37,7 @@ impl PacketOutcome {
         }
     }
 
-    /// Is the decision the same as in `other`, at any time?
+    /// Are both packets sent, both marked or both dropped? Their times may differ.
     pub fn is_decided_as(self, other: PacketOutcome) -> bool {
         core::mem::discriminant(&self) == core::mem::discriminant(&other)
     }

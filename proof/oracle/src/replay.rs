@@ -1,5 +1,5 @@
-//! Our side of the comparison: the same arrivals pass our discipline, behind a server like the
-//! kernel's.
+//! Our side of the comparison: the same arrivals pass through our discipline, in front of a shaper
+//! like the kernel's.
 
 use crate::case::RATE;
 use crate::outcome::{Outcome, PacketOutcome};

@@ -95,7 +95,7 @@ fn unquoted(text: &str) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// The name in `text`, which is a name, or a table of a name and its parameters.
+/// The name in `text`, which is either the name alone or a table from the name to its parameters.
 fn name_of(text: &str) -> String {
     unquoted(text.trim_start_matches(['{', ' ']).split([' ', '=']).next().unwrap_or(text))
 }
@@ -131,8 +131,8 @@ fn fault_of(text: &str) -> String {
 }
 
 /// The figures of `cells` on `stage`: means over the first `seeds` seeds. Runs are concurrent if
-/// the stage's clock permits. `done` is called with each finished cell, with `None` if the stage
-/// cannot run the cell.
+/// the stage's clock permits. `done` is called after each cell with the cell's figure, or with
+/// `None` if the stage cannot run the cell.
 ///
 /// # Errors
 /// The first run that failed.

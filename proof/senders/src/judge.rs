@@ -13,8 +13,8 @@ use std::path::Path;
 pub const ALLOWED: (f64, f64) = (0.05, 0.10);
 /// The fraction of the cells that must be within the tolerance.
 pub const WITHIN: f64 = 0.9;
-/// The tolerance, around 1, of each controller's geometric mean of the ratios of our goodput to the
-/// kernel's.
+/// The tolerance of a controller's mean ratio, on both sides of 1. The mean is geometric, over the
+/// controller's cells, and the ratio is our goodput to the kernel's.
 pub const BIAS: f64 = 0.03;
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -39,11 +39,12 @@ pub struct ComparedCell {
     pub ratio: f64,
     /// Is the cell within the tolerance?
     pub is_within: bool,
-    /// The reason why the cell is outside, if known.
+    /// The reason why the cell is outside the tolerance, if known.
     pub because: Option<String>,
 }
 
-/// Why cells are outside the tolerance. An absent key matches anything.
+/// A known reason why cells are outside the tolerance. It applies to the cells that match each of
+/// its keys. An absent key matches all cells.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
@@ -97,7 +98,7 @@ impl ComparedCell {
     /// Compares `ours` with the kernel's figure for `cell`.
     ///
     /// # Errors
-    /// If the two have different links.
+    /// If the links of the two figures have different rates.
     pub fn of(
         cell: &Cell,
         ours: &Figure,
@@ -163,7 +164,7 @@ pub struct Verdict {
     pub faults: Vec<Sum>,
     /// Over all cells.
     pub all: Sum,
-    /// Cells outside the tolerance without a known cause.
+    /// The number of cells that are outside the tolerance and have no known cause.
     pub unexplained: usize,
 }
 
@@ -183,7 +184,7 @@ impl Verdict {
         }
     }
 
-    /// The promises that do not hold.
+    /// A message for each requirement that is not met.
     pub fn misses(&self) -> Vec<String> {
         let mut misses = Vec::new();
         let Sum { cells, within, .. } = self.all;

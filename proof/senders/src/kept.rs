@@ -27,7 +27,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Is the figure of this cell?
+    /// Does this figure belong to the cell `cell` of `plan`?
     pub fn is_of(&self, plan: &str, cell: &str) -> bool {
         self.plan == plan && self.cell == cell
     }

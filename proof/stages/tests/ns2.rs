@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Nine flows that back off and one that does not, with these changes.
+/// Nine flows that back off and one that does not, with the changes `set`.
 fn contest(set: &[&str]) -> Scenario {
     let access = "access = { rate = \"100 Mbit/s\", delay = \"3 ms\" }\nstart = \"0 s..1 s\"\n";
     let text = format!(
@@ -52,7 +52,7 @@ fn a_discipline_names_its_equivalent_in_ns2() {
     let is = |set: &[&str], class, variables: &str| {
         assert_eq!(queue(set), Some((class, variables.into())), "{set:?}")
     };
-    // Drop-tail and REM hold one packet fewer than their limit.
+    // In ns-2, the queues `DropTail` and `REM` hold one packet fewer than their `limit_`.
     is(&[], "DropTail", "limit_ 51");
     let thresholds = "min_threshold = '25 packets', max_threshold = '40 packets', max_probability = 0.1";
     let red = |more: &str| format!("discipline.red={{ {thresholds}{more} }}");

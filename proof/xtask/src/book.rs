@@ -1,5 +1,5 @@
-//! Prepares the documents for mdBook: copies the pages of the contents into one folder, and
-//! preserves the links between them.
+//! Prepares the documents for mdBook: copies the pages that the table of contents lists into one
+//! folder, and preserves the links between them.
 //!
 //! A link to a file that is not a page leads to the repository on the web. Pictures are included.
 
@@ -13,7 +13,8 @@ use std::path::Path;
 /// The extension of pictures, all of which are SVG.
 const PICTURE: &str = ".svg";
 
-/// Writes the pages of the contents, and the contents, into `out`. Returns the number of pages.
+/// Writes the table of contents and the pages that it lists into `out`. Returns the number of
+/// pages.
 pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
     let contents = tree.file(CONTENTS).ok_or(format!("{CONTENTS} is not there"))?;
     let contents = File { path: "SUMMARY.md".into(), text: expanded(tree, contents) };
@@ -33,8 +34,8 @@ pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
     Ok(pages.len())
 }
 
-/// The contents with links from the root. A folder that they include is replaced by all of its
-/// pages.
+/// The table of contents, with link targets relative to the root. Each marker [`EVERY_PAGE_OF`] is
+/// replaced by links to all pages of its folder.
 fn expanded(tree: &Tree, contents: &File) -> String {
     let mut text = String::new();
     for line in contents.text.lines() {
@@ -63,7 +64,7 @@ fn is_picture(path: &str) -> bool {
     path.ends_with(PICTURE)
 }
 
-/// The path in the book, where the first page of a folder has another name.
+/// The path of a page in the book. A folder's `README.md` becomes `index.md`.
 fn index(path: &str) -> String {
     match path.strip_suffix("README.md") {
         Some(folder) if folder.is_empty() || folder.ends_with('/') => format!("{folder}index.md"),
@@ -71,7 +72,7 @@ fn index(path: &str) -> String {
     }
 }
 
-/// A page with links to pages and pictures of the book, or to the web.
+/// The page's text with new link targets: pages and pictures of the book, or files on the web.
 fn relinked(page: &File, pages: &BTreeSet<String>, web: &str) -> String {
     let mut is_code = false;
     let mut text = String::new();

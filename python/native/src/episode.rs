@@ -10,12 +10,12 @@ use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A queued link: name, rate (bit/s), queued packets and bytes. Since the last step: the packets
-/// that left, their mean wait (seconds), and the packets dropped and marked.
+/// A queued link: name, rate (bit/s), queued packets and bytes. Then, for the most recent step: the
+/// packets that left, their mean wait (seconds), and the packets dropped and marked.
 type Link = (String, f64, u32, u64, u64, f64, u64, u64);
 
-/// A flow: its name. Since the last step: the bytes that left its last link, the bytes that arrived
-/// in order, and its packets dropped and marked.
+/// A flow: its name. Then, for the most recent step: the bytes that left its last link, the bytes
+/// that arrived in order, and its packets dropped and marked.
 type Flow = (String, u64, u64, u64, u64);
 
 #[derive(Default)]
@@ -75,7 +75,8 @@ impl Observer for Recorder {
     fn sample(&mut self, view: &View<'_>) {
         self.take(view);
     }
-    /// Takes the last step, which is shorter if the run is not a multiple of the step.
+    /// Records the final step, which is shorter if the duration of the run is not a multiple of the
+    /// step.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.now < seconds(view.now()) {
@@ -125,8 +126,8 @@ impl Episode {
         Ok(Episode { going: Mutex::new(Going { live, classes: scenario.classes().clone() }), seen, run })
     }
 
-    /// Changes the scenario from now on. Takes a path and a value, or a dict of these to apply
-    /// together, with the keys and the errors of `Scenario.set`.
+    /// Changes the scenario from now on. Takes a path and a value, or a dict from paths to values,
+    /// which are applied together. The keys and the errors are those of `Scenario.set`.
     ///
     /// Disciplines and their parameters, buffers, and rates of links without a trace may be
     /// changed. Any other change needs a new episode, and raises ScenarioError. If a discipline can
@@ -144,10 +145,10 @@ impl Episode {
         Ok(())
     }
 
-    /// Advances by a step. The last step ends with the scenario, and may be shorter. Returns
+    /// Advances by a step. The final step ends with the scenario, and may be shorter. Returns
     /// whether the run continues.
     ///
-    /// An exception in a class is raised, and ends the run.
+    /// An exception in a Python class is raised here, and ends the run.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
         let mut going = self.going.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let Going { live, classes } = &mut *going;
@@ -161,15 +162,15 @@ impl Episode {
         self.seen().now
     }
 
-    /// Each queued link: name, rate in bit/s, queued packets and bytes. In the last step: the
-    /// packets that left, their mean wait in seconds, and the packets dropped and marked.
+    /// Each queued link: name, rate in bit/s, queued packets and bytes. Then, for the most recent
+    /// step: the packets that left, their mean wait in seconds, and the packets dropped and marked.
     #[getter]
     fn links(&self) -> Vec<Link> {
         self.seen().links.clone()
     }
 
-    /// Each flow: its name. In the last step: the bytes that left its last link, the bytes that
-    /// arrived in order, and its packets dropped and marked.
+    /// Each flow: its name. Then, for the most recent step: the bytes that left its last link, the
+    /// bytes that arrived in order, and its packets dropped and marked.
     #[getter]
     fn flows(&self) -> Vec<Flow> {
         self.seen().flows.clone()

@@ -49,13 +49,14 @@ struct Listed {
     source: String,
     /// The number of claims.
     claims: u64,
-    /// The recorded verdicts that hold; absent if the exhibit was never run.
+    /// The number of claims that hold by the recorded verdicts; absent if the exhibit was never
+    /// run.
     #[schemars(required)]
     holds: Option<u64>,
-    /// The verdicts that do not hold.
+    /// The number of claims that do not hold by the recorded verdicts.
     #[schemars(required)]
     does_not_hold: Option<u64>,
-    /// The claims that are not testable as printed.
+    /// The number of claims that are not testable as printed.
     #[schemars(required)]
     not_testable: Option<u64>,
     /// The depth of the recorded verdicts: `quick` or `full`.
@@ -107,8 +108,9 @@ struct Value<'a> {
     /// The location in the paper.
     #[schemars(required)]
     printed_in: Option<&'a str>,
-    /// The verdict on our number and the printed one, by the claims that limit our deviation:
-    /// `holds`, `unclear` or `does not hold`. Absent without such claims.
+    /// The verdict on the deviation of our number from the printed number: `holds`, `unclear` or
+    /// `does not hold`. It comes from the claims that limit this deviation; absent without such
+    /// claims.
     #[schemars(required)]
     verdict: Option<&'static str>,
 }
@@ -128,8 +130,9 @@ struct ClaimRow<'a> {
     check: &'a str,
     /// The location in the paper.
     printed_in: &'a str,
-    /// The origin of the claim, the paper or us: `printed`, `read`, `at points of ours`, `ours`,
-    /// `arithmetic`.
+    /// The origin of the claim. `printed`: the paper prints it. `read`: a number derived from the
+    /// paper's words. `at points of ours`: words or a curve of the paper, checked at our points.
+    /// `ours`: not in the paper. `arithmetic`: follows from the set-up.
     origin: &'static str,
 }
 

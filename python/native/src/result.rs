@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The results of a scenario's runs: tables, and the report as JSON.
 ///
 /// `interrupted` is True if the call was stopped before all runs had finished. A result can be
-/// pickled, and `fairwire.read` reads the files of the command.
+/// pickled. `fairwire.read` reads a result from the files that the command `fairwire run` writes.
 #[pyclass(frozen, module = "fairwire")]
 pub(crate) struct Result {
     report: Report,
@@ -73,7 +73,8 @@ impl Result {
         }
     }
 
-    /// The table `name` of recorded data. `keyword` of `run` requests it.
+    /// The recorded table `name`. If it was not recorded, the error consists of `what`, and of
+    /// `keyword`, the argument of `run` that requests the table.
     fn of_watched(&self, name: &str, what: &str, keyword: &str) -> PyResult<Table> {
         self.watched
             .get(name)
@@ -98,7 +99,7 @@ impl Result {
         Table::of_runs(records::table(rows), keys, stages)
     }
 
-    /// The column with these stages, if the runs name any.
+    /// A column of `stages`; `None` if the runs name no stage.
     fn stages<'a>(&self, stages: impl Iterator<Item = &'a str>) -> Option<Cells> {
         (!self.report.manifest.stages.is_empty()).then(|| Cells::texts(stages))
     }
@@ -202,9 +203,9 @@ impl Result {
         self.report.manifest.stages.clone()
     }
 
-    /// The verdict on each stage except the first, which is the worst in `agreement`. It is
-    /// `holds`, `unclear` (more seeds would decide), `known` (the stage differs for a reason that
-    /// the scenario records) or `does not hold`. None if nothing was compared.
+    /// The verdict on each stage except the first: the worst of the stage's verdicts in
+    /// `agreement`. It is `holds`, `unclear` (more seeds would decide), `known` (the stage differs
+    /// for a reason that the scenario records) or `does not hold`. None if nothing was compared.
     #[getter]
     fn verdicts(&self) -> BTreeMap<&str, Option<&'static str>> {
         self.worst().into_iter().map(|(stage, verdict)| (stage, verdict.map(Verdict::words))).collect()

@@ -55,7 +55,8 @@ impl Scenario {
         &self.classes
     }
 
-    /// The scenario for a sweep. The sweep's runs may also be in other processes.
+    /// The scenario as the base of a sweep. A scenario with Python classes is rejected, because the
+    /// sweep's runs may be in other processes.
     pub(crate) fn base(&self, py: Python<'_>) -> PyResult<Base> {
         if !self.classes.is_empty() {
             return Err(PyTypeError::new_err(
@@ -74,7 +75,8 @@ impl Scenario {
     }
 }
 
-/// Converts a Python value to TOML, by way of JSON, which has the same types.
+/// Converts a Python value to TOML. The conversion passes through JSON, whose types TOML also has,
+/// except null.
 pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     if let Some(path) = none_in(value)? {
         return Err(PyTypeError::new_err(format!(
@@ -121,8 +123,8 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// Parses a path and a value, or a dict of these, into the form of `--set`. Classes in values are
-/// added to `classes`.
+/// Parses one change (a path and a value) or a dict of values by path, into the form of `--set`.
+/// Adds the Python classes in the values to `classes`.
 pub(crate) fn changes(
     path: &Bound<'_, PyAny>,
     value: Option<&Bound<'_, PyAny>>,
@@ -369,7 +371,8 @@ impl Scenario {
         self.checked.sha256()
     }
 
-    /// Notes, such as assumed values that the scenario does not state.
+    /// Notes, for example on values that the scenario does not state and that are therefore
+    /// assumed.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.checked.notes().to_vec()

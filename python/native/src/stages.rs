@@ -66,13 +66,13 @@ impl On {
         self.0.len() > 1
     }
 
-    /// Rejects a scenario that names a missing stage.
+    /// Rejects a scenario that names a stage that does not exist.
     pub(crate) fn check(&self, py: Python<'_>, scenario: &Scenario) -> PyResult<()> {
         fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
 
-    /// Runs `scenario` on each stage, as far as the stage supports it. Calls `note` with the
-    /// fraction done.
+    /// Runs `scenario` on each stage, with the disciplines that the stage can run. Calls `note`
+    /// with the fraction done.
     pub(crate) fn run(
         &self,
         scenario: &Scenario,
@@ -83,7 +83,8 @@ impl On {
     ) -> Done {
         let classed: Vec<Classed<'_>> =
             self.0.iter().map(|stage| Classed { stage: *stage, observed }).collect();
-        // The simulator gives each run an observer, which finds the Python classes.
+        // The simulator needs no `Classed`: it gives each run an observer, which finds the Python
+        // classes.
         let all: Vec<&dyn Stage> = classed.iter().map(Classed::or_simulator).collect();
         let mut run_on = |stage: &dyn Stage, disciplines: &[usize], at| {
             let watching = Watching { watch, observed, note, stage: stage.name(), at, of: all.len() };
@@ -91,7 +92,8 @@ impl On {
             runs.retain(|run| observed.keeps(run));
             Ok(runs)
         };
-        // Disciplines are built here because only that shows whether a stage can run them.
+        // Only building a discipline shows whether a stage can run it, so disciplines are built
+        // here.
         let done = own::within(classes, &Arc::<Run>::default(), || {
             Stages { all: &all, are_named: true }.run(scenario, stop.flag(), &mut run_on)
         });
@@ -178,7 +180,7 @@ fn trouble(done: &SideBySide, scenario: &Scenario) -> Option<Trouble> {
     })
 }
 
-/// Makes the lab start its helpers as this interpreter with this module.
+/// Configures the lab: each helper becomes a process of this interpreter that loads this module.
 fn start_helpers_by_python(py: Python<'_>) -> PyResult<()> {
     let interpreter: PathBuf = py.import("sys")?.getattr("executable")?.extract().unwrap_or_default();
     if interpreter.as_os_str().is_empty() {

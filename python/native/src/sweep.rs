@@ -39,7 +39,7 @@ pub(crate) struct SweepPlan {
 }
 
 enum Origin {
-    /// A text, over a scenario.
+    /// The scenario, and the text of the plan.
     Text(Base, String),
     File(PathBuf),
 }
@@ -52,7 +52,8 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
     }
 
-    /// Converts `table`, where the values of axes with a common unit become numbers.
+    /// Converts `table`. If the values of an axis have a common unit, they become numbers in this
+    /// unit.
     fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
         let mut units = BTreeMap::new();
         let column = |mut column: Column| {
@@ -150,7 +151,8 @@ impl SweepPlan {
         self.plan.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
-    /// The notes on the plan's scenarios, and on differences between cells that no axis varies.
+    /// The notes on the plan's scenarios, and on unintended differences between cells: settings
+    /// that differ although no axis varies them.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.notes.clone()
@@ -195,8 +197,8 @@ impl SweepPlan {
         why.map(|why| why.to_string()).map_err(|error| raised(py, &error))
     }
 
-    /// Rejects a plan with too many runs, or that needs too much disk, or too much memory for
-    /// `jobs` simultaneous runs.
+    /// Rejects a plan that has too many runs or needs too much disk, and a plan that needs too much
+    /// memory for `jobs` simultaneous runs.
     fn check(&self, jobs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.plan.check(jobs_of(jobs)?, "jobs").map_err(|error| too_much(&error))
     }
@@ -226,7 +228,8 @@ impl SweepPlan {
         ran.map(|ran| (ran.runs, ran.seconds)).map_err(|error| raised(py, &error))
     }
 
-    /// The missing runs as shards of about `seconds` each, at most `max`.
+    /// Divides the missing runs into at most `max` shards of about `seconds` each. Shards are
+    /// longer if `max` shards of this length are too few.
     fn shards(&self, py: Python<'_>, seconds: f64, max: usize) -> PyResult<Vec<(String, usize)>> {
         let shards = while_looking(py, &Progress::Hidden, |_, stop| {
             self.plan.shards(&self.folder, seconds, max, stop.flag())
@@ -280,8 +283,10 @@ pub(crate) fn _sweep_plan(
 
 type Number = fn(&str) -> Option<f64>;
 
-/// The common unit of the values of `axis`, or the default unit of their type, and the conversion
-/// of the values to numbers. `None` if a value is not a quantity, or if types differ.
+/// Returns the unit of an axis's numbers, and the function that converts the values to numbers. The
+/// unit is the common unit of the values, or else the default unit of their type.
+///
+/// Returns `None` if a value is not a quantity, or if the types of the values differ.
 fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     let text = |(_, value): &(String, Value)| match value {
         Value::Text(text) => Some(text.clone()),

@@ -81,7 +81,7 @@ impl Table {
         Ok(Table { batch, keys: keys.iter().map(ToString::to_string).collect() })
     }
 
-    /// The values of a column from row `at` on, at most `rows`.
+    /// The first values of column number `at`, at most `rows`.
     fn values<'py>(&self, py: Python<'py>, at: usize, rows: usize) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column(at);
         let column = column.slice(0, rows.min(column.len()));
@@ -261,8 +261,8 @@ impl Table {
         self.values(py, self.index(column)?, self.batch.num_rows())
     }
 
-    /// A table is not a sequence, because several orders of its rows and columns would be
-    /// plausible.
+    /// Raises TypeError. An iteration could mean rows or columns, in several orders, so a table is
+    /// not a sequence.
     fn __iter__(&self) -> PyResult<Py<PyAny>> {
         let message = "a Table is not iterated over; allowed: `table[column]`, `table.to_dict()`, \
                        `table.columns`, `table.to_polars().iter_rows()`";
@@ -295,9 +295,9 @@ impl Table {
     }
 
     /// An xarray.Dataset with the dimensions `keys`, and the other columns as variables. If a
-    /// column `measure` names the meaning of `value`, each measure becomes a variable, and all
-    /// kinds of object share the dimension `name`. Missing values are nan. Needs the extra
-    /// `xarray`.
+    /// column `measure` names the meaning of `value`, each measure becomes a variable. Then all
+    /// objects, of whatever `kind`, are along one dimension, `name`. Missing values are nan. Needs
+    /// the extra `xarray`.
     fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fairwire._xarray")?.call_method1("dataset", (slf,))
     }
@@ -307,7 +307,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// Are the columns with their descriptions and units, and the rows, equal?
+    /// Are the rows equal, and the columns, including their descriptions and units?
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         other.cast::<Table>().is_ok_and(|other| self == other.get())
     }

@@ -31,7 +31,7 @@ pub(crate) struct Watching {
     has_transfers: bool,
     has_one_way: bool,
     has_packets: bool,
-    /// Are excessive amounts permitted?
+    /// May the recordings exceed the limits of size?
     is_unbounded: bool,
 }
 
@@ -75,7 +75,8 @@ impl Watching {
         })
     }
 
-    /// Notes on runs `on` these stages: only the simulator can record anything but samples.
+    /// Checks the recordings against the stages in `on`, because only the simulator can record
+    /// anything but samples. Returns a note if other stages lack some of the recordings.
     pub(crate) fn on(self, on: Option<&On>) -> PyResult<Option<String>> {
         let Watching { has_delays, has_transfers, has_one_way, has_packets, .. } = self;
         let of_simulator = [
@@ -332,7 +333,7 @@ pub(crate) struct WatchedRuns {
     runs: Vec<RunSamples>,
 }
 
-/// A number of a time series.
+/// One value of a time series.
 #[derive(Clone, Copy, JsonSchema)]
 struct Sampled<'a> {
     /// The discipline's label, or its name if it has no label.
@@ -387,7 +388,7 @@ struct Happened<'a> {
     ecn: &'a str,
     /// Why the packet was dropped or marked.
     cause: Option<&'a str>,
-    /// The queued link; empty at the ends of the path.
+    /// The link with a queue to which the event belongs; empty for events at the ends of the path.
     link: Option<&'a str>,
     /// For data, the number of the segment, from 0; for an acknowledgement, the number of the next
     /// segment expected.
@@ -449,7 +450,7 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<Sampled<'_>>(cells), keys, self.stages(|run| run.rows.len()))
     }
 
-    /// One row per run, link or flow, and bin of its times.
+    /// One row for each bin of each link or flow in each run.
     fn waited(&self, of_flows: bool) -> PyResult<Table> {
         let all: Vec<(&RunSamples, Vec<Binned>)> =
             self.runs.iter().map(|run| (run, run.bins(of_flows))).collect();
@@ -470,7 +471,7 @@ impl WatchedRuns {
         Table::of_runs(records::of_cells::<Waited<'_>>(cells), keys, stages)
     }
 
-    /// One row per transfer and page, in the order of requests.
+    /// One row for each transfer and each page, in the order in which a run reports them.
     fn completed(&self) -> PyResult<Table> {
         let rows = || self.runs.iter().flat_map(|run| run.completed.iter().map(move |one| (run, one)));
         let took = |one: &TransferEvent| one.at.since(one.since);

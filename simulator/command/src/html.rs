@@ -26,8 +26,8 @@ pub(crate) fn open(title: &str) -> String {
     )
 }
 
-/// Adds a search among the page's `items`, and filters for them. The script shows both, because
-/// neither works without it.
+/// Adds a search among the page's `items`, and filters for them. Both are hidden until the script
+/// shows them, because they do not work without it.
 pub(crate) fn filter(out: &mut String, items: &str, choices: &[Choice]) {
     *out += &format!(
         "<form class=\"filter\" role=\"search\" data-items=\"{items}\" hidden>\n\

@@ -2,7 +2,8 @@
 //!
 //! Exit codes: 0 done; 1 our fault; 2 the user's (a bad file or argument); 3 a scenario's
 //! expectation failed; 130 interrupted (finished runs have been reported).
-// The macros for printing panic if the stream is closed; `notice` and `report::print` do not.
+// `print!`, `eprint!` and similar macros panic if the stream is closed. `notice` and
+// `report::print` do not.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod args;

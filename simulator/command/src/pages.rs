@@ -34,7 +34,7 @@ unsafe impl GlobalAlloc for HugePages {
         if is_large(layout) {
             return kernel::take(layout.size());
         }
-        // SAFETY: the caller upholds the contract of `alloc`, which is `System`'s.
+        // SAFETY: the caller upholds the contract of `alloc`, which is the same for `System`.
         unsafe { System.alloc(layout) }
     }
 
@@ -138,7 +138,8 @@ mod kernel {
             return piece;
         }
         let Some(other) = mapped(size) else { return ptr::null_mut() };
-        // SAFETY: as above; the range at `other` was just mapped, and the moved pages replace it.
+        // SAFETY: by the contract, the range at `piece` is a mapping of ours. The range at `other`
+        // was just mapped, and the moved pages replace it.
         let moved = unsafe { mremap(piece.cast(), old, size, MREMAP_MAYMOVE | MREMAP_FIXED, other) };
         if moved == MAP_FAILED {
             // SAFETY: no other code knows of this range.
@@ -199,8 +200,8 @@ mod tests {
     fn a_piece_keeps_its_contents_when_it_grows_and_shrinks() {
         const MIB: usize = 1 << 20;
         let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
-        // SAFETY: as above; after each change, only bytes within both sizes are read before a
-        // write.
+        // SAFETY: the piece is used within its size, and freed with its layout. After each change
+        // of size, only bytes within both sizes are read before new bytes are written.
         unsafe {
             let mut piece = HugePages.alloc(layout(sizes[0]));
             let byte = |at: usize| (at / 4096 * 7 + at) as u8;
@@ -219,7 +220,7 @@ mod tests {
     fn more_memory_than_available_is_refused() {
         let most =
             Layout::from_size_align(isize::MAX as usize - 63, 64).expect("within what a layout may be");
-        // SAFETY: the result is not used, except that a small piece is freed again.
+        // SAFETY: no result is used, except that the piece of `LARGE` bytes is freed.
         unsafe {
             assert!(HugePages.alloc(most).is_null());
             let piece = HugePages.alloc(layout(LARGE));

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 const STEPS: u64 = 1000;
 /// The columns next to the message: a bar of ten letters, `100 %`, and the times.
 const BESIDE: usize = 44;
-/// The fraction and the time from which the remaining time is estimated.
+/// The minimum progress, as a fraction, and the minimum elapsed time before the total time is
+/// estimated.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
-/// The part of a command that a bar shows, as the fractions of the command at its start and its
-/// end, and when the command began.
+/// The part of a command that a bar shows. `from` and `to` are the fractions of the command that
+/// are done at the start and the end of this part. `begun` is the start of the command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part {
     begun: Instant,
@@ -37,8 +38,8 @@ impl Part {
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The fraction of the command that remains, if the rest of the command will take `rest`. The
-    /// work so far counts with its elapsed time.
+    /// The part of the command that remains, if it will take `rest`. Its fraction follows from
+    /// `rest` and the time elapsed so far.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }
@@ -113,7 +114,8 @@ fn cut(what: &str, columns: usize) -> String {
     fairwire_figures::cut(what, columns.saturating_sub(BESIDE).max(8) as f64)
 }
 
-/// Such as `45 %  12s of about 27s`. The estimate appears only after enough progress.
+/// The progress in words, such as `45 %  12s of about 27s`. The estimate appears only after enough
+/// progress.
 fn shown(fraction: f64, elapsed: Duration) -> String {
     let percent = (100.0 * fraction) as u32;
     let (enough, long) = FIRST_GUESS;

@@ -5,8 +5,8 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The tolerances for a discipline and a stage without entries in the scenario, and the measures
-/// that are only shown. docs/stages.md gives the reasons for the tolerances.
+/// The tolerances for a stage under a discipline for which the scenario sets no tolerances. Some
+/// measures are only shown. docs/stages.md gives the reasons for the tolerances.
 const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::of("utilization", 0.05),
@@ -23,8 +23,8 @@ const SHOWN: [Tolerance<'static>; 3] =
     [Tolerance::shown("jain"), Tolerance::shown("sojourn_mean_s"), Tolerance::shown("utilization")];
 
 /// The agreement of each stage with `against` under each discipline, by the tolerances of
-/// `scenario` or else the defaults. Skips comparisons that cannot differ: the fraction of a single
-/// group, and pairs of stages that both delivered nothing.
+/// `scenario` or else the defaults. Omits measures that cannot differ: the fraction if there is
+/// only one group, and all measures if both stages delivered nothing.
 pub fn compared(scenario: &Scenario, runs: &[RunRecord], against: &str) -> Vec<Agreement> {
     let own = scenario.tolerances();
     let delivers = |run: &&RunRecord| run.flows.iter().any(|flow| flow.throughput_bps > 0.0);

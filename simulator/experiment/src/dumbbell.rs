@@ -32,7 +32,7 @@ pub struct Dumbbell {
     pub senders: Vec<Sender>,
 }
 
-/// One flow of a dumbbell, or one of its on-times: its group, its source and its round-trip time.
+/// One flow of a dumbbell, or one on-time of a flow: its group, its source and its round-trip time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
     /// The sender's name in results, such as `tcp.3`.
@@ -63,7 +63,7 @@ impl Sender {
         }
     }
 
-    /// The sender's record, if the link's `count` covers `window` and the sink's programs received
+    /// The sender's record. The link counted `count` in `window`, and the sink's programs received
     /// `goodput_bps`.
     pub fn record(&self, count: &FlowCount, window: Duration, goodput_bps: f64) -> FlowRecord {
         FlowRecord {
@@ -112,7 +112,7 @@ impl Dumbbell {
     /// Reduces `plan` under `seed` to the data that real senders need.
     ///
     /// # Errors
-    /// The feature of the plan that real senders cannot run.
+    /// If the plan has a feature that real senders cannot run. The error names the feature.
     pub fn of(plan: &Plan<'_>, seed: u64) -> Result<Self, Failed> {
         check_spec(plan)?;
         let shared = Shared::of(plan, seed)?;
@@ -235,7 +235,8 @@ pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>,
     steps(law, duration)?.iter().map(given).collect()
 }
 
-/// Refuses `group`, which has a `stop` or `on`, for `stage`, where all flows send until the end.
+/// Checks that no group stops early, because all flows on `stage` send until the end. `group` is a
+/// group with a `stop` or `on`, if there is one.
 ///
 /// # Errors
 /// If there is such a group.
@@ -246,8 +247,8 @@ pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
     })
 }
 
-/// Checks that the link has no device behind its discipline, because `stage` has no other queues
-/// than its own.
+/// Checks that the link has no device behind its discipline, because the link of `stage` cannot
+/// have one.
 ///
 /// # Errors
 /// If the link has a device.

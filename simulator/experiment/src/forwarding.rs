@@ -20,7 +20,8 @@ pub(crate) fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new(secret()), -ETHERNET_HEADER_BYTES)
 }
 
-/// A pool for twice the full-size packets in `buffer` at `rate`, and for a burst.
+/// A pool with frames for twice as many full-size packets as `buffer` holds at `rate`, and
+/// [`SPARE_FRAMES`] for a burst.
 pub(crate) fn pool_size(buffer: Amount, rate: Rate, frame_bytes: u32) -> PoolSize {
     let waiting = buffer.in_packets(frame_bytes, rate);
     // At most a million frames, because an extreme scenario could take all memory. Further frames

@@ -7,7 +7,7 @@ use fairwire_metrics::agreement::{Tolerance, is_called};
 use fairwire_metrics::record::Report;
 use fairwire_scenario::Scenario;
 
-/// Disciplines of a scenario that a stage does not run for the same reason.
+/// Disciplines of a scenario that a stage does not run, all for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The stage.
@@ -64,9 +64,11 @@ pub enum Because<'a> {
     NotMeasured,
 }
 
-/// The `[[agree]]` tables of `scenario` that some stage in `report` did not judge under any of the
-/// tables' disciplines, because these were `left_out` or the measure is missing. The first stage is
-/// the reference. Excludes tables for which only this machine lacks something.
+/// The `[[agree]]` tables of `scenario` that some stage in `report` did not judge under any of
+/// their disciplines. Either these disciplines were `left_out`, or the measure is missing.
+///
+/// The first stage is the reference. A table is excluded if its disciplines were left out only
+/// because this machine lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
     report: &'a Report,

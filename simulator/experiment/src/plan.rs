@@ -37,7 +37,8 @@ impl Plan<'_> {
         fairwire_scenario::discipline(self.scenario, self.discipline)
     }
 
-    /// Applies `answer` to the discipline's parameters at each link, until it returns a value.
+    /// The result of `answer` for the discipline's parameters at the first link. `None` if there is
+    /// no link.
     pub fn of_part<R>(&self, answer: impl FnOnce(&dyn Part, &Site<'_>) -> Option<R>) -> Option<R> {
         fairwire_scenario::of_part(self.scenario, self.discipline, answer)
     }

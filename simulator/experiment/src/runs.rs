@@ -20,7 +20,8 @@ pub trait WatchRuns: Sync {
     fn reached(&self, fraction: f64);
 
     /// The observers of runs in the simulator, used instead of [`begins`](Self::begins). They
-    /// observe each packet, and may have the results of earlier runs.
+    /// observe each packet. They may also provide the records of known runs, which are then
+    /// skipped.
     fn observers(&self) -> &dyn Observers {
         &Unobserved
     }

@@ -27,8 +27,8 @@ impl Stage for Sim {
         Ok(()) // the parser checked the scenario for the simulator
     }
 
-    /// Runs the plan without samples, since the simulator's own observers provide samples, packets
-    /// and more.
+    /// Runs the plan without samples. Samples, packets and more come from the simulator's own
+    /// observers, which [`Stage::run_all`] uses.
     fn run(
         &self,
         plan: &Plan<'_>,

@@ -26,7 +26,8 @@ pub trait Stage: Sync {
 
     /// Runs the plan under `seed`. `watch` follows the run.
     ///
-    /// Returns `None` if `stop` became true. In that case, too, nothing is left behind.
+    /// Returns `None` if `stop` became true. Even then, the run leaves nothing behind on this
+    /// machine.
     ///
     /// # Errors
     /// If the run failed. Other runs may still succeed.
@@ -95,7 +96,8 @@ pub struct CannotRun {
 }
 
 impl CannotRun {
-    /// An error of the plan: `given` is its content, `allowed` the alternatives.
+    /// An error of the plan: `given` is the feature that the stage cannot run, `allowed` the
+    /// alternatives.
     pub fn new(given: impl Into<String>, allowed: impl Into<String>) -> Self {
         CannotRun { given: given.into(), allowed: allowed.into(), is_machines: false }
     }
@@ -109,8 +111,8 @@ impl CannotRun {
 /// A run that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
-    /// The stage cannot run this plan, or the machine lacks something for it. Another plan may
-    /// run.
+    /// The stage cannot run this plan, or the machine lacks something that the plan needs. The
+    /// stage may be able to run another plan.
     #[error(transparent)]
     Plan(#[from] CannotRun),
     /// The machine failed, or fairwire has a fault.
@@ -125,7 +127,8 @@ impl From<RunError> for Failed {
 }
 
 impl Failed {
-    /// The reason, for a plan that was only checked.
+    /// Why the plan cannot run, after a check without a run. A failure of the machine also becomes
+    /// such a reason.
     pub fn why(self) -> CannotRun {
         match self {
             Failed::Plan(why) => why,

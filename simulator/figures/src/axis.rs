@@ -40,7 +40,7 @@ pub(super) fn fit(axis: &Axis, values: impl Iterator<Item = f64>, way: Orientati
     }
 }
 
-/// Is `end` an end of the paper's axis? Such an end stays where it is.
+/// Is `end` an end of the paper's axis? If so, the drawn axis ends exactly there.
 fn is_of_paper(axis: &Axis, end: f64) -> bool {
     axis.range.is_some_and(|range| range.contains(&end))
 }
@@ -125,8 +125,8 @@ impl Span {
         [self.low, self.high]
     }
 
-    /// Puts ticks at the first and the last value, replacing ticks that are too near. Otherwise the
-    /// ends of a logarithmic axis, between its round numbers, could not be read.
+    /// Puts ticks at the first and the last value, and removes other ticks that are too near. A
+    /// logarithmic axis has ticks at round numbers only, so its ends could not be read otherwise.
     fn name_ends(&mut self, ends: [f64; 2]) {
         for end in ends {
             let at = self.share(end);

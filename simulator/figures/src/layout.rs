@@ -27,9 +27,9 @@ pub(super) struct Bounds {
 }
 
 pub(super) struct Columns {
-    /// The names below the axis: words, or the numbers at which bars are.
+    /// The names below the axis: words, or the positions of the bars as text.
     pub names: Vec<String>,
-    /// The numbers of the bars' positions, sorted; empty if there are words.
+    /// The positions of the bars, sorted; empty if the names are words.
     numbers: Vec<f64>,
 }
 

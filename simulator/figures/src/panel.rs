@@ -1,4 +1,5 @@
-//! The content of a figure as data. A line contains what it shows, but not its layout.
+//! The content of a figure as data. Each line has the series and the measure that it shows; the
+//! layout is not part of the data.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,8 +26,8 @@ pub struct Panel {
     /// The seed of the curves; absent if marks are means over all seeds.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
-    /// The `x` at which measuring begins, if later than the start. A line is drawn there, and
-    /// earlier data may leave the plot. For [`Kind::Time`].
+    /// The `x` at which measuring begins, if later than the start. A vertical line marks it, and
+    /// earlier data may leave the plot. Only [`Kind::Time`] uses this field.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_from: Option<f64>,
 }
@@ -116,7 +117,7 @@ pub struct Line {
     /// The series that the line shows, if any.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub series: String,
-    /// The name in figures of the measure that the line shows, if any.
+    /// The label of the measure that the line shows, if any.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub measure: String,
     /// The number of the colour, from 0 without gaps. Equal numbers have the same colour in all
@@ -149,7 +150,8 @@ pub struct Mark {
     /// paper's marks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_half_width: Option<f64>,
-    /// The smallest and the largest `y` over the draws of open settings, if recorded.
+    /// The smallest and the largest `y` over draws of the settings that the paper leaves open, if
+    /// recorded.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub y_band: Option<[f64; 2]>,
     /// For the paper's marks: the distance from our mark that the claim allows.

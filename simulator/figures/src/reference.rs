@@ -14,7 +14,7 @@ pub(super) fn values(panel: &Panel) -> impl Iterator<Item = f64> {
     panel.reference.iter().flat_map(ends).filter(|y| can_show(&panel.y, *y))
 }
 
-/// The style of a line, which must be visible on bars.
+/// The style of a reference's line, which must be visible on bars.
 pub(super) fn stroke(kind: Kind) -> &'static str {
     if kind == Kind::Bars { "class=\"edge\" stroke-dasharray=\"7 4\"" } else { "class=\"fair\"" }
 }

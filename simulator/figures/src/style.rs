@@ -1,6 +1,6 @@
 //! Colours, the style sheet, and the fitting of text.
 
-/// The space between the edge, the title and the legend.
+/// The margin at the left and right edges of a picture.
 pub(super) const MARGIN: f64 = 24.0;
 /// The width of a letter in the detail below the title, and along the axes.
 pub(super) const DETAIL_LETTER: f64 = 7.2;
@@ -188,7 +188,7 @@ mod tests {
         let luminance = |colour| times(&[[0.2126, 0.7152, 0.0722]; 3], light(colour))[0] + 0.05;
         for (bright, dark) in PALETTE {
             // WCAG 2.1 requires a contrast of 3 for graphics. Sky blue and pink have 2.9, but our
-            // lines are thicker than its "thin".
+            // lines are thicker than those that WCAG calls "thin".
             assert!(luminance(GROUND.0) / luminance(bright) > 2.85, "{bright}");
             assert!(luminance(dark) / luminance(GROUND.1) > 3.0, "{dark}");
         }

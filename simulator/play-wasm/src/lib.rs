@@ -19,7 +19,7 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// The address for a message of `length` bytes.
+/// The address to which the caller writes a message of `length` bytes.
 // SAFETY: no other item has this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(length: usize) -> *mut u8 {

@@ -14,8 +14,8 @@ pub(crate) struct Judging {
 }
 
 impl Judging {
-    /// Makes one more run, and reports the number of runs made. The last call returns the
-    /// judgements.
+    /// Makes the next run, if one remains, and reports the number of runs made. Once all runs are
+    /// made, it also returns the judgements.
     pub(crate) fn advance(&mut self, scenario: &Scenario) -> Result<Value, PlayError> {
         let all = pairs(scenario);
         if let Some(&(discipline, seed)) = all.get(self.runs.len()) {

@@ -35,13 +35,13 @@ struct Set {
 /// Answers the message `call` with the JSON text `input`.
 ///
 /// - `catalogue`: every component that a scenario may name, JSON.
-/// - `start` with a [`Wanted`]: replaces the current runs by new ones, and describes these, JSON.
-///   After an error, the current runs continue.
+/// - `start` with a [`Wanted`]: replaces the current runs by new ones, and describes the new runs,
+///   JSON. After an error, the current runs continue.
 /// - `advance` with `{"to_s": SECONDS}`: a [`Frame`](crate::Frame) as bytes.
-/// - `set` with `{"set": [PATH=VALUE, …]}`: the changed runs, JSON. Refused if the change needs a
-///   new run.
+/// - `set` with `{"set": [PATH=VALUE, …]}`: the description of the changed runs, JSON. Refused if
+///   the change needs a new run.
 /// - `result`: the measures of each side's complete run, JSON; `null` before the end.
-/// - `judge`: makes one more complete run of the current scenario, until every discipline and seed
+/// - `judge`: makes one more complete run of the current scenario, unless every discipline and seed
 ///   has one. Returns the number of runs made, `done`, and the number of all runs, `of`, JSON.
 ///   After the last run, it also returns the `judgements`, one per `[[expect]]` and discipline.
 /// - `run` with a [`Wanted`]: the records of complete runs under every discipline and seed, JSON.

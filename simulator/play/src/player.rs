@@ -115,7 +115,7 @@ impl Player {
     /// Starts the runs of this scenario.
     ///
     /// # Errors
-    /// The same as of [`new`](Player::new).
+    /// The same as for [`new`](Player::new).
     pub fn of(scenario: Scenario) -> Result<Self, PlayError> {
         let spec = scenario.spec();
         let flows: usize = spec.flow.iter().map(|flow| flow.count() as usize).sum();
@@ -139,7 +139,8 @@ impl Player {
         &self.scenario
     }
 
-    /// Advances to this time, or until the samples are full. Does nothing if `to` is past.
+    /// Advances each run to its last sample at or before `to`, or to its end. If `to` is past, no
+    /// run advances.
     pub fn advance(&mut self, to: Time) -> Frame {
         let sides: Vec<SideFrame> = self.sides.iter_mut().map(|side| side.advance(to)).collect();
         let now = self.sides.iter().map(|side| side.seen().now).max().unwrap_or(Time::ZERO);
@@ -153,8 +154,9 @@ impl Player {
     /// # Errors
     /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
-        // All sides share one scenario, but only the last side requires that its discipline stays
-        // in the list. So if the last side accepts a change, all sides accept it.
+        // All sides share one scenario. A change may shorten its list of disciplines, and the last
+        // side's discipline has the largest index in that list. So if the last side accepts a
+        // change, all sides accept it.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }

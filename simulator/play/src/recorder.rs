@@ -64,7 +64,8 @@ impl Observer for Recorder {
     fn packet(&mut self, event: &PacketEvent) {
         self.seen().packet(event);
     }
-    /// The last interval is shorter, unless the run's length is a multiple of the interval.
+    /// Takes the last sample, unless the run ended exactly with an interval. This sample's interval
+    /// is shorter.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen();
         if seen.now < view.now() {
@@ -87,7 +88,8 @@ impl Recorded {
     }
 
     fn packet(&mut self, event: &PacketEvent) {
-        // Drops and offered bytes are counted at the first link, which acknowledgements may share.
+        // Drops and offered bytes are counted at the first link. Acknowledgements may pass it too,
+        // but are not offered bytes.
         if event.link != Some(0) {
             return;
         }

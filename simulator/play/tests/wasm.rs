@@ -77,7 +77,7 @@ fn the_module_names_no_folder_of_a_machine_and_no_registry() {
     // A gzip file has ten bytes of header, if the header has no name, and eight bytes at the end.
     let module = miniz_oxide::inflate::decompress_to_vec(&packed[10..packed.len() - 8]).expect("gzip -n");
     assert!(module.starts_with(b"\0asm"));
-    // Each text is split in two, so this file does not violate the rule on names of machines.
+    // Each text is split in two, because the house check refuses folders of a machine in this file.
     let never = [
         concat!("/wo", "rk/"),
         concat!("/ro", "ot/"),

@@ -64,8 +64,8 @@ impl AggregateSpec {
         flows.filter(|(_, flow)| flow.aggregate.as_ref() == Some(&self.name)).map(|(at, _)| at)
     }
 
-    /// The site of the aggregate's marker: an edge whose rate is that of the fastest access link of
-    /// the aggregate's flows, and whose packets have their mean size.
+    /// The site of the aggregate's marker: an edge with the rate of the fastest access link of the
+    /// aggregate's flows, and with the mean packet size of these flows.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();
@@ -164,8 +164,8 @@ pub(crate) fn plans(
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
-    // Each of a group's routes has a plan; these are the indexes of the plans among those of all
-    // groups.
+    // Each route of a group has one plan. This closure returns the indexes of a group's plans in
+    // the list of all plans.
     let group_plans = |group: usize| {
         let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
         first..first + topology.routes[group].len()
@@ -220,8 +220,8 @@ fn queues(aggregate: &AggregateSpec, spec: &Spec, topology: &Topology) -> BTreeS
 
 /// The fair share of the aggregate at index `at`, bit/s: R_f of Park and Choi 2003, equation (1).
 ///
-/// The aggregates that pass a link share its mean rate in proportion to their contracts. If there
-/// are several links, the smallest of these shares counts.
+/// The aggregates that pass a link share its mean rate in proportion to their contracts. If this
+/// aggregate passes several links, its smallest share counts.
 fn fair_share(at: usize, queues: &[BTreeSet<usize>], spec: &Spec, topology: &Topology) -> f64 {
     let part = |queue: &usize| {
         let sharing = spec.aggregate.iter().zip(queues).filter(|(_, queues)| queues.contains(queue));

@@ -11,8 +11,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
-    /// The aggregate's name: letters, digits, `-` and `_`. Groups join the aggregate with their key
-    /// `aggregate`.
+    /// The aggregate's name: letters, digits, `-` and `_`. A group of flows joins the aggregate if
+    /// the group's key `aggregate` has this name.
     pub name: String,
     /// The contract: the rate up to which packets are in profile. Fair shares of a link are in
     /// proportion to the contracts.
@@ -21,20 +21,22 @@ pub struct AggregateSpec {
     /// `target` is the marker's rate. Default: "token-bucket".
     #[serde(default)]
     pub marker: MarkerChoice,
-    /// How the marks of departing packets are estimated, for markers that use such an estimate.
+    /// How the fraction of marked packets is estimated where the aggregate leaves the network. Only
+    /// some markers use this estimate.
     #[serde(default)]
     pub estimator: EstimatorSpec,
 }
 
-/// How the marks of an aggregate are estimated where its packets leave, and when its marker is
-/// requested to change its target.
+/// How the fraction of marked packets in profile is estimated where the aggregate leaves the
+/// network, and which estimates make its marker change its target.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EstimatorSpec {
     /// Does the estimate change with each packet in profile, or once per window of such packets?
     /// Default: "sliding".
     pub cadence: Option<CadenceSpec>,
-    /// The number of latest packets in profile whose marks are counted. Default: 10.
+    /// The size of the window: the marks of this many recent packets in profile are counted.
+    /// Default: 10.
     pub window: Option<u32>,
     /// The weight of the window's mean in the estimate, above 0 and at most 1. Default: 0.1.
     pub weight: Option<f64>,

@@ -6,29 +6,30 @@ use fairwire_metrics::judge::Rule;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The maximum distance of a stage from the first one, with `--on` and several stages. If several
-/// entries are about the same measure, the last one counts.
+/// The maximum distance between a stage and the first stage, if a run has several stages (`--on`).
+/// If several entries apply to the same measure, stage and discipline, the last one counts.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreeSpec {
-    /// The measure, such as "jain" or "fraction.tcp"; or the beginning of several measures, such as
-    /// "fraction".
+    /// The measure, such as "jain" or "fraction.tcp". A name such as "fraction" means all measures
+    /// whose names begin with it and a dot.
     pub measure: String,
-    /// The maximum distance between the means on this stage and on the first stage, in the
-    /// measure's unit.
+    /// The maximum distance between the mean on a later stage and the mean on the first stage, in
+    /// the measure's unit.
     pub tolerance: Option<f64>,
     /// The maximum distance, relative to the mean on the first stage.
     pub relative: Option<f64>,
-    /// The number of standard errors of the difference that are added to the allowed distance. Only
-    /// the means are then compared, not their intervals. Default: none.
+    /// The number of standard errors of the difference that are added to the allowed distance. If
+    /// it is given, intervals are ignored by default. Default: none.
     pub deviations: Option<f64>,
     /// How intervals count. Default: "reach"; with `deviations`, "ignored".
     pub intervals: Option<IntervalsSpec>,
-    /// The stage. Default: each stage except the first.
+    /// The stage to which this entry applies. Default: each stage except the first.
     pub stage: Option<String>,
-    /// The discipline, by its label or its name. Default: each discipline compared.
+    /// The discipline to which this entry applies, by its label or its name. Default: each
+    /// discipline compared.
     pub discipline: Option<String>,
-    /// The reason for this bound, for people.
+    /// The reason for this bound, as text for readers.
     pub because: String,
     /// The reason for a larger difference, if known. Such a difference is reported, but is not a
     /// miss.
@@ -43,12 +44,12 @@ pub enum IntervalsSpec {
     Ignored,
     /// A mean outside the allowed range is unclear if its interval reaches the range.
     Reach,
-    /// Stages also agree if the intervals of both means meet.
+    /// The mean decides, but stages whose intervals meet agree at any distance.
     Meet,
 }
 
 impl AgreeSpec {
-    /// The tolerance of this entry, under the discipline that results call `label`.
+    /// The tolerance of this entry. `label` returns a discipline's name in results.
     fn tolerance<'a>(&'a self, label: impl Fn(&'a str) -> &'a str) -> Tolerance<'a> {
         let intervals = self.intervals.unwrap_or(match self.deviations {
             Some(_) => IntervalsSpec::Ignored,

@@ -12,9 +12,10 @@ use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run; `None` if the set-up was stopped. Starts and delays draw from streams named
-/// after the flow, and a discipline from a stream named after its link. So every discipline meets
-/// the same traffic under the same seed, and an additional flow does not affect others.
+/// The plan of one run; `None` if the set-up was stopped. The starts and delays of a flow are drawn
+/// from streams named after the flow. A discipline draws from a stream named after its link. So
+/// every discipline meets the same traffic under the same seed, and an additional flow does not
+/// affect others.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,
@@ -107,8 +108,8 @@ pub(crate) fn check_discipline(
     catalogue::check(compared.name(), &compared.parameters(&spec.discipline), &site)
 }
 
-/// Checks the `[discipline.<name>]` tables at the sites of the compared disciplines, or at the
-/// first queue. Values that each of `uses` overrides are checked too.
+/// Checks the `[discipline.<name>]` tables at the first queue where the compared disciplines work,
+/// or else at the first queue. A value is checked even if all of `uses` override it.
 pub(crate) fn check_base<'a>(
     spec: &Spec,
     topology: &Topology,

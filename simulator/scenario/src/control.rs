@@ -71,7 +71,7 @@ macro_rules! listed {
 
 fairwire_tcp::controllers!(listed);
 
-/// The schema of a controller, which may also be only its name.
+/// The schema of a controller: a name, or a table of one name with its parameters.
 pub(crate) fn control_schema(generator: &mut SchemaGenerator) -> Schema {
     let table = generator.subschema_for::<ControlSpec>();
     json_schema!({

@@ -15,7 +15,7 @@ pub enum Delays {
     Fixed(Duration),
     /// Each flow draws its delay from this range.
     Drawn(Duration, Duration),
-    /// The first flow has the first delay, and so on; after the last delay they start again.
+    /// The flows take these delays in turn. After the last delay, the first one follows again.
     InTurn(Vec<Duration>),
 }
 

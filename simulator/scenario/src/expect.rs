@@ -152,8 +152,8 @@ impl Judging<'_> {
         expect.discipline.as_ref().is_none_or(is_it)
     }
 
-    /// The comparison with another discipline. `None` if that discipline was not run, or is the one
-    /// of `first`.
+    /// The comparison with `other`. `None` if its discipline was not run, or if `other` is the same
+    /// measure under the same discipline as `first`.
     fn comparison(&self, first: &Judgement, side: Relation, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
         let measure = other.measure.as_ref().unwrap_or(&first.measure);
@@ -177,8 +177,8 @@ impl Judging<'_> {
 
 /// The judgement of the measure of `expect`, without a comparison.
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // A cause without drops in any run is absent, and counts as 0. Any other absent measure becomes
-    // NaN, so the expectation is not met.
+    // If no run has drops of some cause, the measure of this cause is absent, and counts as 0. Any
+    // other absent measure becomes NaN, so the expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

@@ -13,7 +13,8 @@ pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) delay: Duration,
-    /// The edge's index in the file; each direction has a separate one.
+    /// The edge's position in the order of the file. The two directions of a link have different
+    /// positions.
     pub(crate) place: usize,
     pub(crate) hop: Hop,
 }

@@ -10,12 +10,12 @@ use fairwire_sim::Hop;
 /// The hosts of a network, and the paths added so far.
 pub(crate) struct Hosts<'a> {
     layout: &'a dyn Layout,
-    /// The path of the network in the file.
+    /// The key of the network in the file, such as `network.fat-tree`.
     path: String,
     /// For each link: does a flow pass it?
     is_passed: Vec<bool>,
-    /// The paths over all possible links. Which links exist is known only after all paths were
-    /// added.
+    /// The paths added so far, for each group. Links have their numbers in `layout`, because the
+    /// links that flows need are known only after all paths were added.
     routes: Vec<Vec<Numbered>>,
 }
 

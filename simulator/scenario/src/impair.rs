@@ -15,12 +15,12 @@ pub(crate) const EXAMPLE: &str =
 
 /// What the wire behind a link does to packets that the link has sent.
 ///
-/// Such packets took their time at the queue, and no discipline learns of their fate.
+/// The link has already spent time on such a packet, and no discipline learns of its fate.
 #[parameters(name = "impair", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpairSpec {
-    /// The probability that a packet is lost. If `to_bad` is given, it applies only while the wire
-    /// is good.
+    /// The probability that a packet is lost. If `to_bad` is given, this probability applies only
+    /// while the wire is good.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub loss: Option<f64>,
     /// The probability, per packet, that a good wire becomes bad.

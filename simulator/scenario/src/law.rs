@@ -122,7 +122,7 @@ macro_rules! number_of {
 number_of!(Packets, "packet", "packets", "A number of packets, such as \"15 packets\".");
 number_of!(Objects, "object", "objects", "A number of objects of a page, such as \"5 objects\".");
 
-/// The error for a number of things that could not be read.
+/// The error if a text is not a number of the things wanted, such as packets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no number of {wanted}; allowed: such as \"15 {wanted}\"")]
 pub struct NumberError {

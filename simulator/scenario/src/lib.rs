@@ -83,7 +83,7 @@ pub use compared::{Compared, entries};
 pub use control::{ControlSpec, Controller};
 pub use delays::Delays;
 pub use expect::{Comparison, Judgement, Relation, judge};
-/// The observers of a run, and their views.
+/// The error for a rejected scenario, with the location of the problem.
 pub use fairwire_document::DocumentError as ScenarioError;
 pub use fairwire_sim::{
     AggregateView, Content, FlowView, LinkView, Observer, OnTime, PacketEvent, Rest, Steps, TransferEvent,

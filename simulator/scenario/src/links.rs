@@ -57,7 +57,7 @@ pub struct LinkSpec {
 }
 
 /// The return direction of the shared link, with a queue. It carries acknowledgements, and the
-/// flows of `direction = "reverse"`.
+/// flows that have `direction = "reverse"`.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReturnSpec {
@@ -98,8 +98,8 @@ pub struct ReturnSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLinkSpec {
-    /// The link's name in results, with the characters of group names. The return direction's name
-    /// appends `-back`. Default: "FROM-TO", and "TO-FROM".
+    /// The link's name in results; the same characters are allowed as in group names. The return
+    /// direction is named `NAME-back`. Default: "FROM-TO", and "TO-FROM" for the return direction.
     pub name: Option<String>,
     /// The node where the link begins.
     pub from: String,
@@ -139,8 +139,8 @@ pub struct NetworkLinkSpec {
     pub wire: bool,
     /// The discipline of the link, whichever disciplines are compared.
     pub discipline: Option<Compared>,
-    /// Do the compared disciplines work here? If any link has this key, they work at no link
-    /// without it. Default: no.
+    /// Do the compared disciplines work here? If any link sets this key, they work only at links
+    /// that set it. Otherwise they work at every link without its own `discipline`. Default: no.
     #[serde(default)]
     pub bottleneck: bool,
     /// Is the link unidirectional? Default: no, there is a similar link in the return direction.
@@ -189,7 +189,8 @@ impl Links {
     }
 }
 
-/// The changes of a link, for each table that has them.
+/// Implements `varying`, which returns the settings that make a link vary, for each type of link
+/// table.
 macro_rules! varying {
     ($($spec:ident),+) => {
         $(impl $spec {

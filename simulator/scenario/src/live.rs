@@ -104,10 +104,10 @@ impl Live {
 
     /// Changes a value of the scenario from now on, as `--set PATH=VALUE` does for an entire run.
     ///
-    /// If a discipline can take over its new parameters, its state and its waiting packets stay,
-    /// even above a smaller buffer. Otherwise another discipline replaces it, and is offered the
-    /// waiting packets. When the rate changes, the packet in transmission ends as scheduled. An
-    /// uncongested return direction keeps its initial rate.
+    /// If a discipline can take over its new parameters, it keeps its state and its waiting
+    /// packets, even if they exceed a new, smaller buffer. Otherwise another discipline replaces
+    /// it, and is offered the waiting packets. When the rate changes, the packet in transmission
+    /// ends as scheduled. An uncongested return direction keeps its initial rate.
     ///
     /// # Errors
     /// If `--set` would be refused, or the change needs a new run. Then nothing has changed.
@@ -118,7 +118,7 @@ impl Live {
     /// Makes several changes at once, each `PATH=VALUE`, as [`set`](Live::set) does.
     ///
     /// # Errors
-    /// The same as of [`set`](Live::set).
+    /// The same errors as those of [`set`](Live::set).
     pub fn set_all(&mut self, set: &[String]) -> Result<(), ScenarioError> {
         let next = self.changed(set)?;
         if next.spec().disciplines.len() <= self.discipline || fixed(&next) != fixed(&self.scenario) {
@@ -214,8 +214,8 @@ fn fixed(scenario: &Scenario) -> String {
 }
 
 /// `topology` without what may change during a run: the rates, buffers and disciplines of queues.
-/// If the link is shared, the rate of its return direction is removed too, because it is the
-/// link's.
+/// If the link is shared, the rate of an uncongested return direction is removed too, because it
+/// equals the link's rate.
 fn without_changeable(mut topology: Topology, is_shared: bool) -> Topology {
     let none = Rate::from_bps(1).expect("not zero");
     for queue in &mut topology.queues {

@@ -150,7 +150,7 @@ impl Scenario {
     /// `--set`.
     ///
     /// # Errors
-    /// The same as of [`load`].
+    /// The same errors as those of [`load`].
     pub fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
         let (name, folder) = &self.source;
         let overrides = Overrides { set: set.to_vec(), ..Overrides::default() };
@@ -173,7 +173,7 @@ impl Scenario {
         measure::names(&self.spec, &self.topology)
     }
 
-    /// The number of flows of a run, or of users with several connections each.
+    /// The number of flows of a run. A user with several connections counts as one flow.
     pub fn flow_count(&self) -> u64 {
         let groups = self.spec.flow.iter().zip(&self.topology.routes);
         groups.map(|(flow, routes)| topology::flows(flow, routes)).sum()
@@ -190,8 +190,9 @@ impl Scenario {
     /// depends in addition to the engine and the seed. Omitted values are filled in, so neither an
     /// explicit default nor the parameters of other disciplines change it.
     pub fn run_sha256(&self, at: usize) -> String {
-        // With one link and an uncongested return direction, only the compared discipline works.
-        // Its parameters are in `choice`.
+        // With one link and an uncongested return direction, there is only the compared discipline.
+        // The hash takes its parameters from `crate::discipline`, so those of other disciplines are
+        // omitted.
         let is_alone = self.spec.shared_link().is_some() && self.spec.return_link.is_none();
         let spec = Spec {
             name: String::new(),
@@ -212,9 +213,9 @@ impl Scenario {
         all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// [`sha256`](Self::sha256) without the keys that do not affect a single run: the lists of
-    /// disciplines and expectations, name and title. Together with a discipline and a seed it
-    /// identifies one run.
+    /// [`sha256`](Self::sha256) without the keys that do not affect a single run: `agree`,
+    /// `disciplines`, `expect`, `lesson`, `name`, `seeds` and `title`. Together with a discipline
+    /// and a seed it identifies one run.
     pub fn traffic_sha256(&self) -> &str {
         &self.traffic_sha256
     }
@@ -227,13 +228,14 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioErro
     read(&path.display().to_string(), &text, overrides, Some(folder))
 }
 
-/// Reads and checks the scenario in `text`, which errors call `name`. It may name no other files.
+/// Reads and checks the scenario in `text`. Error messages use `name` for the scenario, which may
+/// refer to no other files.
 pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
     read(name, text, overrides, None)
 }
 
-/// Reads and checks the scenario in `text`, which errors call `name`. File names in the text are
-/// relative to `folder`, which has the scenario's file.
+/// Reads and checks the scenario in `text`. Error messages use `name` for the scenario. File names
+/// in the text are relative to `folder`, the folder of the scenario's file.
 pub fn parse_in(
     folder: &Path,
     name: &str,
@@ -293,8 +295,8 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
     Ok(spec)
 }
 
-/// The tables and components that have a key called `name`. If there are many tables, components
-/// are omitted.
+/// The tables and components that have a key called `name`. If these are too many for an error
+/// message, only the tables are returned, provided that there are any.
 fn owners(name: &str) -> Vec<&'static str> {
     let mut tables = tables(name);
     tables.truncate(document::MAX_OWNERS); // outer tables come first
@@ -326,8 +328,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// The self-contained scenario. `own` is the file's scenario after `--set`, and `chosen` is the
-    /// scenario to run.
+    /// The text of the scenario with all overrides applied. `own` is the file's scenario after
+    /// `--set`, and `chosen` is the scenario to run.
     fn effective(&self, own: &Spec, chosen: &Spec) -> Result<String, ScenarioError> {
         let Source { name, text, overrides } = *self;
         let mut changes = set_changes(overrides);
@@ -338,8 +340,8 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // A label in `overrides` refers to the file's list, which is replaced, so the entry is
-            // copied from there.
+            // A label in `overrides` refers to an entry of the file's list. The chosen disciplines
+            // replace that list, so the entry is copied from it.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {

@@ -12,7 +12,8 @@ use fairwire_laws::role;
 use fairwire_sim::Source;
 use fairwire_tcp::Processing;
 
-/// The maximum number of groups named in a note; more are only counted.
+/// The maximum number of groups that a note names. If there are more, the note gives the number of
+/// those left out.
 const MAX_NAMED: usize = 6;
 
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
@@ -107,7 +108,7 @@ fn phase(spec: &Spec, topology: &Topology) -> Option<String> {
 }
 
 /// Notes on links that follow a trace or a pattern. The shared link is omitted, because the
-/// headline describes it.
+/// report's headline describes it.
 fn traces<'a>(spec: &Spec, topology: &'a Topology) -> impl Iterator<Item = String> + 'a {
     topology.queues.iter().skip(usize::from(spec.shared_link().is_some())).filter_map(|queue| {
         let (mean, rate) = (queue.law.repeating_mean()?.rounded(), queue.rate.rounded());
@@ -203,8 +204,9 @@ impl Most {
     }
 }
 
-/// The maximum rate of all flows together over each queue, and the limits: the application, the
-/// receiver's window, the access link, or a slower link before the queue.
+/// The maximum rate of all flows together over each queue, and the limits. A limit is a constant
+/// rate of the source, the receiver's window, the access link, a wire on the route, or a slower
+/// link before the queue.
 fn most_sent(spec: &Spec, topology: &Topology) -> Vec<Most> {
     let mut most = vec![Most::default(); topology.queues.len()];
     for ((flow, routes), sends) in spec.flow.iter().zip(&topology.routes).zip(&topology.sends) {
@@ -278,7 +280,8 @@ fn idle(queue: &QueuePlan, most: &Most, link: f64) -> String {
     )
 }
 
-/// A list such as `tcp` and `web`; if there are many groups, only their number.
+/// A list such as `tcp`, `web`. If there are more than [`MAX_NAMED`] groups, the list ends with the
+/// number of the other groups.
 fn named(groups: &[&str]) -> String {
     let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();

@@ -1,5 +1,5 @@
-//! A run's outputs in addition to its report, each declared once, and the table `[output]` as
-//! entered. From a declaration come the key of the table, the option of `fairwire run` with its
+//! The table `[output]` as entered, and a run's outputs in addition to its report. Each output is
+//! declared once. The declaration gives the key in the table, the option of `fairwire run` with its
 //! help, and the allowed extensions.
 
 use fairwire_core::Duration;
@@ -28,7 +28,7 @@ macro_rules! outputs {
                 }
             }
 
-            /// The output's content, in a sentence.
+            /// The output's content and the extensions of its formats.
             pub fn about(self) -> &'static str {
                 match self {
                     $(Output::$name => concat!($($about),+).trim_ascii_start(),)+
@@ -43,9 +43,9 @@ macro_rules! outputs {
             }
         }
 
-        /// Outputs in addition to the report. Each key is also an option of `fairwire run`, which
-        /// takes precedence. No output changes a result. Paths are from the current folder, as on
-        /// the command line.
+        /// Outputs in addition to the report. Each key is also an option of `fairwire run`; the
+        /// option takes precedence. No output changes a result. Paths are relative to the current
+        /// folder, as on the command line.
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct OutputSpec {
@@ -78,8 +78,8 @@ outputs! {
     Series series ["csv", "ndjson"],
     /// A picture of the link's output over time, under the first seed: .svg or .pdf or .tex.
     Plot plot ["svg", "pdf", "tex"],
-    /// Every packet; with several runs a file for each, NAME.DISCIPLINE.SEED.pcapng: .pcapng or
-    /// .ndjson.
+    /// Every packet. Several runs write a file each, NAME.DISCIPLINE.SEED.pcapng. Formats: .pcapng
+    /// or .ndjson.
     Trace trace ["pcapng", "ndjson"],
     /// A row per run and flow: .csv or .parquet.
     Flows flows ["csv", "parquet"],
@@ -90,8 +90,8 @@ outputs! {
     Histogram histogram ["csv"],
     /// Percentiles of the queueing delay of each link, also in the JSON report: .csv.
     Percentiles percentiles ["csv"],
-    /// Each flow's rate and packet delay over time, for flent's plots: NAME.flent.gz; with several
-    /// runs a file for each, NAME.DISCIPLINE.SEED.flent.gz: .gz.
+    /// Each flow's rate and packet delay over time, for flent's plots. One run writes
+    /// NAME.flent.gz. Several runs write a file each, NAME.DISCIPLINE.SEED.flent.gz. Format: .gz.
     Flent flent ["gz"],
 }
 

@@ -67,8 +67,8 @@ pub fn all() -> impl Iterator<Item = Part> {
         .chain([impairment])
 }
 
-/// The error if components of two types have the same name, because a name must have one page.
-/// Components of the same type are compared when they are registered.
+/// The error if components of two types have the same name. A name must have one page. Components
+/// of the same type are compared when they are registered.
 pub fn taken_twice() -> Option<String> {
     let names = all().flat_map(|part| part.names().map(move |name| (part.kind, name)));
     twice(&names.collect::<Vec<_>>())
@@ -92,7 +92,7 @@ pub enum NoPage {
     Unknown {
         /// The given name, shortened if it is long.
         given: String,
-        /// The reason, if it is more than a typing error.
+        /// The reason why the name is unknown, if it is more than a typing error.
         why: Option<String>,
         /// The most likely intended names, if any are similar.
         likely: Vec<&'static str>,

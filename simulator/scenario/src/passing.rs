@@ -53,7 +53,7 @@ pub(crate) fn passing(queues: usize, routes: &[Vec<Route>], sends: &[Sends]) -> 
         }
     }
     let of_queue = |((data, acks), largest): ((Sizes, Sizes), _)| {
-        // Without packets, the discipline still needs a typical size.
+        // The discipline needs a typical size even if no packets pass its queue.
         let typical = data.mean().or(acks.mean()).or(of_all.mean());
         Passing { packet_bytes: typical.unwrap_or(1).max(1), largest }
     };

@@ -33,8 +33,8 @@ impl FlowSpec {
 }
 
 impl Reach<'_> {
-    /// The one-way delay of the access links of flow `number` of its group. The rest of the path
-    /// takes `way` for a round trip. `rng` is called only if the flow draws.
+    /// The one-way delay of the access links of flow `number` of its group. `way` is the round-trip
+    /// time of the path without access links. `rng` is called only if the delay is drawn at random.
     pub(crate) fn access_delay(self, number: u32, way: Duration, rng: impl FnOnce() -> Rng) -> Duration {
         match self {
             Reach::Access(delay) => delay.of(number, rng),
@@ -66,8 +66,8 @@ pub(crate) fn shortest_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]
     reach.shortest_trip(way(route, queues))
 }
 
-/// The mean round-trip time of a packet of `flow` on `route` without queueing: on the access links,
-/// and on all other links.
+/// The mean round-trip time of a packet of `flow` on `route` without queueing, in two parts: the
+/// time on the access links, and the time on all other links.
 pub(crate) fn mean_trip(flow: &FlowSpec, route: &Route, queues: &[QueuePlan]) -> [Duration; 2] {
     let reach = flow.reach("flow").expect("checked when the scenario was read");
     let way = way(route, queues);
@@ -96,8 +96,8 @@ pub(crate) fn settle(flows: &[FlowSpec], topology: &mut Topology) -> Result<(), 
     Ok(())
 }
 
-/// Checks that no round-trip time is shorter than the delay of its path, or than the hosts'
-/// processing of a segment.
+/// Checks that each entered `rtt` is at least the delay of its path, and that each round trip is
+/// longer than the hosts' processing of a segment.
 fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Result<(), Fault> {
     for (at, (flow, routes)) in flows.iter().zip(routes).enumerate() {
         if let Some(Processing::UpTo(most)) = flow.tcp.as_ref().map(|tcp| tcp.config().processing) {

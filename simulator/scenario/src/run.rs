@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The engine, identified by a hash of its code, because builds of one version may differ.
 pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
-/// The maximum number of threads, above the cores of any machine. The system does not provide
-/// unlimited threads.
+/// The maximum number of threads, which is more than the cores of any machine. It is needed because
+/// the system cannot provide unlimited threads.
 const MAX_THREADS: usize = 1024;
 
 /// The number of flows above which freeing the remains of a run takes milliseconds.
@@ -91,14 +91,15 @@ pub trait Observers: Sync {
     /// Called on the run's thread with the record of a run that was just made.
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
 
-    /// Called with the remains of a stopped run with many flows. Freeing them takes a while, so the
-    /// default does it in another thread. A process about to end need not free them.
+    /// Called with the remains of a stopped run with many flows. Freeing the remains takes a while,
+    /// so the default implementation frees them in another thread. A process that is about to end
+    /// need not free them.
     fn stopped(&self, rest: Rest) {
         rayon::spawn(move || drop(rest));
     }
 }
 
-/// The observers of runs without any observer.
+/// [`Observers`] that give no run an observer.
 #[derive(Clone, Copy, Debug)]
 pub struct Unobserved;
 
@@ -259,8 +260,9 @@ fn run_one(
 }
 
 /// Simulates one discipline of `scenario`, by its index in the list, under one seed. `watch` is
-/// called with the simulated time, also during the set-up, and decides whether to continue. If it
-/// stops the run, the result is `None`. An `observer` does not change the record by a bit.
+/// called with the simulated time, also during the set-up, and decides whether to continue. If
+/// `watch` stops the run, the result is `None`. With and without an `observer`, the record is the
+/// same, bit for bit.
 pub fn run_single(
     scenario: &Scenario,
     discipline: usize,
@@ -319,8 +321,8 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// Calls `answer` with the discipline at this index of `scenario`'s list, with the discipline's
-/// parameters, at the first link. Returns the result.
+/// Calls `answer` with two arguments: the discipline at this index of `scenario`'s list, with its
+/// parameters; and the first link, as its site. Returns the result of `answer`.
 pub fn of_part<R>(
     scenario: &Scenario,
     discipline: usize,
@@ -354,8 +356,9 @@ fn simulate(
     })
 }
 
-/// The record of a run of the discipline at this index of `scenario`'s list under `seed`. `None`
-/// until the [`steps`] have ended. It equals that of [`run_single`], bit for bit.
+/// The record of the run in `steps`, which simulates the discipline at this index of `scenario`'s
+/// list under `seed`. The result is `None` until the [`steps`] have ended. The record equals that
+/// of [`run_single`], bit for bit.
 pub(crate) fn record_of(
     scenario: &Scenario,
     discipline: usize,
@@ -390,7 +393,7 @@ fn record(scenario: &Scenario, compared: &Compared, seed: u64, mut measured: Mea
 }
 
 /// Assesses how fairly `flows` share the queues on their routes, and writes each flow's max-min
-/// share into its record. With `presence`, also returns the changes when flows started or stopped.
+/// share into its record. With `presence`, also returns the starts and stops of flows.
 pub fn fairness(
     scenario: &Scenario,
     flows: &mut [FlowRecord],

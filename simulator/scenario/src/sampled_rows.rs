@@ -73,7 +73,7 @@ impl SampledRows {
     /// Every row, with its sampling time.
     pub fn iter(&self) -> impl Iterator<Item = (Time, SampleRow<'_>)> {
         self.samples.iter().filter_map(|Sample(ns, place, value)| {
-            // A file's contents may name a series that does not exist.
+            // Samples read from a file may refer to a series that does not exist.
             let Series { kind, name, measure, unit } = self.series.get(*place as usize)?;
             Some((Time::from_ns(*ns), SampleRow { kind, name, measure, unit, value: *value }))
         })

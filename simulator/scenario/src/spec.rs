@@ -82,16 +82,16 @@ pub struct Spec {
     /// Contracts of groups of flows, enforced at the edge.
     #[serde(default)]
     pub aggregate: Vec<AggregateSpec>,
-    /// Outputs in addition to the report. The options of the same names have the same effect.
-    /// Default: none.
+    /// Outputs in addition to the report. The options of `fairwire run` with the same names have
+    /// the same effect. Default: none.
     #[serde(default)]
     pub output: OutputSpec,
-    /// Expected results; a miss is exit code 3.
+    /// Expected results. If a result misses its expectation, the exit code is 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
-    /// The required agreement of the stages, with `--on` and several stages; a miss is exit code 3.
-    /// Default: each group's "fraction" within 0.03, "utilization" within 0.05, "goodput_bps"
-    /// within 10 %.
+    /// The required agreement of the stages, with `--on` and several stages. If the stages miss it,
+    /// the exit code is 3. Default: each group's "fraction" within 0.03, "utilization" within 0.05,
+    /// "goodput_bps" within 10 %.
     #[serde(default)]
     pub agree: Vec<AgreeSpec>,
     /// The lesson of the scenario, which `fairwire play` shows. Default: none.
@@ -178,8 +178,8 @@ pub struct FlowSpec {
     pub aggregate: Option<String>,
     /// The constants of the TCP; only for sources that use TCP.
     pub tcp: Option<TcpSpec>,
-    /// The header bytes of each packet, which are not goodput; only for datagram sources. Default:
-    /// "28 B", IPv4 and UDP; `voip`: "40 B".
+    /// The header bytes of each packet, which are not goodput; only for sources without TCP.
+    /// Default: "28 B" (IPv4 and UDP); for `voip` and `call`, "40 B" (with RTP).
     pub header: Option<Quantity<Size>>,
 }
 
@@ -231,7 +231,8 @@ impl FlowSpec {
         self.start.unwrap_or_default()
     }
 
-    /// The number of flows in the simulator, with one connection and one on-time each.
+    /// The number of simulated flows if every flow has one connection: one for each flow and
+    /// on-time.
     pub(crate) fn each(&self) -> u64 {
         u64::from(self.count()) * self.on.as_ref().map_or(1, |on| on.len().max(1) as u64)
     }
@@ -283,8 +284,8 @@ pub struct AccessSpec {
     /// The propagation delay, one way: a time, a range from which each flow draws, or a list
     /// assigned in turn. Required, unless there is an `rtt`.
     pub delay: Option<Delays>,
-    /// The faults for data on the wires of the links out of the network. The flows of a group share
-    /// a wire.
+    /// The faults that data meets on the wires of the access links that lead out of the network.
+    /// The flows of a group share a wire.
     pub impair: Option<Box<ImpairSpec>>,
 }
 

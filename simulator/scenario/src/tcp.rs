@@ -70,15 +70,16 @@ pub struct TcpSpec {
     pub exact_rtt: Option<bool>,
     /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
     pub restart_window: Option<u32>,
-    /// The maximum time for which the host processes segments released at one instant. The time is
-    /// uniform from zero to this, and segments stay in order. "packet" is the time for two segments
-    /// at the slowest link, at most an eighth of a round trip; "0 s" is no time. Default: "packet"
-    /// with "modern", otherwise "0 s".
+    /// The maximum time for which the host processes segments released at one instant. The
+    /// processing time is uniform from zero to this maximum, and segments stay in order. "packet"
+    /// is the time for two segments at the slowest link, at most an eighth of a round trip; "0 s"
+    /// is no time. Default: "packet" with "modern", otherwise "0 s".
     pub processing: Option<ProcessingSpec>,
-    /// How much of a flow's output may wait at the access link of its host, as a time at that
-    /// link's rate. The rest waits at the sender, whose window does not grow meanwhile. Two
-    /// segments may always wait there. Source: Linux's TCP small queues, which let 1 ms wait at a
-    /// pacing rate of up to twice the flow's. Default: "2 ms" with "modern", otherwise no bound.
+    /// The maximum output of a flow that may wait at the access link of its host, as a time at that
+    /// link's rate. Two segments may always wait at the link. Further output waits at the sender,
+    /// whose window does not grow meanwhile. Source: Linux's TCP small queues, which allow 1 ms at
+    /// a pacing rate of up to twice the flow's rate. Default: "2 ms" with "modern", otherwise no
+    /// bound.
     pub host_queue: Option<Quantity<Duration>>,
     /// Peculiarities of simulators.
     pub quirks: Option<QuirksSpec>,
@@ -149,8 +150,8 @@ pub struct DelayedAckSpec {
     pub segments: Option<u32>,
     /// The maximum delay of an ACK after the first segment. Default: "40 ms".
     pub timeout: Option<Quantity<Duration>>,
-    /// The number of ACKs that are sent at once at the beginning, after a pause and after a
-    /// repeated segment, at most 255; Linux has 16. Default: 0.
+    /// The number of ACKs that are sent without delay at the beginning, and again after a pause or
+    /// a repeated segment. At most 255; Linux has 16. Default: 0.
     pub quick_acks: Option<u32>,
 }
 
@@ -191,8 +192,8 @@ pub struct QuirksSpec {
 }
 
 impl TcpSpec {
-    /// The profile as entered, or else "modern", so a change of `control` does not change the
-    /// profile.
+    /// The profile as entered, or else "modern". The default does not depend on `control`, so a
+    /// change of `control` does not change the profile.
     pub fn effective_profile(&self) -> ProfileSpec {
         self.profile.unwrap_or_default()
     }
@@ -206,8 +207,9 @@ impl TcpSpec {
         }
     }
 
-    /// The constants: as entered, or else the profile's. The check refuses values out of bounds, so
-    /// a size out of bounds may be clamped here, and a controller may be replaced by the profile's.
+    /// The constants: as entered, or else the profile's. The check of the scenario refuses values
+    /// out of bounds. Here, a size too large for its field is clamped, and the profile's controller
+    /// replaces an invalid one.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {
             size.map_or(default, |size| u32::try_from(size.0.0).unwrap_or(u32::MAX))

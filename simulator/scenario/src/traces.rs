@@ -51,7 +51,8 @@ pub const ALL: &[NamedTrace] = &[
     },
 ];
 
-/// The common seed. Each trace draws from a stream with its name.
+/// The seed of all built-in traces. Each trace draws from the random stream that has the trace's
+/// name.
 const SEED: Seed = Seed(1);
 
 impl NamedTrace {
@@ -86,13 +87,13 @@ impl NamedTrace {
 
 const OPPORTUNITY: f64 = Trace::BYTES as f64 * 8.0;
 
-/// A fading link, as a chain of states in which only neighbouring states follow one another (H. S.
-/// Wang and N. Moayeri, IEEE Trans. Vehicular Technology 44(1), 1995). The scheduler also serves
-/// other users.
+/// A fading link, as a chain of states in which each step leads only to a neighbouring state (H. S.
+/// Wang and N. Moayeri, IEEE Trans. Vehicular Technology 44(1), 1995). The cell's scheduler also
+/// serves other users, so the link carries nothing in half of the milliseconds on average.
 fn lte(_: &mut Rng) -> Rates {
     const MBPS: [f64; 7] = [0.5, 2.0, 5.0, 9.0, 14.0, 19.0, 24.0];
-    /// The probability, every 20 ms, that the state becomes the next higher one, and the same for
-    /// the next lower one.
+    /// Every 20 ms, the state moves to the next higher one with this probability, and to the next
+    /// lower one with the same probability.
     const MOVES: f64 = 0.15;
     let mut state = 3_usize;
     Box::new(move |ms, rng| {
@@ -109,7 +110,8 @@ fn lte(_: &mut Rng) -> Rates {
     })
 }
 
-/// A constant rate, and impulse noise (ITU-T G.998.4: damaged data is retransmitted).
+/// A constant rate, which impulse noise interrupts while damaged data is retransmitted (ITU-T
+/// G.998.4).
 fn dsl(_: &mut Rng) -> Rates {
     let mut halted_until = 0;
     Box::new(move |ms, rng| {
@@ -120,8 +122,8 @@ fn dsl(_: &mut Rng) -> Rates {
     })
 }
 
-/// A link to satellites, each assigned for 15 s with a break between two, as measured by users of
-/// Starlink (J. Garcia et al., LEO-NET 2023).
+/// A link through satellites. Every 15 s another satellite is assigned, and the link carries
+/// nothing during the change, as users of Starlink measured (J. Garcia et al., LEO-NET 2023).
 fn leo(rng: &mut Rng) -> Rates {
     const SLOT_MS: u64 = 15_000;
     let mut mbps = 4.0 + 8.0 * rng.uniform();

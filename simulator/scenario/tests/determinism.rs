@@ -181,7 +181,8 @@ access = { rate = "100 Mbit/s", delay = "3 ms" }
     ),
 ];
 
-/// The hash of each of [`SCENARIOS`], and of the applications. Recorded on x86-64 Linux.
+/// The hash of the results of each of [`SCENARIOS`] and of [`applications`]. Recorded on x86-64
+/// Linux.
 const GOLDEN: [(&str, &str); 8] = [
     ("newreno-against-cbr", "59c32bc0847f29bd"),
     ("sack-at-three-distances", "7d4a15b51eeae01a"),
@@ -234,8 +235,8 @@ fn mark_of_runs(runs: &[RunRecord]) -> String {
     mark(&runs.iter().map(part).collect::<Vec<_>>())
 }
 
-/// The fairness of a run in the form in which the hashes were recorded, when Jain's index used
-/// throughputs.
+/// The fairness of a run as it was when the hashes were recorded: Jain's index was then computed
+/// from throughputs.
 #[derive(serde::Serialize)]
 struct Recorded {
     jain: f64,
@@ -244,8 +245,8 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Seconds in the form in which the hashes were recorded: integer nanoseconds times 1e-9, instead
-/// of the nearest number.
+/// Converts `seconds` to the value that was recorded with the hashes: an integer number of
+/// nanoseconds times 1e-9. Today's value is the nearest number instead.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }

@@ -1,5 +1,5 @@
-//! Runs the two ends of a flow with external endpoints: calls them as promised, and checks their
-//! answers.
+//! The two ends of a flow with external endpoints. They are called as [`Endpoint`] promises, and
+//! their answers are checked.
 
 use crate::endpoint::{Endpoint, Endpoints, Packet, Start};
 use core::fmt::{self, Display};
@@ -18,8 +18,8 @@ pub(crate) enum FlowEnd {
 /// Sizes that an IP packet can have (RFC 791, RFC 8200), bytes.
 const SIZES: RangeInclusive<u32> = 1..=65_535;
 
-/// An end that returns more packets at one instant is assumed never to stop. The limit is twice a
-/// window of 10 Gbit/s over 40 ms.
+/// An end that returns more packets than this at one instant is assumed never to stop. The limit is
+/// twice a window of 10 Gbit/s over 40 ms.
 const MAX_AT_ONCE: u32 = 1 << 16;
 
 /// An end with more consecutive timeouts than this within [`IDLE`], without a packet, is assumed to
@@ -99,7 +99,8 @@ impl Ends {
 
     /// Lets an end act at `now`, and sends the packets that it returns.
     /// # Panics
-    /// When the end violates the contract of [`Endpoint`]: the simulation would never end.
+    /// When the end violates the contract of [`Endpoint`]; otherwise the simulation might never
+    /// end.
     pub(crate) fn poll(&mut self, side: FlowEnd, now: Time, mut send: impl FnMut(Packet)) {
         let started = *self.started.get_or_insert(now);
         let who = Who { name: self.name, number: self.number, side };

@@ -117,13 +117,14 @@ pub(crate) trait Events: Send + 'static {
     /// come up.
     fn push_link_free(&mut self, time: Time, link: u32);
 
-    /// Keeps a packet that leaves its last link until [`next_left`](Events::next_left), if the
-    /// packet can change nothing before. Otherwise returns false, and the model handles the packet
-    /// at once.
+    /// Takes charge of a packet that leaves its last link, if the packet can change nothing before
+    /// [`next_left`](Events::next_left) returns it. Otherwise returns false, and the model handles
+    /// the packet at once.
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
-    /// Begins a turn of due events up to `end`; returns false if there are no more. In a turn hosts
-    /// may run ahead of links. If all events have a single order, all come up at links.
+    /// Begins a turn of due events up to `end`; returns false if there are no more. In a turn,
+    /// hosts may run ahead of links. If they may not, the events at hosts come up among those at
+    /// links, in one order.
     fn begin_turn(&mut self, end: Time) -> bool;
 
     /// Takes this turn's next event at hosts, and its time. May prefetch the data of other events

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 ///
 /// A function that handles many packets and is not inlined takes a slot and reads the frame there.
 /// A frame passed as an argument would be written to memory first, and reading one field would wait
-/// for the complete write. That cost 7 % of the time of nine flows.
+/// for the complete write. With nine flows, that cost 7 % of the run time.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(crate) struct Frame {

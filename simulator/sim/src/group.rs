@@ -85,7 +85,7 @@ impl Empty {
     }
 }
 
-/// The longest processing time of a host: [`Processing`].
+/// The longest processing time of a host, as [`Processing`] determines it.
 #[derive(Debug)]
 enum Work {
     UpTo(Duration),
@@ -104,8 +104,8 @@ struct Spell {
     round_trip: Duration,
 }
 
-/// The longest processing time, in packets at the slowest link, if the plan states none. With one
-/// packet, shares still depended on the round trips of the more numerous flows: see
+/// The longest processing time, in packets at the slowest link, if the plan states none. When this
+/// number was 1, shares still depended on the round trips of the more numerous flows: see
 /// `tests/it/phase.rs` of the scenarios.
 const PACKETS: u64 = 2;
 

@@ -71,7 +71,7 @@ use tuning::Tuning;
 ///
 /// # Panics
 /// When the plan violates a bound that its fields state: a run no longer than its warm-up, a dither
-/// outside 0 to 1, more header bytes than bytes.
+/// outside 0 to 1, or packets with more header bytes than bytes in all.
 pub fn run(
     network: Network,
     settings: &Settings,

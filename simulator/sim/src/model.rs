@@ -60,7 +60,7 @@ pub(crate) struct Model<T, E> {
     pub(crate) watched: u64,
     /// Events until the watcher is called again.
     pub(crate) left: u64,
-    /// The number of handled events that were stale; depends on `Events`.
+    /// The number of handled events that were stale. It depends on the implementation of `Events`.
     pub(crate) meaningless: u64,
 }
 
@@ -68,8 +68,9 @@ pub(crate) struct Model<T, E> {
 pub(crate) const WATCH_EVERY: u64 = 1 << 14;
 
 impl<T: Tap, E: Events> Model<T, E> {
-    /// Handles every event up to the next sample or the end of the warm-up. Breaks with true at the
-    /// end of the run, and with false if the watcher stopped it.
+    /// Handles every event up to the next sample, the next change ([`Model::next_change`]) or the
+    /// end of the warm-up, whichever is first. Breaks with true at the end of the run, and with
+    /// false if the watcher stopped it.
     pub(crate) fn go_to_pause(
         &mut self,
         watch: &mut dyn FnMut(Time) -> ControlFlow<()>,
@@ -83,7 +84,7 @@ impl<T: Tap, E: Events> Model<T, E> {
         }
         if until == sample {
             self.show(T::sample, until);
-            // The watcher is called at each sample: samples may have few events between them.
+            // The watcher is called at each sample too, because few events may lie between samples.
             if watch(until).is_break() {
                 return ControlFlow::Break(false);
             }
@@ -274,8 +275,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// Handles `frame`, kept in `slot`, which reaches the sink's access link at `at`. Computes the
-    /// receiver's reaction and the return of the acknowledgement at once.
+    /// Handles `frame`, kept in `slot`, which reaches the sink's access link at `at`. The
+    /// receiver's reaction and the return of the acknowledgement are computed immediately, although
+    /// their times may lie ahead.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
@@ -355,8 +357,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         flow.on_packet(frame, payload, &mut stage);
     }
 
-    /// The packet in `slot`, which enters the differentiated-services domain if this is its first
-    /// queue.
+    /// The descriptor of the packet in `slot`, which arrives at a queue. At the first queue of its
+    /// path, the packet enters the differentiated-services domain, unless it is an acknowledgement.
     #[inline(never)]
     fn enter_domain(&mut self, slot: u32, now: Time) -> Packet {
         let frame = self.store.frames.at(slot);
@@ -382,7 +384,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.legs[frame.leg as usize].group
     }
 
-    /// A flow and its stage. The caller knows the group from the frame.
+    /// The flow with this index and its stage. `group` is the group of the flow, which most callers
+    /// know from the frame.
     #[inline(always)]
     pub(crate) fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_, E>) {
         let flow = &mut self.store.flows[index as usize];

@@ -21,7 +21,8 @@ use std::collections::BTreeMap;
 
 /// Observes a run. All callbacks do nothing by default.
 pub trait Observer: Send {
-    /// Samples are taken at every multiple of this interval; none if it is absent or zero.
+    /// The interval of the samples, which are taken at every multiple of it. No samples are taken
+    /// if it is `None` or zero.
     fn interval(&self) -> Option<Duration> {
         None
     }
@@ -35,8 +36,8 @@ pub trait Observer: Send {
     fn sample(&mut self, _view: &View<'_>) {}
     /// Invoked for each event of a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
-    /// Invoked when a transfer or a page is complete, or certain to complete: times may lie ahead
-    /// by the transit time of a packet on its receiver's own link.
+    /// Invoked when a transfer or a page is complete, or is certain to complete. In the latter case
+    /// the event's time may lie ahead, by the transit time of a packet on its receiver's own link.
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}
@@ -66,7 +67,7 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     }
 }
 
-/// The state of a run, for reading. Counts are since the last sample, or since the start.
+/// The state of a run, for reading. Counts begin at the last sample, or at the start of the run.
 pub struct View<'a> {
     now: Time,
     flows: &'a [Flow],
@@ -113,7 +114,7 @@ pub struct FlowView<'a> {
     pub dropped: u64,
     /// Its packets marked.
     pub marked: u64,
-    /// The congestion control; `None` without one.
+    /// The state of the flow's TCP sender; `None` for a flow without one.
     pub window: Option<Window>,
 }
 
@@ -199,8 +200,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The packets that began to leave a queued link since the last sample, in this order. Empty if
-    /// the observer has no interval.
+    /// The waits of the packets that began to leave a queued link since the last sample, in the
+    /// order of departure. Empty if the observer has no interval.
     pub fn waits(&self) -> &'a [Wait] {
         &self.since.waits
     }
@@ -249,8 +250,8 @@ pub(crate) trait Tap {
     fn set_place(&mut self, now: Time, link: Option<u32>);
     fn happened(&mut self, what: What, about: About);
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
-    /// Reports that a packet reaches its receiver at `at`, which may lie ahead, and puts `packets`
-    /// new packets in order.
+    /// Reports that a packet reaches its receiver at `at`, which may lie ahead. `packets` is the
+    /// number of new packets that the receiver then has in order.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     fn completes(&mut self, event: &TransferEvent);
     fn next_sample(&self) -> Time;

@@ -10,7 +10,8 @@ pub(crate) struct OnTimes {
     pub(crate) stops: Vec<(Time, Range<u32>)>,
     pub(crate) slot: Duration,
     pub(crate) slot_ends: Time,
-    /// By slot, and within a slot by member: bytes on the wire since measuring began.
+    /// The bytes on the wire delivered to each member from the start of measuring to the end of
+    /// each slot. They are ordered by slot, and within a slot by member.
     pub(crate) delivered: Vec<u64>,
 }
 

@@ -9,16 +9,17 @@ use fairwire_metrics::record::{FlowRecord, LinkRecord, TransferRecord};
 
 /// Links with queues, and the flows that cross them.
 pub struct Network {
-    /// The queued links, each in one direction, named by their index in [`Hop::Link`].
+    /// The queued links, each in one direction. [`Hop::Link`] refers to a link by its index here.
     pub links: Vec<LinkPlan>,
     /// The flows.
     pub groups: Vec<GroupPlan>,
-    /// The aggregates that edges know; a group belongs to at most one aggregate.
+    /// The aggregates, whose packets are coloured and observed at the edges of the
+    /// differentiated-services domain. A group belongs to at most one aggregate.
     pub aggregates: Vec<AggregatePlan>,
 }
 
 /// Groups of flows with one contract. The groups' packets are coloured together where they enter
-/// the first queue of their path, and observed together where they have left the last.
+/// the first queue of their path. They are observed together where they have left the last queue.
 pub struct AggregatePlan {
     /// Unique name.
     pub name: String,
@@ -74,8 +75,8 @@ pub struct GroupPlan {
     /// The flows. Their numbers start at 1, or continue those of the preceding plan with the same
     /// name.
     pub members: Vec<Member>,
-    /// When each member sends; if empty, from its start to the end of the run. The first on-time
-    /// always begins with the flow's own start.
+    /// The times in which each member sends. If there are none, each member sends from its own
+    /// start to the end of the run. The first on-time always begins with the flow's own start.
     pub on: Vec<OnTime>,
 }
 

@@ -8,14 +8,15 @@ use std::ops::Range;
 
 pub(crate) const LINE: usize = 64;
 
-/// Prefetches the cache lines `which` of `of`, counted from its start, which is aligned to a line.
+/// Prefetches the cache lines `which` of the value `of`. Line 0 is the line that holds the start of
+/// the value.
 #[inline(always)]
 pub(crate) fn lines<T>(of: &T, which: Range<usize>) {
     #[cfg(target_arch = "x86_64")]
     for line in which {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let at = std::ptr::from_ref(of).cast::<i8>().wrapping_add(line * LINE);
-        // SAFETY: the SSE that this requires is part of x86-64. A prefetch reads and writes
+        // SAFETY: `_mm_prefetch` requires SSE, which is part of x86-64. A prefetch reads and writes
         // nothing, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(at) };
     }

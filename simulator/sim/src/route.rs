@@ -9,7 +9,7 @@ use fairwire_core::{Duration, Rate};
 #[derive(Clone, Debug)]
 pub(crate) struct Leg {
     takes: [Duration; 2],
-    /// The wires one by one, if sizes vary.
+    /// The leg's wires one by one; empty unless packet sizes vary.
     wires: Box<[(Rate, Duration)]>,
     pub(crate) to: Target,
     /// The lane for arrivals from the previous link; arrivals from a source have their flow's lane.
@@ -24,7 +24,7 @@ pub(crate) enum Target {
 }
 
 impl Leg {
-    /// Transit time over the leg's wires, of a data packet if `is_data`, else of an
+    /// The transit time over the leg's wires: that of a data packet if `is_data`, else that of an
     /// acknowledgement.
     #[inline]
     pub(crate) fn takes(&self, is_data: bool) -> Duration {

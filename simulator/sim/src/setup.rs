@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 
-/// A set-up that may be stopped. Code that sets up a link or a flow [calls it](Self::made).
+/// A set-up that may be stopped. Code that sets up a link or a flow calls [`made`](Self::made) for
+/// it.
 pub struct SetUp<'a> {
     watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>,
     made: u32,
@@ -30,7 +31,8 @@ pub struct SetUp<'a> {
 const LOOK_EVERY: u32 = 1 << 10;
 
 impl<'a> SetUp<'a> {
-    /// A set-up that calls `watch` regularly, at time zero of the run; `watch` may stop it.
+    /// A set-up that regularly calls `watch`, with zero as the time of the run. `watch` may stop
+    /// the set-up.
     pub fn new(watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>) -> Self {
         SetUp { watch, made: 0 }
     }

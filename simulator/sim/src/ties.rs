@@ -1,9 +1,9 @@
 //! The order of simultaneous events.
 //!
 //! Under the random rule, each event's draw is a function of the seed, the instant and the event's
-//! identity. The identity is the arrival of one packet, or a timer of one flow. So the draw depends
-//! neither on the scheduling order nor on anything else in the run. Draws are made only when two
-//! events meet, and are not kept.
+//! identity. An identity belongs to the arrival of one packet, or to a timer of one flow. So the
+//! draw depends neither on the scheduling order nor on anything else in the run. Draws are made
+//! only when two events meet, and are not kept.
 
 use crate::plan::TieRule;
 use fairwire_core::rng::mix;

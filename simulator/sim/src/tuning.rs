@@ -6,7 +6,8 @@ use fairwire_core::Duration;
 /// The tuning of a run. The default handles all events one by one, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
-    /// The time by which hosts are handled ahead of links; `None` if all events have one order.
+    /// The length of time for which hosts may be handled ahead of links. `None` if the events of
+    /// both are handled in one order.
     pub(crate) lookahead: Option<Duration>,
     /// By link: do its packets continue only to sinks? Such packets are delivered together, at the
     /// end of a turn. Empty without a lookahead.
@@ -37,18 +38,24 @@ impl Tuning {
     }
 }
 
-/// The maximum number of bytes that leave the slowest link in a window. They fit in a cache, so
-/// host packets are soon at the links.
+/// The maximum lookahead: the time of this number of bytes on the slowest link. Packets of this
+/// total size fit in a cache, and host packets are soon at the links.
 const MAX_WINDOW: u64 = 1 << 20;
 
-/// The minimum window: the time of this number of bytes on the slowest link. A shorter turn has too
-/// few events to be worthwhile.
+/// The minimum lookahead: the time of this number of bytes on the slowest link. A turn with a
+/// shorter lookahead has too few events to be worthwhile.
 const MIN_WINDOW: u64 = 1 << 13;
 
-/// The least time from a queued link to a host, if the two sides can be separated profitably.
-/// `None` if links call hosts at once (sessions, edges), hosts call links (round trips), or a path
-/// has no queue. Also `None` if a host's packet may reach a link in no time, or events come in
-/// scheduling order.
+/// The least time from a queued link to a host, at most that of [`MAX_WINDOW`]. `None` if the two
+/// sides cannot be separated, or not profitably.
+///
+/// They cannot be separated in these cases:
+///
+/// - Links affect hosts at once (sessions, edges, wires with faults).
+/// - Hosts affect links at once (round trips).
+/// - A path has no queue.
+/// - A host's packet may reach a link in no time.
+/// - Simultaneous events come in scheduling order.
 fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
@@ -59,7 +66,8 @@ fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let is_apart = plan.groups.iter().all(|group| {
         !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
     });
-    // Packets on a wire with faults are delivered in the order of their arrival.
+    // A wire with faults delivers packets by events, in the order of their arrival. So it excludes
+    // a lookahead.
     let has_faults = plan.links.iter().any(|link| link.wire.is_some());
     let hears_trips = plan.links.iter_mut().any(|link| link.discipline.hears_round_trips());
     if !is_apart

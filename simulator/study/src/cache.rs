@@ -34,22 +34,22 @@ const ENDING: &str = "result";
 const HALF: &str = "half";
 /// An incomplete result older than this was left by a terminated command.
 const STALE: Duration = Duration::from_secs(24 * 3600);
-/// A fast level of compression. Because results are mostly digits, it is within a tenth of the
-/// best.
+/// A fast level of compression. Results are mostly digits, so their compressed size is within a
+/// tenth of the best.
 const LEVEL: u8 = 4;
-/// The maximum size of a result; a file that claims more is broken.
+/// The maximum size in bytes of a decompressed result. A file that would exceed it is broken.
 const MAX_BYTES: usize = 1 << 30;
 /// The unit in which a file system allocates a file.
 const BLOCK: u64 = 4096;
-/// The fraction of the maximum that remains when room is made.
+/// The fraction of a cache's maximum size to which an eviction reduces the cache.
 const LEFT_AFTER_EVICTION: f64 = 0.9;
 
 /// The maximum total of a user's finished runs. The quick half of all studies takes some 20 MiB.
 /// All studies in full take some ten times that.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// The folder of a user's finished runs, if there is one: where users keep reproducible data (the
-/// XDG Base Directory Specification, version 0.8).
+/// The folder of a user's finished runs; `None` if the environment names no folder. It lies in the
+/// folder that the XDG Base Directory Specification, version 0.8, provides for reproducible data.
 pub fn cache_folder() -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
@@ -64,8 +64,8 @@ pub struct Cache {
     max_bytes: u64,
     /// The time of day, which determines the least recently used result.
     clock: fn() -> SystemTime,
-    /// Total bytes of all files, once counted. Other processes may write concurrently, so the files
-    /// are counted again when the total matters.
+    /// The total bytes of all files; `None` until they are first counted. Other processes may write
+    /// concurrently, so an eviction counts the files again.
     taken: Mutex<Option<u64>>,
     /// Why the first rejected result could not be stored.
     refused: OnceLock<String>,
@@ -103,7 +103,8 @@ impl Cache {
         }
     }
 
-    /// If `is_fresh`, ignores existing results and writes all again.
+    /// If `is_fresh`, the cache ignores its existing results, so every run is made and stored
+    /// again.
     pub fn fresh(self, is_fresh: bool) -> Self {
         Cache { is_fresh, ..self }
     }
@@ -164,7 +165,8 @@ impl Cache {
         Ok(())
     }
 
-    /// Counts `more` bytes, and removes the least recently used results if there are too many.
+    /// Adds `more` bytes to the total. If the total exceeds the maximum, removes the least recently
+    /// used results.
     fn make_room(&self, folder: &Path, more: u64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match *taken {
@@ -234,8 +236,8 @@ fn on_disk(bytes: u64) -> u64 {
     bytes.div_ceil(BLOCK) * BLOCK
 }
 
-/// Removes incomplete results, then the least recently used results, until at most `max` bytes
-/// minus some room are left. Returns the bytes left.
+/// Removes incomplete results that are stale. Then removes the least recently used results until
+/// the total is at most the fraction `LEFT_AFTER_EVICTION` of `max` bytes. Returns the bytes left.
 fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     let mut files = files(folder);
     files.sort_by_key(|file| file.used);
@@ -340,8 +342,8 @@ mod tests {
         fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
         assert_eq!(cache.load("0"), Some(0), "the oldest, but used just now");
         cache.store("new", &11);
-        // Eleven blocks are one too many. Nine blocks of ten may remain, so results 1 and 2 are
-        // removed.
+        // The eleven results take eleven blocks, and the cache holds at most ten. The eviction
+        // leaves nine, so results 1 and 2 are removed.
         let left =
             ["0.result", "3.result", "4.result", "5.result", "6.result", "7.result", "8.result", "9.result"];
         let all: Vec<&str> = left.into_iter().chain(["new.result", "notes.txt"]).collect();
@@ -381,7 +383,8 @@ mod tests {
                 });
             }
         });
-        // Each cache counts what it has written since it last counted the folder.
+        // Each cache counts only its own results since it last counted the folder, so each of the
+        // four may add 40 blocks.
         assert!(held(folder.path()).bytes <= 4 * 40 * BLOCK);
         let gone = clean(folder.path()).unwrap();
         assert!(gone.results > 0 && !folder.path().exists());

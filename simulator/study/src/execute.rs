@@ -15,12 +15,13 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The code that produces results: a hash of the sources of each type of result, if available.
+/// Hashes of the sources that produce each type of result. If the sources of the engine are not
+/// available, its hash is that of the version.
 #[derive(Clone, Copy)]
 struct Makers<'a> {
     /// For runs.
     engine: &'a str,
-    /// The hash for the stored data of runs.
+    /// The hash for the data that is stored from runs.
     watchers: &'a str,
     /// The hash for computed exhibits, which call the engine's components.
     computed: &'a str,
@@ -37,8 +38,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The format of results. A new number invalidates all earlier results.
 const RESULT_FORMAT: &str = "fairwire result 1";
 
-/// The maximum number of threads. No machine has more cores, and the system does not provide
-/// unlimited threads.
+/// The maximum number of threads. Machines have fewer cores than this, and the system does not
+/// provide unlimited threads.
 const MAX_THREADS: usize = 1024;
 
 /// The contribution of one run to one exhibit.
@@ -95,8 +96,8 @@ pub struct Executed {
 /// Makes every run that `plans` need, or loads it from disk.
 pub fn execute(plans: &[Plan<'_>], work: &Work<'_>) -> Result<Executed, Fault> {
     let mut tasks = tasks(plans, MAKERS);
-    // The longest tasks come first, so no thread has a long task left at the end. For hours of
-    // work, however, complete exhibits are worth more.
+    // The longest quick tasks come first, so that no thread has a long task left at the end. Full
+    // plans take hours, so their tasks stay in order, which completes the first exhibits early.
     if plans.iter().all(|plan| plan.depth == Depth::Quick) {
         tasks.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     }
@@ -374,7 +375,7 @@ struct OfRun<'a> {
     samples: Option<&'a Samples>,
     warm_up_s: f64,
     x: f64,
-    /// The number of the sample, within a curve.
+    /// The index of one sample, if a point of a curve is computed; `None` for a whole run.
     at: Option<usize>,
 }
 

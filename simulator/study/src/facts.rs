@@ -8,7 +8,8 @@ use fairwire_metrics::{Kind, OfTransfers, jain};
 use fairwire_scenario::{FlowSpec, Scenario};
 use std::collections::BTreeMap;
 
-/// Measures of all flows of a group, or of several: `goodput_bps.tcp`, `jain_throughput.ftp+web`.
+/// Measures of all flows of one group or of several groups: `goodput_bps.tcp`,
+/// `jain_throughput.ftp+web`.
 const OF_GROUPS: [&str; 23] = [
     "throughput_bps",
     "throughput_mean_bps",
@@ -215,7 +216,8 @@ fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
         "timeout_episodes" => known(flows, |flow| flow.timeout_episodes)?,
         "timeout_share" => {
             let episodes = known(flows, |flow| flow.loss_episodes)?;
-            // Without losses, no timeout was needed.
+            // Without loss episodes there are no timeout episodes, so the share is 0 rather than 0
+            // / 0.
             known(flows, |flow| flow.timeout_episodes)? / episodes.max(1.0)
         }
         "jain_throughput" => jain::jain(&throughputs()),
@@ -263,8 +265,8 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// The standard deviation over the mean. The deviation is the population's, because the flows are
-/// complete; Jain's index is 1 / (1 + the square of this coefficient).
+/// The standard deviation divided by the mean. `values` covers all flows, not a sample, so the sum
+/// of squares is divided by their number. Jain's index is 1 / (1 + the square of this coefficient).
 fn coefficient_of_variation(values: &[f64]) -> f64 {
     let number = values.len() as f64;
     let mean = values.iter().sum::<f64>() / number;

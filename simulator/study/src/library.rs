@@ -41,8 +41,8 @@ pub fn embedded() -> Vec<Folder> {
     folders
 }
 
-/// Is the study in `folder` built into the command, file by file? Its recorded results are not
-/// compared.
+/// Is the study in `folder` built into the command with the same files? The files of recorded
+/// results are not compared.
 pub fn is_embedded(folder: &Folder) -> bool {
     let files = |folder: &Folder| {
         let mut files = folder.files.clone();
@@ -89,7 +89,7 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
     Ok(folders)
 }
 
-/// A name of neither an exhibit nor a paper.
+/// The error for a name that belongs to neither an exhibit nor a paper.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown exhibit `{given}`")]
 pub struct UnknownExhibit {
@@ -101,8 +101,8 @@ pub struct UnknownExhibit {
     pub likely: Vec<String>,
 }
 
-/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`: the study, and the index in it.
-/// Without names, all exhibits.
+/// The exhibits named by `names`, each `PAPER` or `PAPER.EXHIBIT`; without names, all exhibits.
+/// Returns each exhibit's study and its index in the study.
 pub fn chosen<'a>(studies: &'a [Study], names: &[String]) -> Result<Vec<(&'a Study, usize)>, UnknownExhibit> {
     let all = || studies.iter().flat_map(|study| (0..study.len()).map(move |at| (study, at)));
     let is_meant =

@@ -35,13 +35,15 @@ pub(crate) struct Packets {
 #[derive(Default)]
 struct Flow {
     group: usize,
-    /// When each segment from number `first` on was first sent; `None` once it has arrived.
+    /// The number of the first segment in `sent`. For each segment from it on, `sent` holds the
+    /// time of the first transmission; `None` once the segment has arrived.
     first: u64,
     sent: VecDeque<Option<Time>>,
-    /// Was each arrival at a queue, from number `settled` on, lost? `None` until that is known.
+    /// For each arrival at a queue, from number `settled` on: was the packet lost? `None` until
+    /// that is known.
     fates: VecDeque<Option<bool>>,
     settled: u64,
-    /// Consecutive lost packets, in order of arrival.
+    /// The number of packets lost since the last forwarded packet, in order of arrival.
     burst: u64,
 }
 
@@ -54,7 +56,8 @@ struct Group {
     most: u64,
 }
 
-/// The memory of a flow, segments. A segment this far behind the newest has arrived, or never will.
+/// The number of a flow's segments that are remembered. A segment this far behind the newest has
+/// arrived, or never will.
 const MAX_SEGMENTS: usize = 1 << 16;
 
 impl Packets {
@@ -131,7 +134,7 @@ impl Flow {
     fn note(&mut self, seq: u64, at: Time) {
         let Some(place) = seq.checked_sub(self.first).map(|place| place as usize) else { return };
         if place >= 2 * MAX_SEGMENTS {
-            // No window allows such a jump.
+            // No window allows such a jump, so all earlier segments are forgotten.
             (self.first, self.sent) = (seq, VecDeque::from([Some(at)]));
             return;
         }
@@ -247,7 +250,7 @@ mod tests {
         report(&mut packets, 120, What::Deliver, 0, 100);
         report(&mut packets, 130, What::Deliver, 0, 100); // a copy counts only for the one-way delay
         let measures = packets.into_measures();
-        // Delays are compared in integer nanoseconds, since seconds are binary fractions.
+        // Seconds are inexact binary fractions, so delays are compared in integer nanoseconds.
         let ns = |name: &str| (measures[name] * 1e9).round();
         assert_eq!((ns("delay_mean_s.tcp"), ns("one_way_mean_s.tcp")), (120e6, 25e6));
         assert_eq!(measures["arrived.tcp"], 2.0);
@@ -259,7 +262,8 @@ mod tests {
         for seq in 0..7 {
             report(&mut packets, seq, What::Arrive, seq, seq);
         }
-        // Segments 1, 2, 3 and 5 are lost, though 3 is pushed out before 0 leaves.
+        // Segments 1, 2, 3 and 5 are lost. Segment 3 is pushed out before segment 0 leaves, but it
+        // belongs to the burst of segments 1 and 2.
         for (ms, seq, is_lost) in [(10, 3, true), (11, 0, false), (12, 2, true), (13, 1, true)] {
             let what = if is_lost { What::Drop(Cause::PushOut) } else { What::Depart };
             report(&mut packets, ms, what, seq, seq);

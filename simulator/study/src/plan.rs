@@ -36,9 +36,9 @@ pub struct Plan<'a> {
     pub measures: Vec<Measure>,
     /// The curves over time.
     pub curves: Option<Curves>,
-    /// The samples needed for the measures.
+    /// The series to sample for the measures, if any.
     pub sampling: Option<Arc<Sampling>>,
-    /// The samples under the seed of the curves.
+    /// The series to sample for the measures and the curves, in runs with the seed of the curves.
     pub curve_sampling: Option<Arc<Sampling>>,
     /// The computation that replaces runs, if any.
     pub computed: Option<&'static computed::Entry>,
@@ -75,7 +75,7 @@ pub struct Measure {
     pub label: String,
     /// Its unit.
     pub unit: String,
-    /// The measure's position on the axis, if measures are along the axis.
+    /// The measure's position on the horizontal axis, if the axis shows measures.
     pub x: Option<f64>,
     /// How the measure is computed.
     pub of: Expression,
@@ -95,8 +95,8 @@ pub struct Curves {
 /// The differences of an exhibit's runs from its study.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Changes to the exhibit's scenarios, as `--set`; they do not replace the variations along its
-    /// axis.
+    /// Changes to the exhibit's scenarios, in the form of `--set`. The variations along the
+    /// horizontal axis are applied after them, so they take precedence.
     pub set: Vec<String>,
     /// The number of the exhibit's seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,
@@ -144,7 +144,7 @@ impl<'a> Plan<'a> {
         &self.study.spec.exhibit[self.at]
     }
 
-    /// The samples needed under `seed`.
+    /// The series to sample in runs with `seed`, if any.
     pub fn sampling(&self, seed: u64) -> Option<&Arc<Sampling>> {
         match &self.curves {
             Some(curves) if curves.seed == seed => self.curve_sampling.as_ref(),

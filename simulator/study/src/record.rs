@@ -1,8 +1,8 @@
 //! The results of exhibits: the numbers, the figure to draw, and the verdict on each claim.
 //!
 //! [`Exhibit::numbers`] holds every number, for tables and CSV. [`Exhibit::panels`] holds the same
-//! numbers ready for drawing: lines are identified here, so the drawing code need not know a
-//! study's format.
+//! numbers ready for drawing. Each line names its series and its measure, so the drawing code need
+//! not know a study's format.
 
 use crate::calibration::record::{Held, Summary};
 pub use fairwire_figures::panel::{Axis, Kind, Line, Mark, Panel, Reference, Scale};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The version of this format. Within one version fields are only added.
+/// The version of this format. Changes within one version only add fields.
 pub const FORMAT: u32 = 2;
 
 /// The results of one call of `fairwire reproduce`.
@@ -187,8 +187,8 @@ pub struct Claim {
     /// The reason for the check's tolerance or bound; empty without one.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
-    /// The verdict. If the mean agrees but its interval does not, the claim is unclear: it counts
-    /// as not holding, but more seeds may settle it.
+    /// The verdict. If the mean agrees with the claim but the complete interval does not, the claim
+    /// is unclear. It then counts as not holding, but more seeds may settle it.
     pub verdict: Verdict,
     /// The measurement, with its interval; or the reason why the claim cannot be tested.
     pub detail: String,
@@ -229,7 +229,7 @@ impl Origin {
     pub const ALL: [Origin; 5] =
         [Origin::Printed, Origin::Read, Origin::Grid, Origin::Ours, Origin::Arithmetic];
 
-    /// Does the paper make the claim, in words or numbers?
+    /// Is the claim a statement of the paper: [`Origin::Printed`] or [`Origin::Read`]?
     pub fn is_of_the_paper(self) -> bool {
         matches!(self, Origin::Printed | Origin::Read)
     }

@@ -99,8 +99,8 @@ impl Study {
     }
 
     /// For each of the [`VERDICTS`], the number of recorded verdicts on the claims of exhibit
-    /// number `at`. They are of the full depth if it was run, or else of the quick one; `None` if
-    /// neither was run.
+    /// number `at`. The verdicts of the full depth are counted if any are recorded, otherwise those
+    /// of the quick depth. `None` if there are neither.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =

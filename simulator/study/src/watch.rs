@@ -58,7 +58,7 @@ impl Sampling {
 pub struct Samples {
     every_s: f64,
     number: usize,
-    /// By name of the series: a value for each sample that has one.
+    /// By name of the series: its value in each sample, `None` if the sample has none.
     series: BTreeMap<String, Vec<Option<f64>>>,
     #[serde(default)]
     packets: BTreeMap<String, f64>,
@@ -85,8 +85,8 @@ impl Samples {
     pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));
-        // A rate is the mean over the interval before its sample, so the sample at `from` is too
-        // early.
+        // A rate is the mean over the interval that ends with its sample. The sample at `from`
+        // describes the time before `from`, so it is excluded.
         let is_in = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
         let values: Vec<f64> = self
             .times()
@@ -154,7 +154,7 @@ fn name(row: &SampleRow<'_>) -> String {
             Some(gauge) => format!("gauge.{name}.{}", gauge.replace(' ', "_")),
             None => format!("{measure}.{name}"),
         },
-        // An aggregate may have the name of a group.
+        // An aggregate and a group may have the same name, so the names of their series differ.
         ("aggregate", "throughput", _) => format!("aggregate_bps.{name}"),
         ("aggregate", "drops" | "marks", _) => format!("aggregate_{measure}.{name}"),
         ("aggregate", "target", _) => format!("target_bps.{name}"),

@@ -43,7 +43,7 @@ pub enum Kind {
     Text,
 }
 
-/// Texts of a column, each stored once, however many rows have it.
+/// The texts of a column. Each distinct text is stored once, however many rows have it.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     distinct: Vec<Arc<str>>,

@@ -26,7 +26,7 @@ pub enum SweepError {
         /// The version that created the shard.
         given: String,
     },
-    /// The scenario's files differ here.
+    /// A file that the scenario names differs on this worker.
     #[error(
         "the scenario `{0}` is another one on this worker: a file that it names differs; allowed: the same files on every worker"
     )]

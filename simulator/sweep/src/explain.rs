@@ -9,7 +9,7 @@ use fairwire_scenario::ENGINE;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Why a run is missing, or that it is stored.
+/// Whether a run is stored and, if it is missing, why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Explained {
     /// The run is in the store.

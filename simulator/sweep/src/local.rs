@@ -11,7 +11,8 @@ use std::thread;
 /// The intended duration of a shard.
 const SHARD_SECONDS: f64 = 2.0;
 const MAX_RUNS: usize = 10_000;
-/// The fraction of the runs that a pilot makes, and the pilot's maximum duration in seconds.
+/// The fraction of the missing runs that a pilot makes, and the pilot's maximum duration in
+/// seconds.
 const PILOT: (f64, f64) = (0.01, 10.0);
 /// The approximate duration of a pilot's longest shard.
 const PILOT_SHARD_SECONDS: f64 = 1.0;
@@ -45,16 +46,16 @@ impl Share {
 /// The cost of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cost {
-    /// All runs of the plan; with a precision, the maximum.
+    /// The number of runs of the plan. With a precision, it is the maximum number.
     pub runs: usize,
     /// Runs currently missing in the store; with a precision, only the missing runs of the next
     /// round.
     pub missing: usize,
     /// Runs made for this estimate. They are stored.
     pub pilot: usize,
-    /// The approximate seconds of one core for the missing runs.
+    /// The approximate processor time for the missing runs, in seconds of one core.
     pub seconds: f64,
-    /// The approximate bytes on disk of the missing runs.
+    /// The approximate number of bytes that the missing runs will need on disk.
     pub bytes: u64,
 }
 
@@ -82,7 +83,7 @@ struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// The next shard: a single run until its duration is known.
+    /// The next shard. It is a single run until the duration of runs is known.
     fn take(&mut self, threads: usize) -> &'a [Run] {
         let weight = |run: &Run| self.plan.cells[run.cell].weight;
         let mut count = usize::from(!self.todo.is_empty());
@@ -210,9 +211,9 @@ impl Plan {
         let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
         let mut pilot = Pilot::default();
         let (mut next, mut size) = (0, 1);
-        // The pilot's runs are spread over all cells. The time is checked between shards, which
-        // grow up to PILOT_SHARD_SECONDS: storing each run separately would take longer than the
-        // runs.
+        // The pilot's runs are spread over all cells. They are made in shards, because storing each
+        // run separately would take longer than the run. Shards grow up to PILOT_SHARD_SECONDS, and
+        // the time is checked between them.
         while next < count && pilot.ran.seconds <= PILOT.1 && !stop.load(Ordering::Relaxed) {
             let numbers = next..count.min(next + size);
             let runs: Vec<Run> = numbers.map(|number| todo[number * todo.len() / count]).collect();
@@ -227,8 +228,8 @@ impl Plan {
         Ok(pilot)
     }
 
-    /// Cuts the missing runs into at most `max` shards of about this number of seconds, for workers
-    /// in other processes. With many runs, shards are longer.
+    /// Cuts the missing runs into shards of about `seconds` each, for workers in other processes.
+    /// If that would be more than `max` shards, they are longer.
     ///
     /// # Errors
     /// As [`run`](Self::run).

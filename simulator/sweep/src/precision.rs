@@ -2,7 +2,7 @@
 
 use fairwire_metrics::interval::estimate;
 
-/// The number of seeds before intervals are examined.
+/// The number of seeds at which intervals are first examined.
 const FIRST: usize = 8;
 
 /// The number of seeds for a cell, of at most `max`: the first number at which its intervals are
@@ -54,8 +54,9 @@ mod tests {
         assert_eq!(seeds(60, |_| true, |seeds| seeds >= 12), 12);
     }
 
-    /// The fraction of cells whose last interval contains the true mean, and the mean number of
-    /// seeds. The measures are normal with this standard deviation around 1.
+    /// Simulates cells whose results are normally distributed around 1 with the standard deviation
+    /// `deviation`. Returns the fraction of cells whose last interval contains the true mean, and
+    /// the mean number of seeds.
     fn covered(deviation: f64, precision: f64, cells: u32) -> (f64, f64) {
         let mut rng = Seed(7).stream("normal");
         let mut normal = || (0..12).map(|_| rng.uniform()).sum::<f64>() - 6.0; // by the central limit theorem
@@ -70,13 +71,13 @@ mod tests {
         (f64::from(hits) / f64::from(cells), all as f64 / f64::from(cells))
     }
 
-    /// The figures for 20 000 cells each are in `docs/sweeps.md`.
+    /// `docs/sweeps.md` has these figures from 20 000 cells each.
     #[test]
     fn stopping_costs_a_few_points_of_coverage_at_most() {
         for (deviation, precision) in [(0.01, 0.01), (0.02, 0.01), (0.05, 0.01), (0.1, 0.01)] {
             let (coverage, seeds) = covered(deviation, precision, 1000);
             println!("deviation {deviation}: {coverage} with {seeds} seeds");
-            // The coverage of 1000 draws has a standard error of 0.8 points.
+            // Over 1000 cells, the coverage has a standard error of 0.8 percentage points.
             assert!((0.88..0.975).contains(&coverage), "{deviation}: {coverage}");
         }
     }

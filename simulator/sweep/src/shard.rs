@@ -102,9 +102,11 @@ impl Shard {
     }
 
     /// Makes the runs in succession, and writes them into the store as one part. Flows are written
-    /// first, so no run is present without its flows. Within half a second after a run, the part is
-    /// present with all finished runs, and a larger part replaces it later. `progress` is invoked
-    /// with the completed fraction. When `stop` becomes true, finished results are written.
+    /// first, so no run is present without its flows.
+    ///
+    /// Within half a second after a run ends, the store has a part with all runs finished so far. A
+    /// larger part replaces it later. `progress` is invoked with the completed fraction. When
+    /// `stop` becomes true, finished results are written.
     ///
     /// # Errors
     /// If another version created the shard, a run fails, or the store cannot be written.
@@ -208,7 +210,8 @@ impl Kept<'_> {
     }
 }
 
-/// A monotonic clock, in seconds. It determines when results are written, but no result.
+/// A monotonic clock, in seconds. It determines when results are written, but does not affect the
+/// results.
 #[cfg(unix)]
 fn clock_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -221,8 +224,9 @@ fn clock_seconds() -> f64 {
     std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0.0, |since| since.as_secs_f64())
 }
 
-/// The processor time of this thread, in seconds. It determines how work is divided, and the
-/// estimate of the remaining cost, but no result. Other programs on the machine do not affect it.
+/// The processor time of this thread, in seconds. Other programs on the machine do not affect it.
+/// It determines how work is divided and the estimate of the remaining cost, but does not affect
+/// results.
 #[cfg(unix)]
 fn processor_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

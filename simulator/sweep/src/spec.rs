@@ -24,8 +24,8 @@ pub struct SweepSpec {
     /// Changes to the scenario in every cell, as `--set PATH=VALUE`.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The variations. Each key is one of `--set`, in quotes if it has dots, or `discipline`. The
-    /// values of a key are a list or a range. Every combination is a cell. Default: only the
+    /// The variations. Each key is `discipline` or a path as in `--set`, in quotes if it has dots.
+    /// The values of a key are a list or a range. Every combination is a cell. Default: only the
     /// scenario's disciplines.
     #[serde(default)]
     pub vary: Vary,

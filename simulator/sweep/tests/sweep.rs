@@ -1,4 +1,5 @@
-//! A sweep from a plan to its table: results made, stored, found again, and refused.
+//! A sweep from a plan to its table: results are made, stored and found again, and wrong inputs are
+//! refused.
 
 use fairwire_sweep::columns::{Cells, Table};
 use fairwire_sweep::{Base, Local, Plan, Run, Shard, Share, Stores, SweepError, Value};
@@ -229,7 +230,8 @@ fn flows_have_a_row_for_each_run_and_flow() {
     assert_eq!(run(&plan, folder.path(), 2, Share::ALL), 24);
     let stores = Stores::new(folder.path());
     let rows: usize = stores.flows.parts().unwrap().iter().map(|part| part.rows()).sum();
-    // Each of two cells per number of TCP flows has six runs, with a UDP flow in each.
+    // For each number of TCP flows (1 and 3), four cells have three seeds each: twelve runs. Each
+    // run also has one UDP flow.
     assert_eq!(rows, 12 * (1 + 1) + 12 * (3 + 1));
     // Without its flows, a run counts as missing.
     for part in stores.flows.parts().unwrap() {
@@ -379,7 +381,7 @@ fn a_foreign_store_is_refused_and_stays() {
         assert_eq!(fs::read_to_string(&path).unwrap(), content);
     }
     fs::remove_file(&path).unwrap();
-    // The file is left by a run that was killed while writing.
+    // Such a file remains if a run is killed while it writes.
     fs::write(runs.join("abc.half"), "PAR1").unwrap();
     assert_eq!(plan.missing(&Stores::new(folder.path())).unwrap().len(), 24);
     let file = folder.path().join("file");

@@ -1,10 +1,11 @@
 //! Spreads a cut of the window over the following round trip: proportional rate reduction.
 //!
 //! # Source
-//! RFC 9937, section 6.2, which obsoletes RFC 6937. Above the target the reduction is proportional.
-//! Below it the conservative bound holds (PRR-CRB), plus one segment (PRR-SSRB) when an
-//! acknowledgement advances without a sign of a further loss (SafeACK). As in Linux, cuts by marks
-//! are spread too, and the window in use is reduced; the RFC uses the number in flight (RecoverFS).
+//! RFC 9937, section 6.2, which obsoletes RFC 6937. While more than the target is in flight, the
+//! reduction is proportional. Otherwise the conservative bound holds (PRR-CRB), plus one segment
+//! (PRR-SSRB) when an acknowledgement advances without a sign of a further loss (SafeACK). As in
+//! Linux, cuts by marks are spread too. Also as in Linux, a cut begins from the window in use,
+//! whereas the RFC begins from the number in flight (RecoverFS).
 //!
 //! # Why
 //! If a window falls at once from ten to seven, its sender sends nothing until three segments have
@@ -79,8 +80,8 @@ impl Cut {
             let due = u64::from(self.delivered) * target;
             due.div_ceil(self.before.into()).saturating_sub(self.sent.into())
         } else {
-            // Losses exceed the cut: delivered segments are replaced up to `target`, plus one per
-            // acknowledgement if it is safe.
+            // Losses exceed the cut: each delivered segment is replaced, and a safe acknowledgement
+            // adds one, until `target` are in flight.
             let owed = self.delivered.saturating_sub(self.sent);
             let bound = owed.max(delivery.newly) + u32::from(delivery.is_safe);
             u64::from(bound).min(target - delivery.in_flight)
@@ -104,8 +105,8 @@ mod tests {
         Delivery { newly, is_safe: true, in_flight }
     }
 
-    /// Acknowledges `count` segments one by one and sends whatever is allowed. Returns the total
-    /// sent after each.
+    /// Acknowledges `count` segments one by one and sends whatever is allowed. Returns the number
+    /// sent after each acknowledgement.
     fn spread(cut: &mut Cut, in_flight: &mut u64, count: u32) -> Vec<u64> {
         let one = |cut: &mut Cut, in_flight: &mut u64| {
             *in_flight -= 1;
@@ -147,7 +148,8 @@ mod tests {
             sent += out;
             in_flight += out;
             if is_above {
-                // Proportional (section 6.2), and the first segment leaves at once.
+                // The reduction is proportional (section 6.2), except that the first segment leaves
+                // at once.
                 let due = (delivered * u64::from(target)).div_ceil(before.into());
                 assert!(sent <= due.max(1), "{before} {target}: {sent} of {delivered}");
             } else {
@@ -160,8 +162,8 @@ mod tests {
                 );
             }
         }
-        // Everything in flight has been replaced. The cut ends at its target unless losses
-        // continued.
+        // All segments in flight at the start have been replaced. Without losses, the cut ends at
+        // its target.
         if lost_ever == 0 {
             assert_eq!(in_flight, u64::from(target), "{before} {target}");
         }

@@ -1,5 +1,5 @@
-//! When each segment in flight was sent, and the count delivered by then: for exact round-trip
-//! times and delivery rates.
+//! A record of when each segment in flight was sent, and of the number delivered by then. It yields
+//! exact round-trip times and delivery rates.
 //!
 //! A journal is kept with RACK-TLP, with exact round-trip times, or if the flow's controller needs
 //! one; it takes 32 bytes per segment in flight.
@@ -7,7 +7,7 @@
 //! # Source
 //! draft-cheng-iccrg-delivery-rate-estimation, section 3: a rate is the amount delivered between
 //! the sending of a segment and its acknowledgement, divided by a time. This time is the longer of
-//! the time to send the amount and the time until the amount was acknowledged.
+//! two: the time in which the amount was sent, and the time in which it was acknowledged.
 
 use crate::congestion::RateSample;
 use crate::rack::Latest;
@@ -48,7 +48,7 @@ pub(crate) struct Measures {
     pub(crate) rate: Option<RateSample>,
 }
 
-/// The number of records for which memory is always kept.
+/// Memory for up to this number of records is never given back.
 const KEPT: usize = 16;
 
 impl Journal {
@@ -90,8 +90,8 @@ impl Journal {
         self.least_rtt
     }
 
-    /// The last segment sent among those delivered since the last call, and whether it was sent
-    /// twice. Retransmitted segments whose original arrived are excluded.
+    /// Of the segments delivered since the previous call, the one that was sent last, and whether
+    /// it was sent twice. Retransmitted segments whose original arrived are excluded.
     pub(crate) fn take_latest(&mut self) -> Option<(Latest, bool)> {
         self.latest.take()
     }
@@ -147,8 +147,8 @@ impl Journal {
     }
 
     /// Records that everything below `unacked` is acknowledged. `is_from_before` means that the
-    /// echoed segment was sent before all of its retransmissions, which are then still in flight
-    /// (RFC 8985, section 6.2, step 2).
+    /// acknowledgement echoes a segment sent before all retransmissions. These are then still in
+    /// flight (RFC 8985, section 6.2, step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
             let Some(record) = self.records.pop_front() else { break };
@@ -160,8 +160,8 @@ impl Journal {
         self.give_room_back();
     }
 
-    /// A faster [`advance`](Journal::advance) and [`measures`](Journal::measures), if all segments
-    /// in flight were sent once and none has arrived.
+    /// Does the work of [`advance`](Journal::advance) and [`measures`](Journal::measures) faster.
+    /// All segments in flight must have been sent once, and none may have arrived out of order.
     pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
         let count = (unacked - self.base) as usize;
         let last = self.records[count - 1];
@@ -208,8 +208,8 @@ impl Journal {
         }
     }
 
-    /// The delivery rate since `record`. `None` over an interval shorter than any round trip:
-    /// acknowledgements were compressed, or the segment was sent twice.
+    /// The delivery rate since the segment of `record` was sent. `None` if the interval is shorter
+    /// than any round trip: acknowledgements were compressed, or the segment was sent twice.
     fn rate(&self, record: &Record) -> Option<RateSample> {
         let sending = record.sent.since(record.first_sent);
         let acking = self.delivered_at.since(record.delivered_at);
@@ -277,8 +277,8 @@ mod tests {
             journal.sent(10 + seq, now, false);
         }
         let rate = rate.expect("measured");
-        // When segment 29 was sent, at 78 ms, 20 segments had arrived, the last of them sent at 58
-        // ms. When it arrived, at 98 ms, 30 had arrived.
+        // Segment 29 was sent at 78 ms. By then 20 segments had arrived, the last of which was sent
+        // at 58 ms. Segment 29 arrived at 98 ms as the 30th: 10 segments in 20 ms.
         assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
     }
 

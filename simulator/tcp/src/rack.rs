@@ -7,14 +7,14 @@
 //! distinguishes reordering from loss and finds lost retransmissions.
 //!
 //! # Where we differ
-//! Two rules are Linux's, to match a kernel's results. DSACK widens the window only after
-//! reordering was observed. A segment reordered by more than three lets the window grow while
-//! acknowledgements arrive out of order.
+//! Two rules are Linux's, to match a kernel's results. DSACK widens the reordering window only
+//! after reordering was observed. Once a segment was overtaken by more than three others,
+//! out-of-order arrivals also let the congestion window grow.
 
 use fairwire_core::{Duration, Time};
 
-/// Segments that must have arrived above a lost one, while no reordering was observed (RFC 8985,
-/// section 6.2, step 4: DupThresh).
+/// The number of segments above a missing one that must have arrived before it counts as lost. It
+/// applies until reordering is observed (RFC 8985, section 6.2, step 4: DupThresh).
 pub(crate) const DUPLICATES: u32 = 3;
 
 /// The number of recoveries without DSACK after which the window is narrow again (section 6.2, step
@@ -49,7 +49,7 @@ pub(crate) struct Rack {
     pub(crate) repeats: u64,
     duplicates: u64,
     /// Does the next retransmission begin an [epoch](crate::Segment::epoch)? The first
-    /// retransmission after a reduction does, and so does that of a probe.
+    /// retransmission after a reduction begins one, and so does a retransmitted probe.
     pub(crate) begins_epoch: bool,
     /// The reduction that may turn out to have been made without a loss.
     pub(crate) undo: Option<Undo>,
@@ -57,12 +57,12 @@ pub(crate) struct Rack {
     pub(crate) variation: Variation,
 }
 
-/// The variation of the round trip as in Linux. The timeout uses its peak, which decreases once per
-/// round trip instead of with every sample after a silence.
+/// The variation of the round trip as in Linux. The timeout uses its peak. After a silence, the
+/// peak decreases once per round trip, not with every sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
-    /// The smoothed deviation of this round trip's measurements, times 4, and the peak of this
-    /// deviation.
+    /// The smoothed deviation of the measurements, times 4, and its peak in this round trip, also
+    /// times 4.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
     /// The variation currently used, times 4.
@@ -89,7 +89,8 @@ impl Variation {
         self.held_ns_x4 = self.held_ns_x4.max(self.peak_ns_x4);
     }
 
-    /// Removes a quarter of the held variation above the round trip's peak.
+    /// Ends a round trip: reduces the held variation by a quarter of its excess over this round
+    /// trip's peak. The next peak begins at `least`.
     pub(crate) fn end_round(&mut self, least: Duration) {
         self.held_ns_x4 -= (self.held_ns_x4 - self.peak_ns_x4) / 4;
         self.peak_ns_x4 = least.ns();
@@ -100,7 +101,8 @@ impl Variation {
 pub(crate) struct Undo {
     /// The first segment not acknowledged at the reduction.
     pub(crate) from: u64,
-    /// Retransmissions not yet reported as unnecessary by DSACK; `None` before the first.
+    /// The number of retransmissions that DSACK has not yet reported as unnecessary; `None` before
+    /// the first retransmission.
     pub(crate) unexplained: Option<u32>,
     /// The window and the threshold before the reduction, segments. `None` if a mark was also
     /// echoed: a reduction by a mark is never undone.
@@ -136,9 +138,9 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Handles newly arrived segments; `latest` was sent last of them (section 6.2, step 2).
-    /// `least` is the shortest round trip so far. A retransmission that seems faster is a late
-    /// original.
+    /// Handles newly arrived segments, of which `latest` was sent last (section 6.2, step 2).
+    /// `least` is the shortest round trip so far. If a retransmission seems to have taken less, its
+    /// original arrived late, so it is ignored.
     pub(crate) fn advance(&mut self, latest: Latest, is_repeat: bool, least: Duration, now: Time) {
         let rtt = now.since(latest.sent);
         if is_repeat && rtt < least {
@@ -157,8 +159,8 @@ impl Rack {
         self.degree = self.degree.max(distance);
     }
 
-    /// Records that segment `seq` was reported as having arrived twice. Everything below `acked`
-    /// was acknowledged before; `highest` was never sent.
+    /// Records a report that segment `seq` has arrived twice. Everything below `acked` was
+    /// acknowledged before this report. `highest` is the first segment not yet sent.
     pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) {
         self.duplicates += 1;
         if self.duplicates > self.repeats {
@@ -199,9 +201,9 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4). With
-    /// `is_found`, loss is certain: a repair is in progress, or [`DUPLICATES`] segments have
-    /// arrived beyond the segment.
+    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4). It is zero
+    /// if `is_found` and no reordering was seen. `is_found` means that a repair is in progress, or
+    /// that [`DUPLICATES`] segments have arrived out of order.
     pub(crate) fn window(&self, is_found: bool, least: Duration, smoothed: Duration) -> Duration {
         if !self.has_reordering && is_found {
             return Duration::ZERO;

@@ -9,9 +9,9 @@
 //! not require them, so some acknowledgements may leave at once ([`DelayedAck::quick_acks`]).
 //!
 //! # Where we differ
-//! Marks are also counted permanently, and each acknowledgement carries the count. So a sender that
-//! needs exact feedback (RFC 8257, RFC 9331) needs no state machine, and the loss of an
-//! acknowledgement loses no information.
+//! The receiver also counts all marks, and each acknowledgement carries the total. So exact
+//! feedback (RFC 8257, RFC 9331) needs no state machine, and the loss of an acknowledgement loses
+//! no information.
 
 use crate::config::{Config, DelayedAck, Recovery};
 use crate::segment::{Ack, Block, Sack, Segment};
@@ -51,8 +51,8 @@ struct Quick {
 /// The number of acknowledgements that leave at once after a mark, or after a retransmission from a
 /// sender with ECN.
 const AFTER_A_MARK: u8 = 2;
-/// The minimum of the second term of the timeout that a receiver computes from the handshake (RFC
-/// 6298). A pause is longer than this timeout.
+/// The minimum of the variation term (4 RTTVAR) in the timeout that a receiver computes from the
+/// handshake (RFC 6298). A pause is longer than this timeout.
 const MIN_PAUSE: Duration = Duration::from_ms(200);
 
 impl Quick {
@@ -108,8 +108,8 @@ struct Near {
     end: u16,
 }
 
-/// The segments beyond the next one expected, if many, if blocks are reported, or if some
-/// acknowledgements are not delayed.
+/// State that is created when first needed. `runs` are the segments beyond the next one expected,
+/// if [`Few`] cannot hold them or if blocks are reported.
 #[derive(Debug, Default)]
 struct Ahead {
     runs: VecDeque<Run>, // ascending, with holes between
@@ -141,7 +141,7 @@ impl Run {
     }
 }
 
-/// One segment of each run most recently touched by arrivals, the latest first; 0 for none.
+/// The runs that arrivals touched last, the latest first, each as one of its segments; 0 for none.
 type Recent = [u64; Sack::MOST];
 
 impl Receiver {
@@ -363,7 +363,8 @@ impl Receiver {
         }
     }
 
-    /// Handles the next segment expected while some are ahead, which may now be in order.
+    /// Handles the arrival of the next segment expected while later segments are kept. The first
+    /// run of these may now be in order.
     #[inline(never)]
     fn close_hole(&mut self) {
         let is_closed = if self.kept == Kept::InFew {
@@ -386,7 +387,7 @@ impl Receiver {
 
     fn sack(&self) -> Sack {
         let mut sack = Sack::NONE;
-        // If blocks are reported, all segments ahead are in the list.
+        // Blocks are reported, so all segments beyond the next one expected are in `many`.
         let Some(ahead) = self.many.as_deref() else { return sack };
         let runs = ahead.recent.iter().take_while(|&&seq| seq != 0).filter_map(|&seq| ahead.run_of(seq));
         for (block, run) in sack.blocks.iter_mut().zip(runs) {
@@ -429,8 +430,9 @@ impl Few {
         true
     }
 
-    /// Removes a run that begins at `filled`, and returns its length. The first `filled` segments
-    /// have arrived, so the run is in order. The other runs are then counted from its end.
+    /// Handles the arrival of the next `filled` segments expected. If a run begins directly after
+    /// them, it is now in order: removes it and returns its length. The remaining runs are then
+    /// counted from the new next segment expected.
     fn close(&mut self, filled: u16) -> u16 {
         let more = match self.runs().first() {
             Some(first) if first.start == filled => first.end - filled,
@@ -481,7 +483,8 @@ impl Ahead {
         }
     }
 
-    /// Records that the run with `seq` was touched last; `next` is expected.
+    /// Records that an arrival touched the run that contains `seq`. `next` is the next segment
+    /// expected.
     fn touch(&mut self, seq: u64, next: u64) {
         let Some(run) = self.run_of(seq) else { return };
         let others = self.recent.iter().copied().filter(|&seq| seq > next && !run.holds(seq));
@@ -579,7 +582,8 @@ mod tests {
         let mut rng = Seed(2).stream("receiver");
         let (mut went_over, mut stayed) = (0, 0);
         for trial in 0..400u64 {
-            // Some trials need more than four runs, or have segments beyond their reach.
+            // Some trials need more than four runs, or have segments too far ahead for the runs of
+            // `Few`.
             let step = if trial % 4 == 0 { 9_000 } else { 1 };
             let reach = 2 + rng.below(14);
             let (mut ours, mut model) = (receiver(), std::collections::BTreeSet::new());

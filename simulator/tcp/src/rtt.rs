@@ -51,15 +51,16 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
-    /// Bases the timeout on this variation, times 4, until the next measurement.
+    /// Sets the variation on which the timeout is based until the next measurement; the argument is
+    /// four times this variation.
     pub(crate) fn hold(&mut self, variation_ns_x4: u64) {
         self.variation_ns_x4 = variation_ns_x4;
     }
 
     /// Doubles the timeout (RFC 6298, 5.5) until it reaches its maximum. With
-    /// [`forgets_rtt`](crate::Quirks::forgets_rtt), the measurements are forgotten after the fourth
-    /// doubling in a row. The timeout then does not change until the next measurement, which counts
-    /// as the first.
+    /// [`forgets_rtt`](crate::Quirks::forgets_rtt), the fourth doubling in a row makes the next
+    /// measurement count as the first. Until that measurement, the timeout is still computed from
+    /// the old ones.
     pub fn back_off(&mut self, config: &Config) {
         if self.timeout(config) < config.max_rto {
             self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
@@ -93,7 +94,8 @@ impl RttEstimator {
     }
 }
 
-/// A quotient, rounded down to the clock's ticks.
+/// A time that results from a division, rounded down to the clock's ticks if the quirk
+/// `counts_ticks` is set.
 #[inline]
 fn counted(ns: u64, config: &Config) -> u64 {
     match config.tick.ns() {
@@ -194,9 +196,10 @@ mod tests {
 
     #[test]
     fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
-        // A trace of ns-2 with ticks of 10 ms has 4 ticks smoothed, 6 quarters of a tick of
-        // variation, and then a measurement of 15 ticks. The variation becomes 6 - 1 + 11 quarters,
-        // and the timeout 43 / 8 + 16 ticks, rounded down.
+        // From a trace of ns-2 with ticks of 10 ms. The smoothed time is 4 ticks, the variation 6
+        // quarters of a tick, and the measurement 15 ticks. The variation becomes 6 - 1 + 11 = 16
+        // quarters: 1 is 6/4 rounded down, and 11 is 15 - 4. The smoothed time becomes 43/8 ticks.
+        // The timeout is 43/8, rounded down, plus 16 ticks.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);

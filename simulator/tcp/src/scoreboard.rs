@@ -1,13 +1,15 @@
 //! The sender's knowledge about each segment in flight, from selective acknowledgements (RFC 6675,
 //! section 4).
 //!
-//! The board has one byte per segment, from the first unacknowledged to the highest with
-//! information; none while no segment is lost. Counts updated at every change give the number in
-//! flight ("pipe"). So the cost of an acknowledgement depends on its news, not on the window.
+//! The board has one byte per segment, from the first unacknowledged to the highest about which
+//! something is known. It is empty while there is nothing to record. Counts updated at every change
+//! give the number in flight ("pipe"). So the cost of an acknowledgement depends on its news, not
+//! on the window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
-//! 6.2, step 5). Segments sent once are examined in number order, which is their time order, and
-//! retransmissions in their own time order. So each is examined once.
+//! 6.2, step 5). Segments sent once are examined in the order of their numbers, in which they were
+//! sent. Retransmissions are examined in the order in which they were sent. So each is examined
+//! once.
 //!
 //! # Where we differ
 //! Under other recoveries, a retransmission counts as lost when a segment first sent after it is
@@ -85,7 +87,8 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Is everything sent still in flight? After an undo, segments may have been retransmitted.
+    /// Is everything sent still in flight? After an undo this may be so although the board is not
+    /// empty, because it also records retransmissions.
     pub(crate) fn is_all_in_flight(&self) -> bool {
         self.sacked == 0 && self.lost == 0
     }
@@ -127,9 +130,9 @@ impl Scoreboard {
         (unacked - from) - known
     }
 
-    /// Handles the blocks of an acknowledgement of everything below the base; `highest` was never
-    /// sent. Skips segments that the previous acknowledgement reported. Calls `each` with every
-    /// newly reported segment, and returns their number.
+    /// Handles the blocks of an acknowledgement of everything below the base. `highest` is the
+    /// first segment not yet sent. Skips segments that the previous acknowledgement reported. Calls
+    /// `each` with every newly reported segment, and returns their number.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);
@@ -194,9 +197,10 @@ impl Scoreboard {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss: marks segments as lost that were sent before the latest arrival and have
-    /// not arrived within a round trip and `window`. `highest` was never sent. Returns when the
-    /// last of the other segments will be lost.
+    /// RACK_detect_loss: considers the segments that were sent before the latest arrival and have
+    /// not arrived. Marks as lost those sent at least a round trip and `window` ago. If others
+    /// remain, returns when the last of them would be lost. `highest` is the first segment not yet
+    /// sent.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,
@@ -240,8 +244,8 @@ impl Scoreboard {
         is_waiting.then_some(latest.sent + patience)
     }
 
-    /// Marks everything as lost that has not arrived when the timer runs out, except segments sent
-    /// less than a round trip ago (RFC 8985, section 6.3).
+    /// Handles the end of the timer: marks as lost everything that has not arrived, except segments
+    /// sent less than a round trip ago. The first segment is always marked (RFC 8985, section 6.3).
     pub(crate) fn lose_old(&mut self, journal: &Journal, highest: u64, now: Time) {
         self.extend_to(highest);
         let oldest = now.saturating_sub(self.rack.rtt);
@@ -273,7 +277,7 @@ impl Scoreboard {
         self.lose(self.base);
     }
 
-    /// Marks everything below `highest` as lost that has not arrived when the timer runs out,
+    /// Handles the end of the timer: marks as lost everything below `highest` that has not arrived,
     /// including retransmissions.
     pub(crate) fn lose_all(&mut self, highest: u64) {
         self.extend_to(highest);
@@ -302,13 +306,14 @@ impl Scoreboard {
         found
     }
 
-    /// The first segment below the highest arrived that has not arrived, and was neither lost nor
-    /// retransmitted (RFC 6675, section 4, NextSeg 3).
+    /// The first segment that has neither arrived nor been retransmitted, although a later one has
+    /// arrived (RFC 6675, section 4, NextSeg 3).
     pub(crate) fn next_doubtful(&self) -> Option<u64> {
         self.first(self.base, self.sacked_below, |state| state & (SACKED | REPEATED) == 0)
     }
 
-    /// Records that segment `seq` was retransmitted at `at`; `highest` was never sent.
+    /// Records that segment `seq` was retransmitted at `at`. `highest` is the first segment not yet
+    /// sent.
     pub(crate) fn repeat(&mut self, seq: u64, highest: u64, at: Time) {
         self.extend_to(seq + 1);
         let state = &mut self.segments[(seq - self.base) as usize];
@@ -384,7 +389,7 @@ impl Scoreboard {
         self.repair_from = self.repair_from.min(seq);
     }
 
-    /// Marks each segment as lost above which three segments have arrived (RFC 6675, section 4,
+    /// Marks as lost each segment above which three segments have arrived (RFC 6675, section 4,
     /// IsLost).
     fn find_lost(&mut self) {
         let mut above = 0;
@@ -402,8 +407,8 @@ impl Scoreboard {
         self.lost_below = self.lost_below.max(end);
     }
 
-    /// Marks retransmissions as lost that were sent before the first transmission of a segment that
-    /// has arrived, unless they have arrived themselves.
+    /// Marks a retransmission that has not arrived as lost if a segment first sent after it has
+    /// arrived.
     fn find_lost_repeats(&mut self) {
         while let Some(&Repeat { seq, before, .. }) = self.repeats.front() {
             if before >= self.sacked_below {

@@ -76,7 +76,8 @@ pub struct Sack {
     pub blocks: [Block; Sack::MOST],
 }
 
-/// A run of segments, relative to the acknowledgement that reports it, so it is small.
+/// A run of segments. It is counted from the acknowledgement that reports it, so its fields are
+/// small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.
@@ -98,8 +99,8 @@ impl Sack {
         self.blocks[0].len == 0
     }
 
-    /// These blocks after a report that segment `seq` has arrived twice; `next` is the next segment
-    /// expected.
+    /// These blocks, preceded by a report that segment `seq` has arrived twice. `next` is the next
+    /// segment expected.
     pub(crate) fn after_duplicate(self, seq: u64, next: u64) -> Self {
         let [first, second, _] = self.blocks;
         let duplicate = Block { offset: seq.wrapping_sub(next) as u32, len: Block::DUPLICATE };

@@ -1,4 +1,4 @@
-//! The library from the view of C: its header, its names, its programs.
+//! Tests the library as C sees it: the header, the exported names, and programs in C.
 
 mod names;
 mod programs;

@@ -6,9 +6,9 @@ use indicatif::ParallelProgressIterator;
 use rayon::prelude::*;
 use std::process::Command;
 
-/// The argument that makes this program the counted child.
+/// The argument that makes this program the child process in which `Workload::run` is counted.
 pub(crate) const CHILD: &str = "--counted";
-/// The argument with which this program runs as the child process whose instructions are counted.
+/// As [`CHILD`], but for the workload of [`peer`](crate::peer).
 pub(crate) const PEER_CHILD: &str = "--counted-peer";
 const ROUNDS: u32 = 5_000;
 

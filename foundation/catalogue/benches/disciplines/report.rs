@@ -1,4 +1,4 @@
-//! Prints the costs as a table, writes them as JSON, and compares them with the promises.
+//! Prints the costs as a table, writes them as JSON, and compares them with the promised limits.
 
 use crate::peer;
 use comfy_table::{Table, presets};
@@ -139,7 +139,8 @@ pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
     fs::write(folder().join("disciplines.json"), text).expect("proof/bench/results can be written");
 }
 
-/// Compares the measurements with the promises, and reports each that is broken.
+/// Compares the measurements with the promised limits, and prints each broken promise. Returns
+/// whether all promises are kept.
 pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     let mut broken = Vec::new();
     for name in CONSTANT {

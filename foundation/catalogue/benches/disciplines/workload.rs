@@ -42,12 +42,12 @@ struct Arrival {
 /// Disciplines with a bounded table, and the parameter that sets its bound to the number of flows.
 const BOUNDS: &[(&str, &str)] = &[("faba", "max_flows"), ("sfed", "max_flows"), ("hfaba", "max_flows")];
 
-/// The size of the buffer: as many packets as flows, so each can have one, and at least a thousand.
+/// The size of the buffer in packets: one for each flow, and at least 1000.
 pub(crate) fn buffer(flows: u32) -> u32 {
     flows.max(1000)
 }
 
-/// Builds `name` with its defaults for this number of flows; bounded tables have room for all.
+/// Builds `name` with its defaults. A bounded table gets room for all `flows`.
 pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
     let site = Site {
         rate: Rate::from_bps(RATE).expect("not zero"),
@@ -65,7 +65,8 @@ pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
 }
 
 impl Workload {
-    /// A workload of this number of active flows for `name`, whose queue is as full as it gets.
+    /// A workload for `name` with this number of active flows. It has already run until the queue
+    /// of `name` is as full as it gets.
     pub(crate) fn new(name: &str, flows: u32) -> Self {
         let mut workload = Workload {
             discipline: discipline(name, flows),

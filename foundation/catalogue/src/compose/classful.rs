@@ -84,7 +84,7 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[parameters]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The total size of all leaves, in equal parts for those without their own buffer.
+    /// The size of the buffer that all leaves without their own buffer share in equal parts.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The treatment of ECN-capable packets by the inner disciplines, unless their own parameters
@@ -220,8 +220,8 @@ impl Spec {
         self.class.as_deref().unwrap_or(&ONE_CLASS)
     }
 
-    /// The tree, if the classes form one and all guarantees can be kept. A class has at least the
-    /// guarantees of the classes below it.
+    /// The tree, if the classes form one and all guarantees can be kept. A class without a
+    /// guarantee gets the sum of its children's guarantees.
     fn tree(&self, checked: &[CheckedClass], site: &Site<'_>) -> Result<ClassTree, BadParameter> {
         let classes: Vec<_> = self.classes().iter().zip(checked).map(class_terms).collect();
         let tree = checked_tree(&classes, Parameter::of(NAME, "class"))?;

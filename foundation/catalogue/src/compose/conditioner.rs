@@ -16,9 +16,9 @@
 //! RFC 2475, section 2.3.3: "traffic conditioners".
 //!
 //! # Where we differ
-//! It meters and marks. Shaping and dropping are left to the inner discipline. Colours are in the
-//! packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. Its signals are
-//! early if the inner discipline's are, as with RIO, the default.
+//! The conditioner meters and marks. Shaping and dropping are left to the inner discipline. Colours
+//! are in the packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. The
+//! conditioner gives early signals if the inner discipline does. RIO, the default, does.
 //!
 //! # Example
 //! ```toml

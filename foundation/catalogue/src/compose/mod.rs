@@ -1,4 +1,4 @@
-//! Disciplines that hold other disciplines, as given.
+//! The parameters, as given, of the disciplines that hold other disciplines.
 
 pub mod classful;
 pub mod conditioner;

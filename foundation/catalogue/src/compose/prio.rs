@@ -61,7 +61,7 @@ static DEFAULT: Choice = Choice::named("tail-drop");
 #[parameters(checked = Checked)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spec {
-    /// The total size of all bands, in equal parts for those without their own buffer.
+    /// The size of the buffer that all bands without their own buffer share in equal parts.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
     /// The treatment of ECN-capable packets by the inner disciplines, unless their own parameters

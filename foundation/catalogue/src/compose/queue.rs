@@ -141,8 +141,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// Adds the path to `bad`, an error in the dropper with the queue's parameters. An error in a
-    /// scheduler that the queue has set belongs to the queue.
+    /// Adds the dropper's path to `bad`, an error in the dropper. But if the queue has set the
+    /// scheduler, an error in the scheduler is reported as the queue's.
     fn placed_error(&self, bad: BadParameter) -> BadParameter {
         let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
         match self.scheduler.is_some() && is_order {
@@ -170,7 +170,7 @@ impl Spec {
         vec![(self.nested(), self.inner_site(site))]
     }
 
-    /// Checks what was given against the site, the dropper included.
+    /// Checks the parameters of the queue and of the dropper against the site.
     pub fn check(&self, site: &Site<'_>) -> Result<(), BadParameter> {
         self.with_whole(site, |spec, site| spec.check(site))?;
         check_slots(NAME, &self.placed(site))

@@ -83,9 +83,9 @@ pub struct Spec {
     /// It counts bytes on the wire.
     #[parameter(unset = "the link's")]
     pub rate: Option<Quantity<Rate>>,
-    /// How far the shaper may fall behind and still catch up.
+    /// The amount by which the shaper may fall behind and still catch up.
     ///
-    /// With the default, a host that wakes up to 1 ms late loses no rate.
+    /// With the default, the shaper loses no rate if its host wakes late by at most 1 ms.
     #[parameter(
         unset = "what `rate` brings in 1 ms and two packets, of 1514 bytes or typical if that is more",
         unit = "size"

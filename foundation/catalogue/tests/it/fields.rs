@@ -1,5 +1,5 @@
-//! Every declared parameter of every discipline and marker, one at a time: its bounds, and that it
-//! is read, allowed and written back.
+//! Tests of each declared parameter of each discipline and marker, one at a time. They check that
+//! its bounds hold, and that its values are read, allowed and written back.
 
 use super::bounds::{Kind, allowed, bounds};
 use super::{refusal, site};

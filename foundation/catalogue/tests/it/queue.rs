@@ -1,4 +1,5 @@
-//! A queue of parts equals its short form, and refuses nonsense.
+//! The discipline `queue`, composed of parts, decides as the short form of the same parts does, and
+//! refuses nonsense.
 
 use super::{discipline, refusal};
 use fairwire_catalogue as catalogue;

@@ -1,4 +1,4 @@
-//! Mistakes in the parameters of the catalogue's disciplines that contain others.
+//! Mistakes are refused in the parameters of disciplines that contain other disciplines.
 
 use super::refusal;
 

@@ -3,12 +3,13 @@
 use super::{Buffer, Key, NONE, some};
 
 impl Buffer {
-    /// The first of all packets in order of arrival, for removing all of them. Valid until another
-    /// packet arrives. Find the [next](Self::next_by_arrival) packet before removing one: a free
-    /// slot reuses the link.
+    /// The oldest of all packets. From it, [`next_by_arrival`](Self::next_by_arrival) reaches all
+    /// others in order of arrival, so that they can be removed. Find the next packet before
+    /// removing one, because a free slot reuses the link. The order is valid until another packet
+    /// arrives.
     ///
-    /// If that order is not maintained, it is rebuilt from times of arrival, in O(n log flows).
-    /// Packets of one flow stay in order whatever their times.
+    /// A buffer that does not maintain this order rebuilds it from times of arrival, in O(n log
+    /// flows). Packets of one flow stay in order whatever their times.
     pub(crate) fn by_arrival(&mut self) -> Option<Key> {
         if self.needs.order || self.active == 0 {
             return some(self.oldest).map(Key); // none, if nothing waits

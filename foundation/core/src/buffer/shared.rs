@@ -5,8 +5,8 @@ use super::Buffer;
 use crate::names::NONE;
 use alloc::vec::Vec;
 
-/// A buffer with at most this number of slots, 1 KiB, keeps them on release: enough for most
-/// buffers that are seldom used.
+/// A buffer with at most this number of slots, 1 KiB in all, keeps them on release. That is enough
+/// for most buffers that are seldom used.
 const KEPT_SLOTS: usize = 16;
 
 impl Buffer {

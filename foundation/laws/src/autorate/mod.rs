@@ -5,10 +5,10 @@
 //! algorithm follows the line. The added delay of a round trip is its excess over the base, which
 //! is the shortest recent round trip of its peer. An added delay above `target` means that the line
 //! is full, and its delivery is then measured. The new rate is `keep` of that delivery, minus the
-//! amount that drains the queue within a second. While the added delay is at most half of `target`
-//! and the rate is used, the rate grows. It grows by `recover` up to `keep` of the last delivery,
-//! and above that by `probe`, which doubles each second. After `idle` without use the rate returns
-//! to its start.
+//! rate that drains the queue within a second. While the added delay is at most half of `target`
+//! and the rate is used, the rate grows. Up to `keep` of the last delivery it grows by `recover`,
+//! and above that by `probe`. The growth above doubles each second. After `idle` without use the
+//! rate returns to its start.
 //!
 //! # Why
 //! LTE, satellites and cable change their rate within seconds. A fixed rate either wastes most of
@@ -33,26 +33,26 @@
 //! awaits carry more than the peers that it heard.
 //!
 //! # What is delivered
-//! In front of the line ([`CountingPoint::Before`]) the amount sent says nothing about the line, since the
-//! queue absorbs it. Take the bytes that left between the departures of two answered segments. The
-//! line sent them in the time between the departures plus the growth of the added delay. Behind the
-//! line ([`CountingPoint::Behind`]) the arrivals are the delivery. Either measure is exact while the line is
-//! full, so repeating a cut while the queue drains changes nothing.
+//! In front of the line ([`CountingPoint::Before`]) the amount sent says nothing about the line,
+//! since the queue absorbs it. Take the bytes that left between the departures of two answered
+//! segments. The line sent them in the time between the departures plus the growth of the added
+//! delay. Behind the line ([`CountingPoint::Behind`]) the arrivals are the delivery. Either measure
+//! is exact while the line is full, so repeating a cut while the queue drains changes nothing.
 //!
 //! # What it cannot know
 //! - A round trip does not reveal the direction in which it waited. A direction is cut unless the
 //!   other direction uses a much larger fraction of its own rate.
-//! - A path that becomes longer is mistaken for a queue until cuts have not helped for five
-//!   seconds. Then the base is forgotten, and the rate returns to the delivery measured before the
+//! - A path that becomes longer is mistaken for a queue at first. Once cuts have failed to help for
+//!   five seconds, the base is forgotten, and the rate returns to the delivery measured before the
 //!   cuts.
 //! - Without answers (only UDP) nothing is known, and the rate returns to its start.
-//! - Hosts that forge late answers can lower the rate for all, but not below `min`, if they carry
-//!   three quarters of the traffic. Hosts that carry a quarter can hide a queue, with the help of
+//! - If hosts that carry three quarters of the traffic forge late answers, they can lower the rate
+//!   for all, but not below `min`. Hosts that carry a quarter can hide a queue, with the help of
 //!   the other ends.
 //!
 //! # State and cost
-//! 64 peers and 64 counts: 8 KiB for both directions. A round trip costs a scan of 64 numbers, and
-//! a step, every 50 ms, two sorts of at most 64. Nothing is allocated.
+//! 64 peers and 64 counts of traffic: 8 KiB for both directions. A round trip costs a scan of 64
+//! numbers. A step, every 50 ms, costs two sorts of at most 64 peers. Nothing is allocated.
 //!
 //! # Source (section, equation)
 //! Own design. The base as a windowed minimum, and a rate measured between two answers, come from
@@ -91,14 +91,15 @@ pub struct Spec {
     /// The fraction of the line's delivery that a cut leaves.
     #[parameter(default = 0.95, min = 0.1, max = 1.0, unit = "1")]
     pub keep: Option<f64>,
-    /// How fast the rate grows below the line's last delivery, per second.
+    /// How fast the rate grows, per second, while it is below `keep` of the line's last delivery.
     #[parameter(default = 1.0, min = 0.0, max = 10.0, unit = "Hz")]
     pub recover: Option<f64>,
-    /// How fast the rate initially grows above the last delivery, per second; doubles each second,
-    /// up to `recover`.
+    /// How fast the rate initially grows, per second, above `keep` of the last delivery. This
+    /// growth doubles each second, up to `recover`.
     #[parameter(default = 0.05, min = 0.0, max = 10.0, unit = "Hz")]
     pub probe: Option<f64>,
-    /// How long the shortest round trip is remembered: from half of this time to all of it.
+    /// The maximum time for which the shortest round trip is remembered. It may be forgotten after
+    /// half of this time.
     #[parameter(default = "60 s", min = "1 s", max = "1 h")]
     pub window: Option<Quantity<Duration>>,
     /// The time without use after which the rate returns to its start.
@@ -168,9 +169,10 @@ pub struct Autorate {
 }
 
 impl Autorate {
-    /// Starts the directions that follow their line.
+    /// Starts the given directions at their initial rates; the rate of a direction that is `None`
+    /// does not follow its line.
     ///
-    /// A base of round trips covers both directions, so the shorter `window` counts.
+    /// The base of a peer's round trips covers both directions, so the shorter `window` counts.
     pub fn new(ways: [Option<(Config, CountingPoint)>; 2]) -> Self {
         let configs = || ways.iter().flatten().map(|(config, _)| config);
         let window = configs().map(|config| config.given.window).min().unwrap_or(FORGET);

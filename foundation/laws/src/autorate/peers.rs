@@ -1,4 +1,4 @@
-//! The shortest round trip of each peer, and the delay that peers added to it.
+//! The shortest round trip of each peer, and the delay by which its later round trips exceed it.
 
 use fairwire_core::{Duration, RoundTrip, Time};
 
@@ -8,16 +8,17 @@ const PEERS: usize = 64;
 const SILENT: Duration = Duration::from_secs(5);
 /// How long a peer that carries much traffic is awaited, unless two of its round trips take longer.
 const PATIENCE: Duration = Duration::from_ms(500);
-/// The fraction of a peer's carried bytes that still counts after a step: a mean of a second.
+/// The fraction of a peer's carried bytes that still counts after a step. It averages over one
+/// second.
 const FADES: f64 = 0.95;
-/// The added delay is the smallest delay such that peers with this fraction of the traffic have at
-/// most that delay. A queue of the line delays all peers, so small delays are the best evidence.
-/// The fraction keeps one host from forging small delays.
+/// The peers are sorted by delay. The added delay is that of the peer at which the sum of their
+/// traffic reaches this fraction of all traffic. A queue of the line delays all peers, so small
+/// delays are the best evidence. The fraction keeps one host from forging small delays.
 const QUARTER: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Heard {
-    /// The departure of the segment whose answer was the least late.
+    /// The departure of the answered segment, from the peer that `quarter` picks.
     pub left: Time,
     /// The duration of its round trip.
     pub trip: Duration,
@@ -32,7 +33,7 @@ pub(super) struct Peers {
     keys: [u32; PEERS],
     peers: [Peer; PEERS],
     half: Duration,
-    /// The end of the older half of the window.
+    /// The time at which the current half of the window ends.
     turn: Time,
 }
 
@@ -101,8 +102,9 @@ impl Peers {
         Some(place)
     }
 
-    /// The verdict of the peers heard since the last answer, preferably those with a trusted base.
-    /// `None` until the peers that carry most were heard.
+    /// The observation that the peers heard since the last verdict give together. If any of them
+    /// has a trusted base, only trusted peers count. `None` until the peers that carry most were
+    /// heard.
     pub(super) fn verdict(&mut self, now: Time) -> Option<Heard> {
         self.age(now);
         let has_trusted = self.peers.iter().any(|peer| peer.is_trusted && peer.heard.is_some());
@@ -133,7 +135,7 @@ impl Peers {
         Some(Heard { left, trip: most, added, certain: certain.min(added) })
     }
 
-    /// Fades the carried bytes; drops the older half of the window when it is over.
+    /// Fades the carried bytes. When half of the window has passed, drops its older half.
     fn age(&mut self, now: Time) {
         self.peers.iter_mut().for_each(|peer| peer.carries *= FADES);
         if now < self.turn {
@@ -175,7 +177,8 @@ impl Peer {
 }
 
 impl Span {
-    /// The intersection of two observations of the same time.
+    /// Merges two observations of one peer: the higher of the lower bounds, and the lower of the
+    /// upper bounds with its departure.
     fn with(self, other: Span) -> Span {
         let least = self.least.max(other.least);
         let first = if other.most < self.most { other } else { self };

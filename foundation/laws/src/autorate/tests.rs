@@ -30,7 +30,8 @@ struct Line {
 #[derive(Clone, Copy)]
 enum Beside {
     None,
-    /// This number of peers, whose ends send something every 40 ms, and then a small segment.
+    /// This number of peers. Each sends a small segment every 40 ms. The other end also sends every
+    /// 40 ms, and answers only then.
     Talkers(u32),
     /// A peer with this fraction of all bytes, which answers 300 ms late and is always heard.
     Late(f64),
@@ -64,7 +65,7 @@ impl Line {
         self.autorate.rate(0).expect("it follows").bps() as f64 / MBPS
     }
 
-    /// Runs for `ms` while this fraction of the rate is offered, in steps of 1 ms.
+    /// Runs for `ms` in steps of 1 ms, while the fraction `offered` of the rate is sent.
     fn goes_on(&mut self, ms: u64, offered: f64) {
         for _ in 0..ms {
             self.now += Duration::from_ms(1);
@@ -221,7 +222,8 @@ fn a_recovered_line_is_used_again() {
         ms += 1;
     }
     // The growth of 0.05 doubles each second, so the rate rises from 2 to 10 Mbit/s in t = 4.5 s:
-    // ln(10 / 2) = 0.05 (2^t - 1) / ln 2. An earlier cut or a late step takes 1.5 s.
+    // ln(10 / 2) = 0.05 (2^t - 1) / ln 2. The bounds leave about 1.5 s for an earlier cut or a late
+    // step.
     assert!((3_500..6_500).contains(&ms), "{ms} ms");
 }
 

@@ -83,7 +83,8 @@ const ANSWERS: usize = 4;
 const DRAIN_S: f64 = 1.0;
 /// A cut leaves at least this fraction of the delivery, however long the queue.
 const LEAST: f64 = 0.5;
-/// A direction is in use from this fraction of its rate on; the rate may grow from [`LOADED`] on.
+/// A direction that carries at least this fraction of its rate is in use. From the fraction
+/// [`LOADED`] on, its rate may grow.
 const USED: f64 = 0.1;
 const LOADED: f64 = 0.75;
 /// A direction that carries a smaller fraction of its rate does not fill its line. The limit behind
@@ -177,7 +178,7 @@ impl Way {
         is_most: bool,
         now: Time,
     ) {
-        // A late call, after a pause, counts as two steps.
+        // A call that is late, after a pause, counts as at most two steps.
         let seconds = now.since(self.stepped_at).secs().min(2.0 * STEP.secs());
         self.stepped_at = now;
         let load = carried.lately(way) / self.bps;

@@ -37,23 +37,22 @@
 //! - `ingress` is CAKE's: dropped packets are charged like sent ones, at the initial rate of the
 //!   link or of the shaper around it. At least two thirds of that rate are sent, however much is
 //!   dropped. Unlike in CAKE, drops are not charged to their flow. For example, a shaper at 19
-//!   Mbit/s is behind a provider's queue at 20 Mbit/s. The packets of 150 downloads wait 249 ms in
-//!   that queue (p95). With `ingress`, CAKE's 4 MB for packets and its values for long round trips,
-//!   `target = "50 ms"` and `interval = "1 s"`, they wait 10 ms and carry 17 Mbit/s. With the
-//!   default target and interval they wait 20 to 80 ms and carry 14 Mbit/s, since CoDel's own drops
-//!   are a fifth. The file is `scenarios/ingress.toml`.
+//!   Mbit/s is behind a provider's queue at 20 Mbit/s. Without `ingress` the packets of 150
+//!   downloads wait 249 ms in that queue (p95). They wait 10 ms and carry 17 Mbit/s with `ingress`,
+//!   CAKE's 4 MB for packets, and its values for long round trips: `target = "50 ms"` and `interval
+//!   = "1 s"`. With the default target and interval they wait 20 to 80 ms and carry 14 Mbit/s,
+//!   since CoDel alone drops a fifth of the packets. The file is `scenarios/ingress.toml`.
 //! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
 //!   quantum, not all active ones. Queues of TCP flows with small windows run empty and return as
 //!   new. New queues are served first and not counted, so a host with many of them gets more than
 //!   its share. On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the
-//!   link against nine of another host. A lone flow that never yields gets 0.47. In an experiment
-//!   that counted all active queues they got 0.48 and 0.50. The TCP flow loses the difference from
-//!   half of the link while CoDel's signals keep its only queue empty. Hosts whose queues never run
-//!   empty get equal shares.
-//! - COBALT's allowance of two packets for each queue covers all backlogged queues, and is the
-//!   default. CAKE's allowance covers only bulky queues, and exists only with the option `ingress`;
-//!   `allowance = "packets"` is CAKE without that option. With `"packets"` the lone flow above gets
-//!   0.30.
+//!   link against nine flows of another host. In the place of the TCP flow, a lone flow that never
+//!   yields gets 0.47. In an experiment that counted all active queues these two flows got 0.48 and
+//!   0.50. The TCP flow gets less than half of the link because CoDel's signals sometimes leave its
+//!   only queue empty. Hosts whose queues never run empty get equal shares.
+//! - By default, COBALT allows a backlog of two packets for each backlogged queue. CAKE's allowance
+//!   covers only bulky queues, and exists only with the option `ingress`; `allowance = "packets"`
+//!   is CAKE without that option. With `"packets"` the single TCP flow above gets 0.30.
 //! - If all eight queues of a set are taken, a flow shares the first; in CAKE it shares the one
 //!   that its hash picks.
 //! - The scheduler and the dropper list their own differences.
@@ -166,14 +165,14 @@ impl Part for Spec {
     }
 }
 
-/// The backlog that a queue may have however small the target.
+/// The backlog that a queue may have even if the target is smaller.
 #[word(gated)]
 pub enum Allowance {
-    /// The time of two packets of each backlogged queue, and at least four. A flow with one turn
-    /// per round needs a queue of that length to keep its share.
+    /// The time to send two packets of each backlogged queue, but at least four packets. A flow
+    /// with one turn per round needs a queue of that length to keep its share.
     #[default]
     Round,
-    /// The time of four packets.
+    /// The time to send four packets.
     Packets,
 }
 
@@ -202,7 +201,7 @@ pub struct Config {
     pub quantum: u32,
     /// The maximum number of packets that one overflow drops.
     pub batch: u32,
-    /// The quantum by the number of flows, if a round has a minimum time.
+    /// The quantum as a function of the number of flows, if a round has a minimum time.
     pub filling: Option<Quantum>,
     /// The source of a packet's host.
     pub host_of: HostOf,

@@ -18,15 +18,15 @@ struct Labelled {
 /// Colours arrivals, and offers them to the inner discipline. See the [module](self).
 pub struct Conditioner {
     markers: Box<[Labelled]>,
-    /// For each class, the index of its marker in `markers`; 0 is the shared one. Higher classes
-    /// share that too.
+    /// The index in `markers` of each class's marker. Marker 0 is shared, and also serves the
+    /// classes beyond the end of this array.
     of_class: Box<[u32]>,
     inner: Box<dyn Discipline>,
 }
 
 impl Conditioner {
-    /// `inner` behind `markers`, each with its name in gauges. `of_class` has the place of each
-    /// class's marker; the first also serves all higher classes.
+    /// `inner` behind `markers`, each with its name in gauges. `of_class` has, for each class, the
+    /// index of its marker. The first marker also serves the classes beyond the end of `of_class`.
     ///
     /// # Panics
     /// When `of_class` names a marker that does not exist.
@@ -41,8 +41,8 @@ impl Conditioner {
         Conditioner { markers: markers.into_iter().map(labelled).collect(), of_class, inner }
     }
 
-    /// The place of the marker that only `class` has, if any: a report on one class says nothing
-    /// about others.
+    /// The index of the marker of `class`, unless it is the shared one: a report on one class says
+    /// nothing about the other classes.
     fn own_marker(&self, class: u32) -> Option<usize> {
         self.of_class.get(class as usize).map(|at| *at as usize).filter(|at| *at != 0)
     }

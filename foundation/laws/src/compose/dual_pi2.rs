@@ -14,7 +14,7 @@
 //!
 //! # State and cost
 //! 910 bytes, plus the slots of two buffers, each for the entire limit. O(1) per packet. At most
-//! 1024 missed updates are repeated.
+//! 1024 missed updates are made up for.
 //!
 //! # Source (section, equation)
 //! RFC 9332, section 2 and appendix A.
@@ -23,8 +23,8 @@
 //! - p' follows the longer of the two queues' delays, as in Linux and in appendix A.2; appendix A.1
 //!   uses only the classic queue's. L4S senders that respond to marks keep their queue below the
 //!   target, and then both rules agree. The queue of unresponsive senders is held near the target.
-//!   A lone sender at 1.2 or 2 times the link's rate waits below 30 ms on average; under appendix
-//!   A.1 it filled the buffer.
+//!   The packets of a lone sender at 1.2 or 2 times the link's rate wait less than 30 ms on
+//!   average. Under appendix A.1 they filled the buffer.
 //! - The buffer is filled to the last byte. The RFC's pseudo-code refuses an arrival if less than
 //!   the longest packet would fit, so that long packets are not at a disadvantage.
 //! - There is no timer: the first call after an update was due makes it, with the queue as it was
@@ -102,7 +102,7 @@ pub struct Spec {
     pub update: Option<Quantity<Duration>>,
     /// The longest round trip for which the controller is stable.
     ///
-    /// Sets `alpha` and `beta`.
+    /// The defaults of `update`, `alpha` and `beta` follow from it.
     #[parameter(default = "100 ms", min = "1 us", max = "1 h", source = "RFC 9332, appendix A.1.")]
     pub rtt_max: Option<Quantity<Duration>>,
     /// The change of p' per update, for each second of delay above the target.
@@ -135,16 +135,17 @@ pub struct Spec {
     /// Above this delay, L4S packets are marked by their own queue.
     #[parameter(default = "1 ms", min = "1 us", max = "1 h", source = "Linux.")]
     pub step: Option<Quantity<Duration>>,
-    /// The delay beyond `step` over which the probability of a mark rises to 1.
+    /// The range of delays above `step` within which the probability of a mark rises from 0 to 1.
     #[parameter(
         default = "0 ms",
         max = "1 h",
         source = "RFC 9332's example, appendix A.1, has 800 us and 400 us."
     )]
     pub ramp: Option<Quantity<Duration>>,
-    /// The step applies to L4S packets that met at least this many others in their queue.
+    /// The step applies only to L4S packets that found at least this many others in their queue on
+    /// arrival.
     ///
-    /// Packets in transmission do not count. With 0 it applies to all.
+    /// Packets in transmission do not count. With 0 the step applies to all L4S packets.
     #[parameter(default = 2, max = 1_000_000, unit = "packets", source = "L4S team; 0 in Linux 6.17.")]
     pub min_qlen_step: Option<u32>,
     /// The rule by which the L4S queue is nearly always served first.
@@ -163,8 +164,8 @@ pub struct Spec {
     pub classic_share: Option<f64>,
     /// With `time-shifted`, the head start of L4S packets.
     ///
-    /// It is several times the target, so a classic packet goes first only if it would otherwise
-    /// starve.
+    /// The default is several times the target. A classic packet then goes first only if it would
+    /// otherwise starve.
     #[parameter(default = "50 ms", min = "1 us", max = "1 h", source = "Ours.")]
     pub time_shift: Option<Quantity<Duration>>,
 }
@@ -206,9 +207,9 @@ pub struct Config {
     pub coupling: f64,
     /// Above this delay, L4S packets are marked by their own queue.
     pub step: Duration,
-    /// The delay beyond `step` over which the probability of a mark rises to 1.
+    /// The range of delays above `step` within which the probability of a mark rises from 0 to 1.
     pub ramp: Duration,
-    /// The step applies to packets that met at least this many others in the L4S queue.
+    /// The step applies only to packets that found at least this many others in the L4S queue.
     pub min_qlen_step: u32,
     /// The rule by which the L4S queue is nearly always served first.
     pub serve: Serve,
@@ -250,8 +251,8 @@ impl Spec {
     }
 }
 
-/// The maximum number of updates made up for in one call. With the defaults they span 15 s, within
-/// which p' falls from 1 to 0 twice.
+/// The maximum number of missed updates that one call makes up for. With the defaults they span
+/// 15 s, more than twice the time in which p' falls from 1 to 0.
 const MAX_UPDATES: u64 = 1024;
 
 /// Two coupled queues. See the [module](self).
@@ -265,7 +266,7 @@ pub struct DualPi2 {
     /// The longer queue's delay at the last update, in seconds.
     last_delay: f64,
     next_update: Time,
-    /// Bytes that the classic queue is behind its share while both queues wait.
+    /// The bytes by which the classic queue is behind its share while both queues are backlogged.
     behind: f64,
 }
 
@@ -273,14 +274,14 @@ pub struct DualPi2 {
 #[derive(Debug)]
 struct SubQueue {
     buffer: Buffer,
-    /// The numbers of the packets that met too few others for the step; at most as many as the step
-    /// needs.
+    /// The numbers of the waiting packets that found too few others on arrival, so the step does
+    /// not apply to them. At most `min_qlen_step` are stored.
     few: VecDeque<u64>,
     came: u64,
     left: Tally,
-    /// Sum of the probabilities since the last mark or drop.
+    /// The sum of the probabilities of a signal so far, less the signals given.
     owed: f64,
-    /// Sum of the drop probabilities under overload since the last drop.
+    /// The sum of the probabilities of a drop under overload so far, less the drops.
     drops_owed: f64,
 }
 
@@ -321,8 +322,7 @@ impl SubQueue {
         self.head_arrived().map_or(Duration::ZERO, |arrived| now.since(arrived))
     }
 
-    /// Removes the packet that leaves next, and returns whether it had met enough others for the
-    /// step.
+    /// Removes and returns the packet that leaves next, and whether the step applies to it.
     fn pop(&mut self) -> Option<(Packet, bool)> {
         let key = self.buffer.oldest()?;
         let number = self.came - u64::from(self.buffer.len());
@@ -331,8 +331,8 @@ impl SubQueue {
     }
 }
 
-/// Adds to the signals owed, and returns true if they exceed one. One signal per packet is enough,
-/// so a probability counts as at most 1.
+/// Adds `probability`, at most 1, to `owed`. If that makes more than 1, or if `probability` is at
+/// least 1, a signal is due: `owed` falls by 1 and the result is true.
 fn recurs(owed: &mut f64, probability: f64) -> bool {
     *owed += probability.min(1.0);
     let is_due = *owed > 1.0 || probability >= 1.0;
@@ -383,7 +383,8 @@ impl DualPi2 {
         self.config.coupling * self.base >= 1.0
     }
 
-    /// Makes the updates that are due; the queues have not changed since the last call.
+    /// Makes the updates that are due. Callers change a queue only after this call, so the queues
+    /// are still as they were when the updates fell due.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now >= self.next_update {
@@ -443,8 +444,8 @@ impl DualPi2 {
         }
     }
 
-    /// Accounts for a sent packet; while both queues are backlogged, also for each side's share of
-    /// the link.
+    /// Counts a sent packet. While both queues are backlogged, it also updates how far the classic
+    /// queue is behind its share of the link.
     fn account(&mut self, is_scalable: bool, len: u32, wait: Duration) {
         let left = &mut self.side(is_scalable).left;
         (left.sent, left.latest_wait) = (left.sent + 1, wait);

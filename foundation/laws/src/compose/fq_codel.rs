@@ -21,20 +21,21 @@
 //! # Where we differ
 //! - The buffer is the site's, to compare disciplines under one limit.
 //! - Linux has other rules, which `rules = "linux"` adopts. CoDel compares the backlog of all
-//!   queues with `mtu`. A new queue found empty is removed from the list if no old queues wait. A
-//!   queue continues to signal until it is polled and found empty. Packets dropped by an overflow
-//!   count as signals. With `arithmetic = "linux"` as well, each packet meets the same fate as in
-//!   the kernel (see *Linux as an oracle* in the documentation). After an overflow the kernel's
-//!   root of the count wraps around and is meaningless.
+//!   queues with `mtu`. A new queue that is found empty is removed if no old queues wait, instead
+//!   of moving to the old ones. A queue continues to signal until it is polled and found empty.
+//!   Packets dropped by an overflow count as signals. With `arithmetic = "linux"` as well, each
+//!   packet meets the same fate as in the kernel (see *Linux as an oracle* in the documentation).
+//!   After an overflow, the computation of 1/sqrt(count) may then wrap around, as in the kernel,
+//!   and the result is meaningless.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its
 //!   packets.
-//! - Overflow is settled before the arrival enters, but the arrival counts as if it were in its
-//!   queue.
+//! - On an overflow, packets are dropped before the arrival enters. To find the fattest queue, the
+//!   arrival counts as if it were already in its queue.
 //! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
-//!   one queue. In Linux nearly every queue can be signalled, and on slow links with many flows the
-//!   signals keep a packet or two in each queue, to no benefit. With 16 bulk TCP flows at 1 Mbit/s,
-//!   a round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on average.
-//!   With `mtu = "0 B"` it waits 94 ms (60 s, 3 seeds).
+//!   one queue. In Linux nearly every queue can be signalled. On slow links with many flows, the
+//!   signals then keep each queue at a packet or two, which shortens delay. With 16 bulk TCP flows
+//!   at 1 Mbit/s, a round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on
+//!   average with our rule. With `mtu = "0 B"` it waits 94 ms (simulated, 3 seeds of 60 s).
 //! - The scheduler and the droppers list their own differences.
 //!
 //! # Example
@@ -116,16 +117,17 @@ pub struct Spec {
         source = "RFC 8290, section 5.2.4."
     )]
     pub quantum: Option<Quantity<Size>>,
-    /// The duration of a round with few backlogged flows: their quanta grow to fill it.
+    /// The duration of a round while few flows are backlogged: their quanta grow to fill it.
     ///
-    /// Each quantum grows up to 64 KiB. This yields trains of packets, which a gateway joins again.
+    /// A quantum grows to at most 64 KiB. Each flow then sends a train of packets, which a gateway
+    /// joins into one packet again.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
-    /// Whether hosts share equally first, and then the flows of each.
+    /// Whether hosts share equally first, and then the flows of each host.
     ///
-    /// See hosts. Flows then have one queue each; with more flows than queues, the queue that was
-    /// idle longest is reassigned. The longest queue of the fattest host makes room, a packet at a
-    /// time.
+    /// Hosts take turns by DRR++, and so do the flows of a host. Each flow has one queue; with more
+    /// flows than queues, the queue that was idle longest is reassigned. The longest queue of the
+    /// fattest host makes room, a packet at a time.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
     /// The source of a packet's host, if `hosts` is true.
@@ -133,8 +135,10 @@ pub struct Spec {
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// The divisor of the share of a flow marked as background (LE or CS1, RFC 8622), relative to
-    /// another flow of its host, if `hosts` is true.
+    /// The factor by which the share of a background flow is smaller than that of another flow of
+    /// its host, if `hosts` is true.
+    ///
+    /// A background flow is marked LE or CS1 (RFC 8622).
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
     /// The maximum number of packets that one overflow drops; always 1 with `hosts`.
@@ -142,11 +146,13 @@ pub struct Spec {
     pub batch: Option<u32>,
 }
 
-/// The target if hosts share first. A waiting flow then delays only itself, and at 5 ms a host's
-/// only download loses part of its share. Against 64 CUBIC flows on 50 Mbit/s with a round trip of
-/// 20 ms, it gets 24.65 Mbit/s with 5 ms, and 25.0 from 8 ms on. With a round trip of 40 ms it gets
-/// 24.0 with 5 ms (simulated, two seeds of 30 s). A CUBIC flow needs a target of 0.43 of its round
-/// trip.
+/// The target that `set_hosts` sets if none is given. If hosts share first, a waiting flow delays
+/// only itself. With 5 ms, a host's only download loses part of its share.
+///
+/// Take one download and another host's 64 CUBIC flows on 50 Mbit/s. With a round trip of 20 ms,
+/// the download gets 24.65 Mbit/s with a target of 5 ms, and 25.0 Mbit/s from 8 ms on. With a round
+/// trip of 40 ms, it gets 24.0 Mbit/s with 5 ms (simulated, two seeds of 30 s). A CUBIC flow needs
+/// a target of 0.43 of its round trip.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
@@ -184,7 +190,7 @@ pub struct Config {
     pub quantum: u32,
     /// The maximum number of packets that one overflow drops.
     pub batch: u32,
-    /// The quantum by the number of flows, if a round has a minimum time.
+    /// The quantum as a function of the number of backlogged flows, if `round` is given.
     pub filling: Option<Quantum>,
     /// The terms of hosts and flows, if hosts share.
     pub hosts: HostTerms,
@@ -219,7 +225,8 @@ impl Spec {
         })
     }
 
-    /// Refuses parameters that need `hosts`.
+    /// Refuses `host` and `background` if hosts do not share first, and `batch` and Linux's rules
+    /// if they do.
     fn check_hosts(&self) -> Result<(), BadParameter> {
         let alone = [("host", self.host.is_some()), ("background", self.background.is_some())];
         if let Some((name, _)) =
@@ -273,8 +280,8 @@ impl Config {
     }
 }
 
-/// A quantum, as given or of a typical packet. Below 256 B a packet takes many rounds; above 1 MiB
-/// service only gets burstier.
+/// The bytes of the given quantum, or of a typical packet if none is given. Below 256 B a packet
+/// would take many rounds; above 1 MiB service would only get burstier.
 pub(crate) fn quantum(given: Option<Size>, site: &Site<'_>) -> u32 {
     given.map_or(site.packet_bytes.clamp(1514, 1 << 20), |quantum| quantum.0 as u32)
 }

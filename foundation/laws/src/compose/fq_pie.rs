@@ -22,8 +22,8 @@
 //! # Where we differ
 //! - Linux refuses the arrival when the buffer is full, whichever flow filled it; here the fattest
 //!   queue loses packets, as in FQ-CoDel.
-//! - The delay is estimated by timestamps, as a queue's departure rate is not the link's. Linux
-//!   offers both.
+//! - The delay is estimated by timestamps, not by the departure rate, since a queue's departure
+//!   rate is not the link's. Linux offers both estimates.
 //! - The controller and the scheduler have their own differences: see `pie` and `fq-codel`.
 //!
 //! # Example

@@ -37,7 +37,7 @@ impl<D: Discipline> Discipline for Ingress<D> {
 
     fn dequeue(&mut self, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         let Shaper { inner, paid } = &mut self.shaper;
-        // An empty discipline is polled in any case, as by the shaper.
+        // An empty discipline is polled even if no packet may leave, as in the shaper.
         let is_free = paid.is_free(now) || self.least.is_free(now);
         if !is_free && !inner.backlog().is_empty() {
             return None;

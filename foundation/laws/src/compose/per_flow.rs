@@ -1,7 +1,8 @@
 //! One law for each of many queues.
 //!
-//! [`PerFlow`] gives each queue its own law, in a buffer whose queues are counted. Another dropper
-//! makes room. If it takes a packet from a queue, the queue's law is called ([`Law::overflowed`]).
+//! [`PerFlow`] gives each queue its own law, in a buffer with a fixed number of queues. Another
+//! dropper makes room. If it drops a packet, the law of that packet's queue learns of it
+//! ([`Law::overflowed`]).
 
 use crate::dropper::law::Law;
 use alloc::boxed::Box;
@@ -44,9 +45,9 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
-    /// The number of the queue that a packet has just left, and its remaining backlog. This may not
-    /// be the queue for further packets of the flow: if queues are assigned to flows, the flow may
-    /// have another queue by now.
+    /// The number of the queue that a packet has just left, and its remaining backlog. Further
+    /// packets of the flow may enter a different queue: if queues are assigned to flows, the flow
+    /// may have got another one meanwhile.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))

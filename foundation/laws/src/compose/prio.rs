@@ -1,7 +1,7 @@
 //! Strict priority: bands, each a discipline; an earlier band is always served first.
 //!
-//! Each arrival enters a band, by its class, its differentiated-services codepoint or its colour,
-//! and the first band with a packet to send sends. RFC 3290, section 7.1.2.
+//! Each arrival enters a band, by its class, its differentiated-services codepoint or its colour.
+//! The first band that has a packet to send is served. RFC 3290, section 7.1.2.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -31,9 +31,10 @@ pub enum By {
 pub struct Config {
     /// The field that decides the band.
     pub by: By,
-    /// The band of each value of `by`, from 0; higher values belong to the default band.
+    /// The band of each value of `by`, indexed by the value. Values beyond its end belong to the
+    /// default band.
     pub band_of: Box<[u8]>,
-    /// The band of values that no band lists, from 0.
+    /// The band of all values that no band lists. Bands are numbered from 0.
     pub default_band: u8,
 }
 
@@ -47,13 +48,13 @@ pub struct Prio {
     config: Config,
     bands: Box<[Labelled]>,
     backlog: Backlog,
-    /// A bit for each band that is empty and has not been polled since: some laws must know that
-    /// they idle.
+    /// A bit for each band that has become empty and has not been polled since. Some laws must
+    /// learn from a poll that they are idle.
     emptied: u64,
 }
 
 impl Prio {
-    /// Strict priority among `bands`, the most urgent first, which must be empty.
+    /// Strict priority among `bands`, from the most urgent to the least. All of them must be empty.
     ///
     /// # Panics
     /// When there are fewer bands than `config` names, or more than [`MAX_BANDS`].
@@ -71,8 +72,8 @@ impl Prio {
         }
     }
 
-    /// Polls the bands from `first` that became empty: the transmitter polled them and found no
-    /// packet.
+    /// Polls each band from number `first` on that has become empty since its last poll. The law of
+    /// the band thus learns that the transmitter found no packet.
     fn poll_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate().skip(first) {
             if (self.emptied >> at) & 1 == 1 && inner.backlog().is_empty() {
@@ -149,7 +150,6 @@ impl Discipline for Prio {
         }
     }
 
-    /// Drains band by band, the most urgent first.
     fn drain(&mut self, take: &mut dyn FnMut(Packet)) {
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate() {
             self.emptied |= u64::from(!inner.backlog().is_empty()) << at;

@@ -8,8 +8,8 @@
 //!
 //! # Why
 //! It controls the rate rather than the backlog: the real queue stays short, since the virtual one
-//! overflows first. Unresponsive senders drive the virtual capacity down without bound, so under
-//! their overload almost no packet passes. It suits links whose senders are responsive.
+//! overflows first. Unresponsive senders drive the virtual capacity down towards 0, so under their
+//! overload almost no packet passes. It suits links whose senders are responsive.
 //!
 //! # State and cost
 //! A virtual backlog, a virtual capacity and one time for all flows. O(1) per packet, without
@@ -150,8 +150,8 @@ impl Dropper for Avq {
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;
         self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
-        // A packet longer than the virtual buffer would never fit, however long the link had been
-        // idle.
+        // An empty virtual queue takes any packet. One longer than the virtual buffer would
+        // otherwise never pass, however long the link had been idle.
         let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
         if !overflows {
             self.backlog += bytes;

@@ -8,7 +8,7 @@
 //! # Why
 //! Overflow and idleness depend on the load itself; the length of the queue, which RED uses,
 //! depends on bursts as much as on load. The probability slowly learns what the current senders
-//! need: it takes minutes to rise from 0 to 1.
+//! need: with the defaults it takes at least 40 s to rise from 0 to 1.
 //!
 //! # State and cost
 //! One probability and one time for all flows; O(1) per packet.
@@ -164,7 +164,8 @@ impl Blue {
         self.stepped = Some(now);
     }
 
-    /// Takes a step for each freeze time between `since` and `now`, when the link was idle.
+    /// Lowers the probability by a step for each freeze time from `since` to `now`, while the link
+    /// was idle.
     #[cold]
     fn end_idle(&mut self, since: Time, now: Time) {
         let from = self.stepped.unwrap_or(since).max(since);

@@ -77,8 +77,8 @@ pub struct Spec {
     /// More than 1 is the paper's M-CHOKe.
     #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
-    /// The number of regions between the thresholds, with two draws more in each than in the one
-    /// below; instead of `draws`.
+    /// The number of regions between the thresholds, each with two draws more than the one below.
+    /// This parameter replaces `draws`.
     ///
     /// This is the paper's self-adjusting form. The range between the thresholds is split into k
     /// regions, and in region i an arrival is compared with m = 2 i packets.
@@ -91,28 +91,28 @@ pub struct Spec {
     pub compare: Option<Compare>,
     /// The unit in which the queue is counted.
     ///
-    /// In bytes, RED's probability is also scaled by packet length. Draws are of packets, all
-    /// equally likely.
+    /// In bytes, RED's probability is also scaled by packet length. In either unit all packets are
+    /// equally likely to be drawn.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The average queue below which no arrival is compared.
     ///
-    /// As for `red`, whose defaults are from section 5 of the FABA paper.
+    /// The default is that of `red`, from section 5 of the FABA paper.
     #[parameter(unset = "a quarter of the buffer")]
     pub min_threshold: Option<Quantity<Level>>,
     /// The average queue above which every arrival is dropped.
     ///
-    /// As for `red`, whose defaults are from section 5 of the FABA paper.
+    /// The default is that of `red`, from section 5 of the FABA paper.
     #[parameter(unset = "half of it")]
     pub max_threshold: Option<Quantity<Level>>,
     /// The probability of a signal at the upper threshold.
     ///
-    /// The probability of RED's test, as for `red`.
+    /// It belongs to RED's test, as for `red`.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1")]
     pub max_probability: Option<f64>,
     /// The weight, in the average, of the queue that an arrival finds.
     ///
-    /// w_q, as for `red`.
+    /// This is w_q, as for `red`.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
     pub weight: Option<f64>,
     /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
@@ -161,7 +161,7 @@ pub enum Draws {
 /// A checked [`Spec`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The average and the test that follows the comparison.
+    /// The parameters of the average, and of RED's test, which follows the comparison.
     pub red: red::Config,
     /// The number of comparisons.
     pub draws: Draws,

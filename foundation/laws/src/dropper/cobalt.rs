@@ -21,9 +21,9 @@
 //! The parameters' values are those of Linux's `sch_cake`.
 //!
 //! # Where we differ
-//! - With one of many queues, as in [CAKE's](crate::compose::cake_like), the wait must also exceed
-//!   the time of two packets of each backlogged queue. CAKE counts only bulky queues, and only in
-//!   its `ingress` mode.
+//! - If a queue is one of many, as in [`cake_like`](crate::compose::cake_like), the wait must also
+//!   exceed the time of two packets of each backlogged queue. CAKE counts only bulky queues here,
+//!   and only in its `ingress` mode.
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as empty when its last packet has left, or when the link polls and finds it
@@ -71,7 +71,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// The parameters of the law, wherever it is used.
+    /// The parameters that COBALT has wherever it is used.
     #[parameter(flatten)]
     pub control: Control,
     /// The increase of BLUE's probability at an overflow.
@@ -93,7 +93,7 @@ pub struct Control {
     /// The permitted wait.
     ///
     /// It is at least the time of four packets of `mtu` at the link's rate, or of two packets of
-    /// each backlogged queue. The default is CAKE's.
+    /// each backlogged queue, whichever is more. The default is CAKE's.
     #[parameter(default = "5 ms", min = "1 us", max = "1 h")]
     pub target: Option<Quantity<Duration>>,
     /// How long the wait may exceed the target.
@@ -103,7 +103,7 @@ pub struct Control {
     pub interval: Option<Quantity<Duration>>,
     /// The longest packet.
     ///
-    /// As in CAKE.
+    /// It bounds the permitted wait as in CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
     pub mtu: Option<Quantity<Size>>,
 }
@@ -111,7 +111,7 @@ pub struct Control {
 impl Part for Spec {}
 
 impl Control {
-    /// The parameters of the law for a `discipline` that uses it, with the steps of its
+    /// The parameters of the law for a `discipline` that uses it. `steps` are the steps of BLUE's
     /// probability.
     pub(crate) fn terms(
         &self,
@@ -170,13 +170,13 @@ pub struct Common {
 }
 
 impl Common {
-    /// The parameters, for one queue or for many that are all empty.
+    /// The shared state of one queue, or of many queues that are all empty.
     pub fn new(terms: Terms, rng: Rng) -> Self {
         Common { terms, rng, backlogged: 0 }
     }
 }
 
-/// The maximum steps of the count in one call.
+/// The maximum number of steps by which one call lowers the count.
 const MAX_STEPS: u32 = 1024;
 
 /// The law for one queue. See the [module](self).
@@ -253,9 +253,9 @@ impl Cobalt {
 }
 
 impl Terms {
-    /// The time of four packets, or of two of each of `queues` backlogged queues. A flow with one
-    /// turn per round needs a queue of that length to keep its share. A shorter wait is only the
-    /// round itself.
+    /// The time of four packets, or of two packets of each of `queues` backlogged queues, whichever
+    /// is more. A flow with one turn per round needs a wait of that length to keep its share. A
+    /// shorter wait is only the round itself.
     #[inline]
     fn least_standing(&self, queues: u32) -> Duration {
         self.four_packets.max(Duration::from_ns(self.four_packets.ns() / 2 * u64::from(queues)))

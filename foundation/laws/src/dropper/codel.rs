@@ -66,7 +66,7 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Marking,
-    /// The parameters of the law, wherever it is used.
+    /// The parameters that CoDel has wherever it is used.
     #[parameter(flatten)]
     pub control: Control,
 }
@@ -109,8 +109,9 @@ pub enum Arithmetic {
     #[default]
     Exact,
     /// As in Linux: times are counted in units of 1.024 us. Each signal computes 1/sqrt(count) by
-    /// one step of Newton's method from the previous root, in 16 bits. From a count of 1 to 2 that
-    /// gives 0.5 instead of 0.707: the third signal comes 50 ms after the second rather than 71.
+    /// one step of Newton's method from the previous root, in 16 bits. When the count rises from 1
+    /// to 2, this step gives 0.5 instead of 0.707. With an interval of 100 ms, the third signal
+    /// then comes 50 ms after the second rather than 71 ms.
     Linux,
 }
 
@@ -132,7 +133,7 @@ impl Control {
 pub struct Terms {
     /// The parameters as given, or their defaults, in the precision of the law.
     pub control: CheckedControl,
-    /// The number of bytes left behind by a departing packet up to which no signal is given.
+    /// No signal is given while a departing packet leaves at most this number of bytes behind.
     pub mtu: u64,
     /// Whether ECN-capable packets are marked: a marked packet is sent, which the law must know.
     pub ecn: EcnPolicy,
@@ -143,7 +144,7 @@ pub struct Terms {
 /// The inputs of the law for one queue among many.
 #[word(gated)]
 pub enum Rules {
-    /// As in RFC 8290: only its own queue.
+    /// As in RFC 8290: the law of a queue sees only that queue.
     #[default]
     Rfc,
     /// As in Linux: the backlog of all queues is compared with the MTU. Packets dropped by an
@@ -233,7 +234,8 @@ impl Codel {
         Verdict::Signal(Cause::Early)
     }
 
-    /// Begins signalling. After a short pause, it resumes near the previous drop rate.
+    /// Begins signalling: near the previous drop rate if signals paused only briefly, else from a
+    /// count of 1.
     fn begin(&mut self, terms: &Terms, now: Time) {
         let delta = self.count - self.last_count;
         let is_recent = now.since(self.next) < terms.control.interval * 16;
@@ -262,7 +264,8 @@ impl Codel {
         self.root = newton(self.root, self.count);
     }
 
-    /// Schedules the next signal, sooner than the one just given and counted.
+    /// Schedules the next signal. The one just given is counted, so the gap is shorter than the
+    /// last.
     fn schedule(&mut self, terms: &Terms) {
         self.next += self.gap(terms);
         self.phase = Phase::Signalling;
@@ -273,9 +276,10 @@ impl Codel {
 const UNIT: u32 = 10;
 
 /// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
-/// to 2^-16. After an overflow, `count` may be much larger than the count of `root`, and the step
-/// would end below zero. Then 64 unsigned bits wrap around, as in Linux, and the result is no
-/// longer a root. It may be 0, and then remains 0 until a new phase begins at 1.
+/// to 2^-16. Overflows raise the count without such steps, so `count` may be much larger than the
+/// count to which `root` belongs. The step would then end below zero. As in Linux, 64 unsigned bits
+/// wrap around, and the result is no longer a root. It may be 0, and then remains 0 until a new
+/// phase begins at a count of 1.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
     let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));

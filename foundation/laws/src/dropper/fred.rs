@@ -7,9 +7,9 @@
 //! drops occur between two thresholds of the average queue, as in RED. They only affect flows with
 //! at least `min_q` packets queued, and at least as many as the average flow.
 //!
-//! With `ecn = "mark"` random early signals mark ECN-capable packets. Packets of flows with too
-//! many queued are still dropped, as are those above the upper threshold: these flows did not
-//! respond. (The paper always drops.) With a `scheduler`, each of its queues is a flow.
+//! With `ecn = "mark"` random early signals mark ECN-capable packets. The other drops remain drops,
+//! since the flows did not respond: a flow has too many packets queued, or the average is above the
+//! upper threshold. (The paper always drops.) With a `scheduler`, each of its queues is a flow.
 //!
 //! # Why
 //! RED drops from flows in proportion to their traffic, whether they respond or not. FRED protects
@@ -84,11 +84,12 @@ pub struct Spec {
     pub queue: Queueing,
     /// The unit in which queues are counted.
     ///
-    /// In bytes, a packet in the law means the site's typical packet.
+    /// In bytes, the site's typical packet counts as one packet of the law.
     #[parameter(default = Measure::Packets, source = "The paper has packets.")]
     pub measure: Option<Measure>,
-    /// The average queue below which there are no random drops, and the maximum that a flow may
-    /// have queued.
+    /// The average queue below which there are no random drops.
+    ///
+    /// This is also the maximum backlog of a flow.
     #[parameter(
         unset = "a quarter of the buffer",
         source = "Lin and Morris: the smaller of this and the path's bandwidth-delay product, which a queue does not know."
@@ -98,9 +99,7 @@ pub struct Spec {
     /// drops.
     #[parameter(unset = "twice `min_threshold`", source = "Lin and Morris.")]
     pub max_threshold: Option<Quantity<Level>>,
-    /// The probability of a random drop at the upper threshold.
-    ///
-    /// The probability is reached as the average approaches the threshold.
+    /// The probability of a random drop as the average approaches the upper threshold.
     #[parameter(default = 0.02, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub max_probability: Option<f64>,
     /// The weight, in the average, of the queue at each arrival and departure.
@@ -108,17 +107,17 @@ pub struct Spec {
     /// This is the paper's w_q.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1", source = "Lin and Morris.")]
     pub weight: Option<f64>,
-    /// No random drops for a flow that has less than this queued.
+    /// The backlog below which a flow has no random drops.
     #[parameter(
         unset = "4 packets, or 2 where the buffer has room for less than 50",
         source = "Lin and Morris have 2 for small and 4 for large buffers; where large begins is ours."
     )]
     pub min_q: Option<Quantity<Level>>,
-    /// Whether each flow may have two packets queued above the upper threshold, rather than all
-    /// arrivals being dropped.
+    /// Whether a flow may have two packets queued while the average is above the upper threshold.
     ///
-    /// A flow's backlog is also limited to twice the average flow's. If false, a flow with more
-    /// than that also gets a strike.
+    /// If false, all arrivals are dropped then. Above the threshold, a flow's backlog is also
+    /// limited to twice the average flow's. An arrival beyond these limits gives its flow a strike
+    /// with either value.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -134,7 +133,7 @@ pub struct Config {
     pub given: Checked,
     /// The thresholds, and the probability of a random drop between them.
     pub ramp: Ramp,
-    /// No random drops for a flow that has less than this queued.
+    /// The backlog below which a flow has no random drops.
     pub min_q: f64,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
@@ -142,7 +141,8 @@ pub struct Config {
     pub rate: Rate,
 }
 
-/// In a buffer of fewer packets, flows with two packets queued are not spared.
+/// The size, in packets, from which a buffer is large. `min_q` is then 4 packets by default, rather
+/// than 2.
 const LARGE_BUFFER: f64 = 50.0;
 
 /// With at most this number of strikes, a flow may have more queued than the average flow.
@@ -196,7 +196,7 @@ pub struct Fred {
     empty_since: Time,
     /// The number of backlogged flows after the last packet that entered or left.
     active: u32,
-    /// The strikes of each backlogged flow, by its place.
+    /// The strikes of each backlogged flow, by [`FlowKey::index`].
     strikes: Box<[u32]>,
 }
 
@@ -326,7 +326,7 @@ impl Dropper for Fred {
 
     #[inline]
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // The number of flows before the packet left is passed here: in the listing a flow leaves
+        // `active` is the number of flows before the packet left. In the listing too, a flow leaves
         // only after the average is updated.
         self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();

@@ -1,4 +1,5 @@
-//! Refuses packets of a queue that holds half of the free room: the buffer rule of ns-2's SFQ.
+//! Refuses packets of a queue at least half as long as the free room: the buffer rule of ns-2's
+//! SFQ.
 //!
 //! # What it does
 //! Refuses an arrival whose queue holds at least half as many packets as there is still room for.
@@ -65,8 +66,9 @@ mod tests {
     #[test]
     fn each_queue_takes_half_of_the_free_space_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // Of 40 places, the first flow gets 13, half of the remaining 27, and the second 9, half of
-        // 18. With at most 15 left, a flow that has more than 40 / 16 (2) packets gets no more.
+        // The buffer has 40 places. The first flow gets 13, half of the 27 that are then free. The
+        // second gets 9, half of 18. Once fewer than 16 are free, a flow that has more than 2
+        // packets (40 / 16) gets no more.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

@@ -1,8 +1,9 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! # What it does
-//! Estimates the delay of the queue. Every update period, the delay's distance from its target and
-//! its change move a drop probability, with which arrivals are dropped (or marked).
+//! Estimates the delay of the queue. Arrivals are dropped (or marked) with a probability. In every
+//! update period it moves by the delay's distance from the target, and by the delay's change since
+//! the last update.
 //!
 //! # Why
 //! A controller of the delay holds it at the target whatever the load. In RED, where the
@@ -16,14 +17,14 @@
 //! RFC 8033, sections 4 and 5 and appendices A and B.
 //!
 //! # Where we differ
-//! - There is no timer: an update happens at the first call after it was due, with the queue at its
-//!   due time.
+//! - There is no timer: an update is made at the first call after its due time, with the backlog
+//!   that the queue had at that time.
 //! - The controller is always active. Section 5.3, which lets it sleep while the queue is short to
 //!   save work, is omitted; while the delay is zero the probability still decays to zero.
 //! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop does.
-//! - A measurement of the departure rate starts with a packet that leaves a queue of at least the
-//!   threshold, the packet included. Until the first measurement has ended, the delay counts as
-//!   zero.
+//! - A measurement of the departure rate starts when a packet leaves a queue whose backlog,
+//!   including the packet, is at least DQ_THRESHOLD. Until the first measurement has ended, the
+//!   delay counts as zero.
 //! - No number is drawn if the probability is 0.
 //!
 //! # Example
@@ -74,8 +75,8 @@ pub struct Spec {
     pub delay: Option<Estimate>,
     /// Whether drops are spread so that they neither cluster nor leave long gaps.
     ///
-    /// There is no drop before the probabilities since the last drop sum to 0.85, and a certain
-    /// drop once they sum to 8.5.
+    /// The probabilities since the last drop are summed. Below a sum of 0.85 no packet is dropped,
+    /// and from 8.5 a drop is certain.
     #[parameter(default = true, source = "RFC 8033, section 5.4.")]
     pub derandomize: Option<bool>,
     /// Whether an update adds at most 0.02 to a probability of 0.1 or more.
@@ -111,7 +112,7 @@ pub struct Control {
     /// The change of the probability per update, for each second by which the delay grew.
     #[parameter(default = 1.25, min = 0.0, max = 1000.0, unit = "Hz", source = "RFC 8033, section 4.2.")]
     pub beta: Option<f64>,
-    /// The time in which no packet is dropped after the queue was short.
+    /// The time for which no packet is dropped after the queue was last short.
     ///
     /// 0 ms disables the allowance.
     #[parameter(default = "150 ms", max = "1 h", source = "RFC 8033, section 4.4.")]
@@ -219,7 +220,8 @@ impl Delay {
         }
     }
 
-    /// Counts a packet of `len` bytes that left a queue of `waiting` bytes, the packet included.
+    /// Counts a packet of `len` bytes that left a queue. `waiting` is the backlog in bytes before
+    /// it left.
     fn measure(&mut self, len: u32, waiting: u64, now: Time) {
         if self.measuring.is_none() && waiting >= MEASURED_BYTES {
             self.measuring = Some((now, 0));

@@ -154,13 +154,14 @@ impl Law {
 pub struct Config {
     /// The constants of the price.
     pub law: Law,
-    /// The rule for when packets are judged, by ECN capability.
+    /// The event at which a packet is judged. It depends on whether the packet can carry a mark.
     pub judged: Judged,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
 
-/// The arrival or departure at which packets are judged, by ECN capability.
+/// The event at which a packet is judged: its arrival or its departure. It depends on whether the
+/// packet can carry a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Are packets that can carry a mark judged at departure, rather than at arrival?
@@ -242,8 +243,9 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // Without arrivals in the later intervals, the price only falls, and stays at 0 after
-        // reaching it. So the sum of all steps is cut at 0 only once.
+        // The later intervals had no arrivals, so no step is above the one before it. Once a step
+        // has lowered the price to 0, it remains 0. So it suffices to cut the sum of all steps at 0
+        // once.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);

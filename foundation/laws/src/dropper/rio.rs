@@ -19,16 +19,18 @@
 //!
 //! # Source (section, equation)
 //! D. Clark and W. Fang, "Explicit Allocation of Best-Effort Packet Delivery Service", IEEE/ACM ToN
-//! 6(4), 1998: the algorithm of RIO; E. Park and C. Choi 2003, section IV, for the thresholds; each
-//! RED as in [`red`](super::red).
+//! 6(4), 1998: the algorithm of RIO. E. Park and C. Choi 2003, section IV: the thresholds. Each RED
+//! is that of [`red`](super::red).
 //!
 //! # Where we differ
 //! - Each arrival updates the averages that count it. With two colours and `coupled`, every arrival
-//!   updates the total, and "in" arrivals also the average of "in", as in Clark and Fang. In ns-2's
-//!   `rio.cc`, only "in" arrivals update the total, as its comments admit. `out_rule = "ns2"`
-//!   follows ns-2, with two further rules that a trace of its decisions shows. An "out" arrival
-//!   ends the total's idle time, which is then forgotten. The drop or mark of an "out" packet above
-//!   the upper threshold does not reset the count since the last signal.
+//!   updates the average of all packets, and "in" arrivals also update the average of "in", as in
+//!   Clark and Fang.
+//! - In ns-2's `rio.cc`, only "in" arrivals update the average of all packets, as its comments
+//!   admit. `out_rule = "ns2"` follows ns-2, with two further rules that a trace of its decisions
+//!   shows. First, idle time that an "out" arrival ends decays only the average of "in". Second,
+//!   the drop or mark of an "out" packet above the upper threshold does not reset the count since
+//!   the last signal.
 //! - Idle time decays every average at the next arrival of any colour, as if the complete packets
 //!   that the link could have sent had met an empty queue.
 //! - As in RED, no signal is given while the colour's queue is 1 (packet or byte) or less, and the
@@ -92,12 +94,14 @@ pub struct Spec {
     pub coupling: Option<Coupling>,
     /// The thresholds of packets in profile.
     ///
-    /// Park and Choi 2003 have 50, 80 and 0.02 for ATB, read as packets of a buffer of 100.
+    /// Park and Choi 2003 use 50, 80 and 0.02 with the adaptive token bucket (ATB). The thresholds
+    /// are read as packets of a buffer of 100.
     #[parameter(unset = "50 % of the buffer, 80 % of the buffer, 0.02", unit = "table")]
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.
     ///
-    /// Park and Choi 2003 have 10, 50 and 0.1 for ATB, read as packets of a buffer of 100.
+    /// Park and Choi 2003 use 10, 50 and 0.1 with the adaptive token bucket (ATB). The thresholds
+    /// are read as packets of a buffer of 100.
     #[parameter(unset = "10 % of the buffer, 50 % of the buffer, 0.1", unit = "table")]
     pub yellow: Option<Thresholds>,
     /// The thresholds of a third colour.
@@ -106,7 +110,7 @@ pub struct Spec {
     /// packets count as yellow.
     #[parameter(unset = "none", unit = "table")]
     pub red: Option<Thresholds>,
-    /// The weight, in an average, of the queue at each arrival.
+    /// The weight that an average gives to the queue at each arrival.
     ///
     /// This is w_q of every average; the default is that of Clark and Fang and of ns-2.
     #[parameter(default = 0.002, above = 0.0, max = 1.0, unit = "1")]
@@ -118,8 +122,9 @@ pub struct Spec {
     /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
     /// most 1/p (RED's paper of 1993).
     ///
-    /// The rule that spreads signals; see `Spreading`. With true, ns-2's default for RED, ATB's
-    /// marks stay below the rate that its edges expect, and their targets grow without bound.
+    /// This rule spreads signals over arrivals; see `Spreading`. ns-2's default for RED is true.
+    /// With true, the edges of the adaptive token bucket (ATB) receive marks at a lower rate than
+    /// they expect, and their targets grow without bound.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// The counting of packets out of profile.
@@ -129,8 +134,9 @@ pub struct Spec {
     pub out_rule: Option<OutRule>,
     /// The treatment of a packet at an average above its colour's upper threshold.
     ///
-    /// See `AboveMax`. `mark` is the treatment of markable packets in ns-2's DiffServ module; with
-    /// ATB's traffic, throughput then collapses in over-subscription.
+    /// See `AboveMax`. `mark` is the treatment of markable packets in ns-2's DiffServ module. With
+    /// it, the throughput of traffic from the adaptive token bucket (ATB) collapses in
+    /// over-subscription.
     #[parameter(default = AboveMax::Drop)]
     pub above_max: Option<AboveMax>,
 }
@@ -167,11 +173,12 @@ pub enum Coupling {
 /// The counting of packets out of profile.
 #[word(gated)]
 pub enum OutRule {
-    /// Each arrival updates the averages that count it, and each drop restarts the count to the
-    /// next signal.
+    /// Each arrival updates the averages that count it, and each drop or mark resets the colour's
+    /// count of arrivals since the last signal.
     #[default]
     Paper,
-    /// Averages change only at green arrivals, and forced drops do not reset the count.
+    /// Only green arrivals update averages. The drop or mark of a packet out of profile above the
+    /// upper threshold does not reset the count of arrivals since the last signal.
     Ns2,
 }
 
@@ -194,7 +201,8 @@ pub struct Config {
     /// The parameters as given, or their defaults. The thresholds are in the unit that `measure`
     /// names.
     pub given: Checked,
-    /// The number of colours, 2 or 3. Worse colours count as the last of these.
+    /// The number of colours, 2 or 3. A packet of any worse colour counts as one of the last
+    /// colour.
     pub colors: usize,
     /// The probability as a function of the average, for each colour.
     pub ramps: [Ramp; COLORS],
@@ -202,7 +210,7 @@ pub struct Config {
     pub spreading: Spreading,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
-    /// The link's rate, from which the capacity of an idle link follows.
+    /// The link's rate, which gives the number of packets that an idle link could have sent.
     pub rate: Rate,
 }
 
@@ -284,8 +292,8 @@ pub struct Rio {
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
-    /// Under ns-2's rule: has a packet out of profile ended the idle time, so that it counts only
-    /// for green?
+    /// Under ns-2's rule: has a packet out of profile ended the idle time? If so, the idle time
+    /// decays only the average of green.
     is_idle_over: bool,
 }
 
@@ -316,7 +324,7 @@ impl Rio {
         usize::from(packet.color).min(self.config.colors - 1)
     }
 
-    /// The queue, now, that the average of `color` counts.
+    /// The current queue of the packets that the average of `color` counts.
     #[inline]
     fn queue(&self, color: usize, buffer: &Buffer) -> f64 {
         let sum = match self.config.given.coupling {
@@ -419,7 +427,8 @@ impl Dropper for Rio {
         if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
         }
-        // A full buffer overrules the early decision; `victim` decides, to report the right cause.
+        // If the buffer is full, the early decision is void: the packet passes here and `victim`
+        // drops it, so that the reported cause is right.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

@@ -10,16 +10,16 @@
 //! buffer in bytes counts as the number of typical packets that it holds.
 //!
 //! # Why
-//! SFED is the predecessor of FABA, which approximates it in O(1) by random draws. A new flow at
-//! once takes back the others' excess over the lowered height, and tokens are dealt out in strict
-//! rotation. In the paper's table 1, SFED is fairer than FABA by up to 0.035.
+//! SFED is the predecessor of FABA, which approximates it in O(1) by random draws. In SFED, a new
+//! flow lowers the height, and all buckets at once return their excess over it. Tokens are dealt
+//! out in strict rotation. In the paper's table 1, SFED is fairer than FABA by up to 0.035.
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
-//! up to `max_flows`. All are allocated at construction. O(N) for the first packet of a flow. A
-//! departure moves the pool's contents, one token at a time: usually one token, up to T after a
-//! deletion. With a million tokens, one call may take milliseconds, which FABA's bound on moves
-//! prevents.
+//! up to `max_flows`. All are allocated at construction. The first packet of a flow costs O(N) for
+//! N buckets. A departure deals out the pool's contents, one token at a time: usually one token in
+//! all, but up to T after a deletion. With a million tokens, one call may take milliseconds; FABA
+//! bounds the moves, and so prevents this.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
@@ -27,10 +27,10 @@
 //! profile of section 4, figure 3.
 //!
 //! # Where we differ
-//! - The pool starts with T tokens; the paper does not say. With an empty pool, the first flow
-//!   would start in debt.
+//! - The pool starts with T tokens; the paper does not give its start. With an empty pool, the
+//!   first flow would start in debt.
 //! - A deleted bucket returns its contents to the pool, so no token is created or lost. The paper
-//!   returns its height, which differs by less than a token (a packet in byte mode).
+//!   returns the bucket's height, which differs by less than a token (a packet in byte mode).
 //! - A packet that cannot enter neither creates a bucket (section 4.1 (4) says "enqueued") nor
 //!   pays.
 //! - A bucket may run a debt of less than one token, or of less than one packet in byte mode.
@@ -236,8 +236,8 @@ impl Dropper for Sfed {
     #[inline]
     fn on_arrival(&mut self, packet: &Packet, buffer: &Buffer, _: Time) -> Verdict {
         let Some(bucket) = self.buckets.find(packet.flow) else {
-            // A packet that does not fit is refused by `victim`, without a bucket. A new bucket is
-            // full, so there is nothing to judge.
+            // A packet that does not fit gets no bucket, and `victim` refuses it. A new bucket is
+            // full, so a packet that fits is not judged.
             if buffer.fits(packet.len) {
                 self.arrival = self.create(packet.flow);
             }

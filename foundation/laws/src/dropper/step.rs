@@ -5,9 +5,9 @@
 //! buffer is full, and are then refused.
 //!
 //! # Why
-//! A sender that counts marks, as DCTCP does, must learn at once that the queue is longer than K,
-//! without an average. RED can do so with six parameters set against its purpose; if one is
-//! omitted, it drops.
+//! A sender that counts marks, as DCTCP does, must learn at once when the queue itself, not its
+//! average, exceeds K. RED can mark by this rule only with six parameters set contrary to its
+//! purpose. If one of them is omitted, RED drops packets.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.

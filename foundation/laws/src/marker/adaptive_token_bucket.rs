@@ -4,7 +4,7 @@
 //! Packets are coloured as by [`token_bucket`](super::token_bucket), green ("in") within a target
 //! rate and yellow ("out") above it. Each packet may carry a request from the egress edge for a
 //! higher or a lower target. Every `interval`, the target moves by `delta` of the contract, in the
-//! direction of most of the requests. Then the count of requests restarts.
+//! direction of the majority of the requests. Then the count of requests restarts.
 //!
 //! # Why
 //! With fixed contracts, all aggregates share the surplus of an under-subscribed link, or the
@@ -14,8 +14,9 @@
 //!
 //! # State and cost
 //! The state of the token bucket, a target, a count of requests and a time; O(1) per packet. There
-//! is no timer: intervals without packets change nothing. The next packet makes up for the interval
-//! that has ended; until then tokens come at the previous rate.
+//! is no timer: the next packet makes up for the intervals that have ended. Tokens come at the
+//! previous rate up to the end of the first of these intervals, and at the new rate after it.
+//! Without reports, intervals without packets change nothing.
 //!
 //! # Source (section, equation)
 //! E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in DiffServ
@@ -143,7 +144,7 @@ pub(crate) struct AdaptiveTokenBucket {
     /// numATR: the requests for a higher target minus those for a lower one.
     votes: i64,
     due: Time,
-    /// The last report of the far edge, if it sends reports. Then there are no votes.
+    /// The last report of the far edge, if it has sent any. A report overrides the votes.
     report: Option<FarRequest>,
 }
 
@@ -155,7 +156,7 @@ struct FarRequest {
 }
 
 impl AdaptiveTokenBucket {
-    /// A marker whose bucket is full, and which draws from `rng` when its timer starts.
+    /// A marker with a full bucket. The time of its first change is drawn from `rng`.
     pub(crate) fn new(config: Config, mut rng: Rng) -> Self {
         let phase = Duration::from_secs_f64(config.given.interval.secs() * rng.uniform());
         AdaptiveTokenBucket {
@@ -190,8 +191,8 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target after the next `changes` with a report. Changes up to the report's end follow its
-    /// request; later changes lead back to the contract.
+    /// The target under `report` after as many further changes as `changes` says. Changes up to the
+    /// report's end follow its request; later changes lead back to the contract.
     fn reported_target(&self, report: FarRequest, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -218,8 +219,9 @@ impl AdaptiveTokenBucket {
         }
     }
 
-    /// Makes up for the intervals that have ended by `now`. Without reports, only the first of them
-    /// had requests. Tokens for all these intervals come at the last target.
+    /// Makes up for the intervals that have ended by `now`. Without reports, only the first of
+    /// these intervals had requests. Tokens come at the previous target until that interval's end,
+    /// and at the new target after it.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if now < self.due {
@@ -312,8 +314,8 @@ mod tests {
         AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
     }
 
-    /// The target after a request in each of `intervals` intervals. One more request reveals the
-    /// last change.
+    /// The target after a request in each of `intervals` intervals. It is read an interval after
+    /// the last request, so that it includes the last change.
     fn target_after(marker: &mut AdaptiveTokenBucket, request: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
         for interval in 0..intervals {
@@ -357,7 +359,7 @@ mod tests {
         }
         let after = Duration::from_ms(20);
         assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
-        // Without requests for a second, the past intervals change nothing.
+        // The intervals without requests, up to the end of the second, change nothing.
         marker.on_request(RateRequest::Decrease, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
         marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
@@ -384,7 +386,8 @@ mod tests {
             for ms in [2000, 3_600_000] {
                 assert_eq!(marker.target_bps(after(ms)), Some(contract), "after {ms} ms");
             }
-            // From below, too, the target returns to the contract, with packets meanwhile.
+            // The target returns to the contract from below, too. This time packets come while the
+            // report is valid.
             marker.on_report(RateRequest::Decrease, after(5000), after(4000));
             for ms in (4000..5000).step_by(7) {
                 marker.color(&mut Packet::new(0, 100, FlowHash(0), after(ms)), after(ms));
@@ -407,7 +410,8 @@ mod tests {
             }
             let now = start + Duration::from_ms(10_000);
             let reported = marker.target_bps(now).expect("it adapts");
-            // One change was made up for before the first report, without a request.
+            // The change due at `start` came before the first report, without a request. So 500
+            // changes follow the reports.
             let by_votes = target_after(&mut voted, RateRequest::Increase, 500);
             assert!((reported / by_votes - 1.0).abs() < 1e-9, "{reported} and {by_votes}");
             marker.on_report(RateRequest::Keep, now + Duration::from_secs(1), now);

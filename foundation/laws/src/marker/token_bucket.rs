@@ -6,8 +6,9 @@
 //! takes none. The bucket starts full.
 //!
 //! # Why
-//! The edge marks the packets of an aggregate that its contract covers. So a core that knows no
-//! aggregates can drop packets out of profile first; see [`rio`](crate::dropper::rio).
+//! The edge marks those packets of an aggregate that the aggregate's contract covers. So a core
+//! that knows no aggregates can drop packets out of profile first; see
+//! [`rio`](crate::dropper::rio).
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.
@@ -81,7 +82,7 @@ impl Spec {
         Ok(Config { rate, burst: bucket(self.burst, rate, site, parameter)? })
     }
 
-    /// Is the bucket of size 0, so every packet is "out"?
+    /// Is the size of the bucket given as 0? Then every packet is "out".
     pub fn is_empty(&self) -> bool {
         self.burst.is_some_and(|burst| burst.0.0 == 0)
     }

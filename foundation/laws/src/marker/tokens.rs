@@ -6,8 +6,8 @@ use crate::spec::Quantity;
 use fairwire_core::units::Size;
 use fairwire_core::{Duration, Rate, Time};
 
-/// Counts the bytes that a rate allows. The remainder is carried to the next reading, so no token
-/// is lost or invented, however often the clock is read.
+/// Counts the bytes that a rate allows. A fraction of a byte is carried to the next reading, so no
+/// token is lost or invented, however often the clock is read.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenClock {
     rate: Rate,
@@ -54,7 +54,8 @@ fn divided(product: u128, remainder: u64) -> (u64, u64) {
     (u64::try_from(sum / BYTE).unwrap_or(u64::MAX), (sum % BYTE) as u64)
 }
 
-/// The committed rate as given, or half of the site's, which suits two competing aggregates.
+/// The committed rate as given. By default, half of the site's rate, which suits two competing
+/// aggregates.
 pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> Rate {
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
 }
@@ -64,10 +65,12 @@ pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
     Rate::from_bps((rate.bps() / parts).max(1)).expect("at least 1")
 }
 
-/// The default burst: 50 kB at 10 Mbit/s, with which ATB's results were calibrated.
+/// The default burst, as a duration. At 10 Mbit/s it is 50 kB, the burst with which ATB's results
+/// were calibrated.
 const BURST: Duration = Duration::from_ms(40);
 
-/// The largest bucket allowed, in bytes: no profile comes near, and sums of tokens must fit.
+/// The largest bucket allowed, in bytes. No profile comes near this size, and sums of tokens must
+/// fit in a `u64`.
 const MAX_BURST: u64 = 1 << 40;
 
 /// A bucket's size as given, or what `rate` brings in 40 ms, at least two typical packets.

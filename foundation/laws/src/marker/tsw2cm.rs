@@ -16,7 +16,8 @@
 //! tagging by a time sliding window, and ns-2's `dsPolicy` for two colours.
 //!
 //! # Where we differ
-//! No number is drawn while the estimate is within the rate. "Out" is yellow.
+//! No random number is drawn while the estimate is within the rate. Packets that a source would tag
+//! as "out" are yellow.
 //!
 //! # Example
 //! ```toml

@@ -54,7 +54,8 @@ impl Drr {
         }
     }
 
-    /// Lets `quantum`, if given, depend on the number of backlogged queues.
+    /// Sets the rule by which the quantum depends on the number of backlogged queues. With `None`,
+    /// the quantum is fixed.
     #[must_use]
     pub(crate) fn filling(self, quantum: Option<Quantum>) -> Self {
         Drr { filling: quantum, ..self }

@@ -3,9 +3,9 @@
 //! # What it does
 //! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New
 //! queues are served before old ones. A queue without credit gets a quantum and moves to the end of
-//! the old queues. A new queue found empty moves there too; an old one is removed. So a flow that
-//! sends less than a quantum per round never waits for bulky flows, and a bulky flow gains nothing
-//! by pausing.
+//! the old queues. A new queue that is found empty moves there too; an old queue that is found
+//! empty is removed. So a flow that sends less than a quantum per round never waits for bulky
+//! flows, and a bulky flow gains nothing by pausing.
 //!
 //! With hosts, a queue's quantum is divided by the number of its host's bulky queues. Hosts then
 //! get equal shares however many flows each has. If only one host has bulky queues, nothing is
@@ -20,11 +20,13 @@
 //!   the quantum grows to fill it.
 //!
 //! # State and cost
-//! 32 bytes per queue; with hosts also 16 bytes and an index entry per host, at most as many as
-//! queues. O(1) per packet if the quantum is not far below the longest packet. A divided quantum
-//! takes as many rounds as its divisor. Rounds in which no queue could send are credited at once,
-//! so a packet inspects each backlogged queue at most about four times. Each queue found empty adds
-//! four inspections.
+//! 32 bytes per queue. With hosts, there are at most as many hosts as queues, and each host takes
+//! 16 bytes and an index entry.
+//!
+//! O(1) per packet if the quantum is not far below the longest packet. If a quantum is divided by
+//! n, it takes n rounds to add up. Rounds in which no queue could send are credited at once, so a
+//! packet inspects each backlogged queue at most about four times. Each queue found empty adds four
+//! inspections.
 //!
 //! # Source (section, equation)
 //! RFC 8290, sections 3 and 4; M. MacGregor and W. Shi, "Deficits for bursty latency-critical
@@ -37,10 +39,11 @@
 //! - A packet that is dropped as it leaves costs nothing, as in the RFC.
 //! - If no old queues wait, Linux removes a new queue found empty. Here this is an option.
 //! - A queue belongs to the host of the packet that made it backlogged.
-//! - Gated service, an option, applies to a queue whose packets make older packets needless. A turn
-//!   serves only the packets that were waiting when it began (H. Takagi, "Analysis of polling
-//!   systems", 1986). A queue with credit left continues after the turn of one old queue. By then
-//!   most of its new packets are needless.
+//! - Gated service is an option for queues whose new packets make older ones needless, as
+//!   acknowledgements do. A turn serves only the packets that were waiting when the turn began (H.
+//!   Takagi, "Analysis of polling systems", 1986). If the queue then has credit left, it continues
+//!   after the turn of one old queue. By that time, most packets that arrived during its turn are
+//!   needless.
 //!
 //! # Example
 //! ```toml
@@ -132,8 +135,8 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     host_of: HostOf,
     lets_go: bool,
     served: u32,
-    /// The queue whose last packet the current poll dropped instead of sending, and which the poll
-    /// then found empty.
+    /// The queue that became empty because the current poll dropped its last packet instead of
+    /// sending it. If the same poll then finds the queue empty, this does not set `polled_empty`.
     just_emptied: u32,
     /// The number of queues passed over before the last packet was found.
     passed_over: u32,
@@ -175,7 +178,7 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// Lets `quantum` depend on the number of backlogged queues.
+    /// Sets the rule by which the quantum depends on the number of backlogged queues.
     pub(crate) fn filling(self, quantum: Quantum) -> Self {
         DrrPlusPlus { filling: Some(quantum), ..self }
     }
@@ -201,8 +204,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.passed_over
     }
 
-    /// After a round in which no old queue could send, credits all further such rounds at once,
-    /// which does not change the order. Returns the number of queues on the list.
+    /// After a round in which no old queue could send, credits all further such rounds at once.
+    /// This does not change the order of service. Returns the number of old queues.
     fn credit_vain_rounds(&mut self) -> u32 {
         let (mut rounds, mut queues) = (i64::MAX, 0);
         let mut queue = self.old.first;
@@ -275,8 +278,9 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         }
     }
 
-    /// With gated service: did the packet at the head of `queue` arrive during the queue's turn?
-    /// Then it waits. If another queue had the turn, that of `queue` begins.
+    /// With gated service: did the packet at the head of `queue` arrive after the queue's turn
+    /// began? Then the packet must wait for another turn. If another queue had the turn, a turn of
+    /// `queue` begins now.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;
@@ -359,7 +363,7 @@ impl<const GATED: bool> Scheduler for DrrPlusPlus<GATED> {
     #[inline]
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
         self.follow(buffer);
-        // The first old queue of a round in which none has sent yet.
+        // The first old queue of a round in which no queue has sent yet.
         let mut round = NONE;
         self.passed_over = 0;
         loop {

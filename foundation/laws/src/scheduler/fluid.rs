@@ -6,10 +6,10 @@ use super::tag::{FRACTION_BITS, Price, Tag};
 use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
-/// Weights count in units of 2^-36, so their sum returns to exactly zero when the last flow has
-/// left. The least weight, 10^-6, is then exact to 2 in 10^5; the greatest, 10^6, is below 2^56 and
-/// fits in a `u64`. If all are equal, each counts as 1, so the division stays within 64 bits, where
-/// it is fast.
+/// Weights are integers, in units of 2^-36, so their sum returns to exactly zero when the last flow
+/// has left. The least weight, 10^-6, is then exact to 2 in 10^5. The greatest, 10^6, becomes a
+/// number below 2^56 and fits in a `u64`. If all weights are equal, each counts as 1, so the
+/// division stays within 64 bits, where it is fast.
 const WEIGHT_BITS: u32 = 36;
 
 /// The packet being sent; `bytes` is zero if there is none.
@@ -137,7 +137,7 @@ impl Fluid {
         self.latest = self.latest.max(finish);
     }
 
-    /// Raises virtual time to at least `tag`. The tags of backlogged flows must be ahead.
+    /// Raises virtual time to at least `tag`. No backlogged flow may have a start tag below `tag`.
     pub(super) fn raise(&mut self, tag: Tag) {
         while let Some(account) = self.finished.expired(tag) {
             self.weight -= u128::from(account.weight);
@@ -145,8 +145,8 @@ impl Fluid {
         self.virtual_time = self.virtual_time.max(tag);
     }
 
-    /// Makes the link idle, without waiting packets. Virtual time moves past all tags, so past
-    /// packets no longer count.
+    /// Handles a link that goes idle: no packet is waiting or being sent. Virtual time moves past
+    /// all tags, so earlier packets no longer count.
     pub(super) fn idle(&mut self) {
         self.finished.forget_all();
         self.weight = 0; // it was the weight of remembered flows only
@@ -158,8 +158,8 @@ impl Fluid {
         let Sending { bytes, since, .. } = self.sending;
         if bytes > 0 {
             let elapsed = self.now.since(since).ns();
-            // `nanobits` are bits times 10^9. If they exceed 64 bits, more than 2 GB and so the
-            // entire packet have been sent.
+            // `nanobits` are bits times 10^9. If they exceed 64 bits, the link could have sent more
+            // than 2 GB, so the entire packet has been sent.
             let nanobits = elapsed.checked_mul(self.rate_bps);
             let by_clock = nanobits.map_or(bytes.into(), |sent| (sent / 8_000_000_000).min(bytes.into()));
             self.move_to(u128::from(by_clock) << FRACTION_BITS);

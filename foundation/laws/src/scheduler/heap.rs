@@ -1,4 +1,5 @@
-//! A heap of queues by tag, from which any can be removed, and from which schedulers choose.
+//! A heap of queues in the order of their tags. Schedulers choose queues from it, and any queue can
+//! be removed.
 
 use super::tag::Tag;
 use alloc::boxed::Box;
@@ -7,14 +8,14 @@ use alloc::vec::Vec;
 
 /// A queue's rank in the order of service: its tag and, among equal tags, its turn.
 ///
-/// The turn has 32 bits. When it wraps, after 2^32 entries, a few equal tags may be served once in
-/// the wrong order.
+/// The turn has 32 bits and wraps after 2^32 insertions and changes. A few queues with equal tags
+/// may then be served once in the wrong order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     /// The tag.
     pub tag: Tag,
-    /// The number of the item's entry into the heap. Among equal tags the first in is the first
-    /// out.
+    /// The number of the insertion or `change` that gave the item its turn. Among equal tags, the
+    /// first in is the first out.
     pub turn: u32,
 }
 
@@ -32,8 +33,9 @@ impl Entry {
     }
 }
 
-/// Items below a capacity, each at most once, by rank. The least item is found in O(1); every other
-/// operation takes O(log n). The heap allocates only at construction.
+/// Items in the order of their ranks. An item is a number below the capacity, and is in the heap at
+/// most once. The least item is found in O(1); every other operation takes O(log n). The heap
+/// allocates only at construction.
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,

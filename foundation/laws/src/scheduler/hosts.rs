@@ -74,7 +74,8 @@ impl HostOf {
 pub struct HostTerms {
     /// The field of a packet that names its host.
     pub host_of: HostOf,
-    /// The divisor of a background flow's share, compared with another flow of its host.
+    /// The divisor for background flows: such a flow gets 1 / `background` of the share of another
+    /// flow of its host.
     pub background: u8,
 }
 
@@ -208,7 +209,8 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// Has each member that was on the old list after the first `moves` moves had a turn since?
+    /// Has a round passed since the total of moves was `moves`? In a round, each member that was on
+    /// the old list has had a turn.
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }
@@ -372,7 +374,7 @@ impl Hosts {
         self.turns[host as usize].packets += packets;
     }
 
-    /// Frees the slot of a host without queues.
+    /// Frees the slot of `host` if none of its queues takes turns any more.
     fn forget_if_gone(&mut self, host: u32) {
         if self.hosts[host as usize].flows.count == 0 {
             self.round.leave(host, &mut self.turns);
@@ -542,11 +544,12 @@ mod tests {
         assert_eq!(next(&mut queue), Some((0, 99, 100)));
     }
 
-    /// The bytes per flow of one host over `packets` packets of 1500 bytes, and the most packets
-    /// sent while a ping waited.
+    /// Returns the bytes that each flow of one host sent in `packets` packets of 1500 bytes, and
+    /// the most packets sent while a ping waited.
     ///
-    /// Flows with numbers below `standing` are always backlogged. Each other flow sends a packet
-    /// once `pause` others have left since its last. A ping of 100 bytes comes every `gap` packets.
+    /// Flows with numbers below `standing` are always backlogged. Any other flow offers its next
+    /// packet when `pause` packets of other flows have left after its last one. A ping of 100 bytes
+    /// comes every `gap` packets.
     fn serve(packets: u64, [standing, players]: [u64; 2], pause: u64, gap: u64) -> (Vec<u64>, u64) {
         let mut queue = queue(256);
         let flows = standing + players;

@@ -32,10 +32,10 @@ const QUEUE: u64 = 64;
 const REMEMBERED: u64 = 1024;
 
 impl Kind {
-    /// All schedulers, in the order of lists for users.
+    /// All schedulers, in the order in which lists show them to users.
     pub const ALL: [Kind; 6] = [Kind::Fcfs, Kind::Fbfq, Kind::Drr, Kind::Scfq, Kind::Sfq, Kind::Wf2qPlus];
 
-    /// The scheduler's name, as given.
+    /// The scheduler's name, as users write it.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Fcfs => "fcfs",
@@ -67,7 +67,7 @@ impl Kind {
 
     const OTHER_NAME: &str = "sfq-start";
 
-    /// The scheduler's alias, as given.
+    /// The scheduler's alias, as users write it.
     pub const fn alias(self) -> Option<&'static str> {
         match self {
             Kind::Sfq => Some(Self::OTHER_NAME),
@@ -93,8 +93,8 @@ impl Kind {
         }
     }
 
-    /// The estimated bytes of the scheduler's tables, with room for `packets`, if flows share
-    /// `queues`.
+    /// The estimated bytes of the scheduler's tables for a buffer of `packets`. If flows share a
+    /// bounded number of `queues`, the table of queues is included.
     pub fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
         let order = match self {
             Kind::Fcfs => 0,

@@ -25,7 +25,7 @@ impl Quantum {
         Quantum { least: bytes.max(1), round: 0 }
     }
 
-    /// Lets the quantum grow, up to [`MAX_TRAIN`], to fill a `round` at `rate` with few members.
+    /// With few members, lets the quantum grow, up to [`MAX_TRAIN`], to fill a `round` at `rate`.
     #[must_use]
     pub(crate) fn filling(self, round: Option<Duration>, rate: Rate) -> Self {
         let bytes = round.map_or(0.0, |round| round.secs() * rate.bps() as f64 / 8.0);

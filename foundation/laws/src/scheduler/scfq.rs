@@ -1,8 +1,8 @@
 //! SCFQ: self-clocked fair queueing.
 //!
 //! Each flow has a queue. The packet at the head of each queue has a finish tag: the bytes that its
-//! flow will have sent after the packet, divided by its weight. The packet with the least tag is
-//! next. An idle flow starts from the tag of the packet being sent.
+//! flow will have sent once the packet has left, divided by the flow's weight. The packet with the
+//! least tag is next. An idle flow starts from the tag of the packet being sent.
 //!
 //! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
 //! the definition of the scheme. Differences are listed with the discipline,

@@ -126,7 +126,8 @@ impl Service {
         site: &Site<'_>,
     ) -> Result<CheckedService, BadParameter> {
         let parameter = |name| Parameter { discipline, name };
-        // The maximum is 1 MiB: a quantum above one jumbo packet only makes service burstier.
+        // `checked` allows a quantum of at most 1 MiB: above one jumbo packet, a larger quantum
+        // only makes service burstier.
         let CheckedTerms { quantum } = typed.terms.checked().of_table(parameter("scheduler"))?;
         if let Some(quantum) = quantum.filter(|_| !typed.name.has_rounds()) {
             let allowed = format_args!(
@@ -166,8 +167,8 @@ impl Service {
         self.name != Kind::Fcfs
     }
 
-    /// `bad`, with this scheduler's name inserted in the path to the parameter, as given:
-    /// `scheduler.drr.quantum`.
+    /// `bad`, with this scheduler's name inserted in the path to the parameter. The path is then as
+    /// users write it: `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
         match bad.parameter.strip_prefix("scheduler.") {
             Some(term) => {
@@ -234,8 +235,8 @@ fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Res
 }
 
 impl CheckedService {
-    /// A discipline that serves a buffer of `limit` in this order; `dropper` refuses, marks and
-    /// makes room.
+    /// A discipline that serves a buffer of `limit` in this order. `dropper` refuses packets, marks
+    /// them and makes room for them.
     pub(crate) fn queue<D: Dropper + 'static>(
         &self,
         limit: Limit,

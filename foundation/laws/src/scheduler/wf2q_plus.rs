@@ -70,7 +70,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// Removes a queue whose last packet is gone. If it returns, it continues from `tag`.
+    /// Removes a queue that has become empty. If its flow returns, the flow continues from `tag`.
     fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
         self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
@@ -83,8 +83,8 @@ impl Wf2qPlus {
         }
     }
 
-    /// Makes each flow eligible whose start tag virtual time has reached. If none is eligible,
-    /// first advances virtual time to the least start tag.
+    /// Makes each flow eligible whose start tag is not ahead of virtual time. If no flow is
+    /// eligible yet, first advances virtual time to the least start tag.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);
@@ -162,7 +162,8 @@ impl Scheduler for Wf2qPlus {
         match head(key, buffer) {
             Some(next) => {
                 self.set_weight(flow, next);
-                // The queue was eligible, and virtual time has not gone back.
+                // The queue stays eligible: its start tag is the same, and virtual time has not
+                // gone back.
                 self.eligible.retag(flow, start + self.fluid.price().of(next));
             }
             None => {

@@ -16,14 +16,14 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
     Site { packet_bytes, stream: "link/conformance", ..crate::site(buffer) }
 }
 
-/// Settings that the contest needs to reach a discipline's decisions.
+/// Settings without which the contest would hardly exercise the decisions of these disciplines.
 pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
-    // 40 packets take 16 ms. That is so little above PIE's 15 ms that no signal comes within a
-    // second.
+    // A full buffer of 40 packets takes 16 ms. That is so little above PIE's default target of 15
+    // ms that no signal comes within a second.
     ("pie", "target = '5 ms'"),
-    // An overflow takes the oldest packets of the longest queue. So the delay of that queue stays
-    // below 15 ms and jumps. No queue is the longest for more than 110 ms. In that time PIE's
-    // default gains, a hundredth of these gains, do not lead to a signal.
+    // An overflow drops the oldest packets of the longest queue. So the delay of that queue jumps,
+    // and stays below 15 ms. No queue is the longest for more than 110 ms. In that time PIE's
+    // default gains, a hundredth of the gains below, do not lead to a signal.
     (
         "fq-pie",
         "target = '1 ms'\nupdate = '5 ms'\nmax_burst = '1 ms'\nalpha = 12.5\nbeta = 125.0\nmark_limit = 1.0",
@@ -32,8 +32,8 @@ pub(crate) const OWN_SETTINGS: &[(&str, &str)] = &[
     // before the buffer is full. With TCP's growth at a round-trip time of 20 ms, the contest
     // exercises RQM's entire law.
     ("rqm", "alpha_units = 'per-rtt'\nreference_rtt = '20 ms'"),
-    // By default AFD drops, rather than marks, above a probability of one half. Otherwise a sender
-    // that ignores marks would starve the others.
+    // By default AFD drops, rather than marks, above a probability of one half, so that a sender
+    // that ignores marks does not starve the others. With a limit of 1, AFD always marks.
     ("afd-sb", "mark_limit = 1.0"),
     ("afd-ft", "mark_limit = 1.0"),
     ("afd-nft", "mark_limit = 1.0"),
@@ -296,8 +296,8 @@ fn under_mark_no_capable_packet_is_dropped_early() {
         };
         let (drops, marks) = early_drops("mark");
         assert_eq!(drops, 0, "{}", entry.name);
-        // If the contest reaches these decisions, a discipline that drops early under one policy
-        // marks under the other.
+        // In the contest, exactly the disciplines that can mark drop early under `drop`, and mark
+        // under `mark`.
         assert_eq!(early_drops("drop").0 > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(marks > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(early_drops("drop").1, 0, "{}", entry.name);
@@ -320,8 +320,8 @@ fn overload_fills_the_link_and_loses_a_third() {
 
 #[test]
 fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
-    // SFB forgets an unresponsive flow slowly: its probability falls by 1/6000 for each packet that
-    // finds its bins empty.
+    // SFB is left out because it forgets an unresponsive flow slowly. The probability of the flow's
+    // bins falls by 1/6000 for each packet that finds the bins empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));
@@ -358,8 +358,6 @@ fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
 const GOLDEN: &[(&str, u64)] = &[
     ("tail-drop", 3_288_371_909_914_222_001),
     ("policer", 11_916_210_802_764_184_027),
-    // In this contest, the oldest packet is always in the longest queue when room is made. So three
-    // disciplines drop alike.
     ("drop-front", 1_501_191_413_826_301_393),
     ("red", 4_511_597_893_282_372_819),
     ("rio", 12_132_915_024_682_023_256),

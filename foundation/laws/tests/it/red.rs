@@ -73,8 +73,8 @@ fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
 
 #[test]
 fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
-    // The arrival after a signal counts as the first. So n p reaches 1 at n = 64, and a signal is
-    // certain at n = 63.
+    // The first arrival after a signal has n = 1. n p reaches 1 at n = 64, but p / (1 - n p) is
+    // already 1 at n = 63. So a signal is certain at n = 63.
     assert_uniform(&gaps(Spreading::AtMost), 1..=63);
 }
 
@@ -85,8 +85,8 @@ fn under_ns2s_rule_gaps_are_uniform_between_once_and_twice_the_inverse_of_p() {
 
 #[test]
 fn the_first_arrival_above_the_threshold_is_never_dropped() {
-    // From the threshold on, the probability is 1 but signals are not forced. So only the spared
-    // first arrival passes.
+    // At an average of 29, p_b is 25/26, and spreading raises the probability to 1. Signals are
+    // forced only from 60 on. So only the spared first arrival passes.
     let ramp = Ramp { min: 4.0, max: 30.0, max_probability: 1.0, gentle: true };
     let given = Checked { weight: 1.0, ..Checked::default() };
     let config = Config { ramp, spreading: Spreading::AtMost, given, ..config() };
@@ -273,7 +273,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
             // Every third combination adapts, with frequent steps, so a short run covers rises and
-            // falls. No pause has 64 intervals.
+            // falls. The transcription makes all steps that are due, but RED makes at most 64 at
+            // once. No pause has 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
                 increase: 0.01,
@@ -292,8 +293,9 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
 
 #[test]
 fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
-    // In the fluid loop, more signals reduce the sending rate. An average of 15, the middle of 10
-    // and 20, needs a probability of 0.1 here, so max_p must reach 0.2.
+    // In the fluid loop, more signals reduce the sending rate; the queue is constant at a
+    // probability of 0.1. At an average of 15, halfway from 10 to 20, the probability is half of
+    // max_p. So max_p must reach 0.2.
     let spec = Spec { adaptive: Some(true), weight: Some(1.0), ..Spec::default() };
     let config = spec.check(&site()).expect("allowed").1;
     assert_eq!(config.adaptation.map(|rule| (rule.target_from, rule.target_to)), Some((14.0, 16.0)));
@@ -311,9 +313,9 @@ fn the_adaptive_variant_finds_the_probability_that_the_load_needs() {
             let now = Time::from_ns(round * 500_000_000);
             red.on_arrival(&Packet::new(99, 512, 0.into(), now), &buffer, now);
         }
-        // The band is from 14 to 16, to which entire packets may add or subtract half a packet. At
-        // 13.5 and 16.5 the ramp gives 0.35 and 0.65 of max_p, so p is 0.1 at a max_p of 0.1 / 0.65
-        // to 0.1 / 0.35. A step is a tenth of max_p.
+        // The band is from 14 to 16. Rounding to entire packets widens it by half a packet at both
+        // ends. The ramp gives 0.35 of max_p at 13.5, and 0.65 of max_p at 16.5. So p is 0.1 at a
+        // max_p between 0.1 / 0.65 and 0.1 / 0.35. A step is a tenth of max_p.
         assert!((0.13..0.32).contains(&red.max_probability()), "{start}: {}", red.max_probability());
         assert!((13.0..17.0).contains(&queue), "{start}: {queue}");
     }
@@ -351,8 +353,8 @@ fn an_idle_link_decays_the_average() {
         red.on_arrival(&arrival, &Buffer::new(Limit::packets(40)), Time::from_ns(40_960_000));
         red.average()
     });
-    // The tolerance allows for the rounding of the power; the result is about a third of the
-    // average.
+    // The average decays from 0.01 to about a third of it. The tolerance allows for the rounding of
+    // the power.
     assert!((averages[0] - 0.01 * 0.99f64.powi(101)).abs() < 1e-16, "{averages:?}");
     assert!((averages[1] - 0.01 * 0.99f64.powi(100)).abs() < 1e-16, "{averages:?}");
 }
@@ -430,9 +432,9 @@ fn in_bytes_a_packet_is_signalled_by_its_length_over_the_mean_packets() {
 
 #[test]
 fn the_probabilities_after_a_signal_follow_the_formula_with_the_mean_packet() {
-    // p_b is 1/4. After a spared packet of 500 bytes comes one of `len` bytes. Its probability is
-    // p_b / (1 - n p_b) len / mean, where n is the number of entire mean packets since the first:
-    // ns-2's order of spreading and scaling.
+    // p_b is 1/4. A spared packet of 500 bytes is followed by one of `len` bytes. The probability
+    // of a signal for the second packet is p_b / (1 - n p_b) * len / mean. Here n is the number of
+    // entire mean packets in the bytes of both packets. As in ns-2, spreading comes before scaling.
     for (mean_packet, len, chance) in [
         (500, 250, 0.25 / (1.0 - 0.25) * 0.5),  // n = 750 / 500 = 1
         (500, 500, 0.25 / (1.0 - 0.5)),         // n = 2

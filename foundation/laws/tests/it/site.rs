@@ -16,7 +16,8 @@ pub(crate) fn site(buffer: Amount) -> Site<'static> {
     }
 }
 
-/// A discipline with the settings of its table, read once and built any number of times.
+/// A discipline and its settings. The settings are parsed once, and the discipline can be built any
+/// number of times.
 pub(crate) struct Typed {
     pub(crate) name: String,
     pub(crate) typed: String,

@@ -32,8 +32,8 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all packets, numbered, and receives only if `looks` is set. Then waits until no more
-/// arrive.
+/// Sends all packets, numbered from 0. After each packet for whose number `looks` is true, receives
+/// the packets that have arrived. At the end, receives all further packets.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],
@@ -87,8 +87,8 @@ proptest! {
         prop_assert!(got.is_sorted_by_key(|packet| packet.arrived));
     }
 
-    /// A window has at most the bytes that the rate permits, and the packet that has just been
-    /// completed.
+    /// A window lasts from one arrival to another. After the packet that starts it, at most the
+    /// bytes that the rate permits arrive in the window.
     #[test]
     fn no_window_has_more_than_the_rate(sent in traffic(), queue in 0..QUEUES.len(), seed: u64) {
         let (got, _) = run(link(queue, seed).build().unwrap(), &sent, |_| true);
@@ -100,7 +100,7 @@ proptest! {
                 // A packet arrives with its last bit, so the bits of the first packet were sent
                 // before the window.
                 let after_the_first = bytes - got[first].bytes as u64;
-                // A nanosecond allows for rounding, at 8 ms per 1000 bytes.
+                // One nanosecond more allows for rounding.
                 prop_assert!(after_the_first * 8_000_000_000 <= (window + 1) * RATE_BPS, "{after_the_first} B in {window} ns");
             }
         }

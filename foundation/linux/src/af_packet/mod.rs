@@ -6,12 +6,12 @@
 //! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. With or without a ring, the
 //! kernel delivers a frame at once, and an interface may go down and come back, or change its MTU.
 //!
-//! The ring is of version 2. Version 3 delivers frames in blocks, after a millisecond or more if
-//! few arrive, while the idle delay should stay under 100 us.
+//! The ring is of version 2. Version 3 delivers frames in blocks: if few arrive, only after a
+//! millisecond or more. The idle delay should stay under 100 us.
 //!
-//! A ring for sending (`PACKET_TX_RING`) is not used, because its frames are lent rather than
-//! copied. The kernel frees a slot when the receiving socket accepts the packet, although on
-//! virtual interfaces its data is still read from the slot.
+//! A ring for sending (`PACKET_TX_RING`) is not used, because the kernel borrows its frames instead
+//! of copying them. The kernel frees a slot when the receiving socket accepts the packet. On
+//! virtual interfaces, the packet's data is still read from the slot after that.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -50,9 +50,9 @@ pub struct AfPacket {
     has_remote: bool,
 }
 
-/// The send buffer, shared by all threads with one socket. The kernel counts a frame until it has
-/// left, or until the other end of a virtual wire has accepted it. The default size holds a hundred
-/// frames.
+/// The size of the send buffer, which all threads with one socket share. The kernel counts a frame
+/// until it has left, or until the other end of a virtual wire has accepted it. The kernel's
+/// default size holds a hundred frames.
 const SEND_BUFFER_BYTES: usize = 4 << 20;
 
 /// Enlarges the send buffer up to `net.core.wmem_max`, or beyond with `CAP_NET_ADMIN`. Ignores
@@ -85,7 +85,8 @@ impl AfPacket {
         Ok(Self::new(open_socket(name)?, None, name))
     }
 
-    /// A port on a socket from [`open_socket`], possibly of another process and namespace.
+    /// A port on a socket from [`open_socket`]. The socket may have been opened by another process,
+    /// and in another network namespace.
     pub fn from_socket(socket: OwnedFd, name: &str) -> Self {
         let ring = Ring::new(socket.as_fd()).ok();
         Self::new(socket, ring, name)
@@ -200,8 +201,8 @@ impl Port for AfPacket {
     fn check(&mut self) -> Result<(), PortError> {
         match sockopt::socket_error(&self.socket) {
             Ok(Err(error)) => self.handle_error(error),
-            // An error is treated as an empty queue: `handle_error` then checks that the interface
-            // exists.
+            // Without an error, the queue is treated as empty: `handle_error` then checks that an
+            // interface that went down still exists.
             Ok(Ok(())) => self.handle_error(Errno::AGAIN),
             Err(error) => Err(system("reading the socket's error", &self.name, error.into())),
         }

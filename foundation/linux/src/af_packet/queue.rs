@@ -66,8 +66,8 @@ pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetH
     let Some(tag) = vlan.filter(|_| end - start >= ADDRESSES) else {
         return Some((&slot[start..], vnet));
     };
-    // The addresses move forward by a tag's length, over the virtio-net header, which has already
-    // been read.
+    // The addresses move by a tag's length towards the start of the slot, over the virtio-net
+    // header. That header has already been read.
     let tagged = start - TAG_BYTES;
     slot.copy_within(start..start + ADDRESSES, tagged);
     let [a, b] = tag.protocol.to_be_bytes();

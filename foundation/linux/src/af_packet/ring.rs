@@ -33,9 +33,9 @@ pub(super) enum Slot<'a> {
     Lost,
 }
 
-/// The bytes of a slot: an Ethernet frame of 1500 bytes with two VLAN tags, up to 1900 bytes, and
-/// the kernel's headers before it. The size is not a power of two, so slots do not compete for
-/// cache lines.
+/// The bytes of a slot. It holds the kernel's headers and a frame of up to 1900 bytes, such as an
+/// Ethernet frame of 1500 bytes with two VLAN tags. The size is not a power of two, so slots do not
+/// compete for cache lines.
 const SLOT_BYTES: usize = 2048 - 64;
 /// The bytes of a block, which the kernel allocates in one piece.
 const BLOCK_BYTES: usize = 128 << 10;
@@ -52,7 +52,8 @@ impl Ring {
     /// Gives `socket` a ring and maps it. The socket must have the option
     /// [`PACKET_VNET_HDR`](libc::PACKET_VNET_HDR).
     pub(super) fn new(socket: BorrowedFd<'_>) -> io::Result<Self> {
-        // Any value suffices, because the socket's buffer is the bound.
+        // Any positive value makes the kernel queue long frames. Only the socket's buffer bounds
+        // them.
         set_option(socket, libc::PACKET_COPY_THRESH, &1_i32)?;
         set_option(socket, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as c_int))?;
         let request = libc::tpacket_req {

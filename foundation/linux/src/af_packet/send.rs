@@ -42,7 +42,8 @@ pub(super) fn send_all(
             from += sent as usize;
             continue;
         }
-        // The kernel reports an error only for the first message, to which it belongs.
+        // The call fails only if the kernel refuses the first of its messages, so the error belongs
+        // to the message `from`.
         match last_error() {
             Errno::INTR => {}
             error => {

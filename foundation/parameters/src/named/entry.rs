@@ -31,7 +31,8 @@ pub struct Entry<K: Kind> {
 }
 
 impl<K: Kind> Entry<K> {
-    /// The entry of the component with the parameters `S`. `default` builds it without values.
+    /// The entry of the component with the parameters `S`. `default` builds the component with no
+    /// parameter given.
     pub const fn of<S: Part>(about: K::About, default: fn() -> Box<K::Part>) -> Self {
         Entry {
             name: S::OWNER,
@@ -64,12 +65,13 @@ impl<K: Kind> Entry<K> {
         K::source(&self.about)
     }
 
-    /// The component without values.
+    /// The component with no parameter given.
     pub fn default(&self) -> Box<K::Part> {
         (self.default)()
     }
 
-    /// The first required parameter, if any. The name of the component is then not sufficient.
+    /// The first required parameter, or `None`. If a parameter is required, the name of the
+    /// component alone is not sufficient.
     pub fn needed(&self) -> Option<&'static str> {
         self.fields.iter().find(|field| field.is_required).map(|field| field.name)
     }

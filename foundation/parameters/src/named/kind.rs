@@ -14,12 +14,13 @@ use serde::de::{DeserializeOwned, MapAccess};
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
-/// A kind of component that is chosen by name, such as the markers.
+/// A kind of component that is chosen by name, such as markers.
 ///
-/// The kind is a declaration. Each component is a struct under `#[parameters]` with the kind's
-/// trait, and a line in the kind's list `parts!`. Another crate [registers](Registry::register) its
-/// component. The rest is generated: the [entry](Entry) of a component, the choice of one, the
-/// parameters given under each name, and the schemas.
+/// A kind is declared by implementing this trait. Each component is a struct under `#[parameters]`
+/// that implements the kind's trait; a line of `parts!` lists it. Another crate
+/// [registers](Registry::register) its component. From these declarations are generated: the
+/// [entry](Entry) of a component, the choice of a component, the parameters given under each name,
+/// and the schemas.
 ///
 /// ```
 /// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
@@ -119,7 +120,8 @@ pub trait Kind: Sized + 'static {
     }
 }
 
-/// The schema of tables of one name with its parameters.
+/// The schema of a table with one key: the name of a component, whose value is the table of its
+/// parameters.
 pub fn tables_schema_of<K: Listed>(generator: &mut SchemaGenerator) -> Schema {
     let all = K::registry().all().iter();
     tables_schema(all.map(|entry| (entry.name, K::summary(&entry.about), entry.schema)), generator)
@@ -130,13 +132,14 @@ pub trait Listed: Kind {
     /// All of them.
     fn registry() -> &'static Registry<Self>;
 
-    /// Reads the parameters of the component with index `place`, which come next in a table; `None`
-    /// if it belongs to another crate. Typed reading keeps the position of an error.
+    /// Reads the parameters of the component with index `place`, which come next in a table. They
+    /// are read into the component's type, so an error keeps its position. Returns `None` if the
+    /// component belongs to another crate.
     fn read<'de, A: MapAccess<'de>>(place: usize, table: &mut A)
     -> Result<Option<Box<Self::Part>>, A::Error>;
 
     /// Writes the parameters of the component with index `place` under `name`, in the order of
-    /// their declaration; `false` if it belongs to another crate.
+    /// their declaration. Returns `false` if the component belongs to another crate.
     fn write<M: SerializeMap>(
         place: usize,
         name: &str,
@@ -145,11 +148,12 @@ pub trait Listed: Kind {
     ) -> Result<bool, M::Error>;
 }
 
-/// A kind for which the type `T`, a choice or the tables, can be written as well as read. Schemas
-/// omit the default of a type that can only be read.
+/// A kind whose type `T`, which is a choice or the tables, can be written as well as read. If a
+/// type can only be read, schemas omit its default.
 pub trait Writes<T>: Listed {}
 
-/// The parameters of a component of any type. A component with a separate type is a [`Part`].
+/// The parameters of a component, whose type need not be known. The struct with the parameters of
+/// one component is a [`Part`].
 pub trait Given: Any + Debug + Send + Sync {
     /// This value as `Any`, to find its type.
     fn as_any(&self) -> &dyn Any;

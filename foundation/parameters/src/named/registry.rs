@@ -50,7 +50,8 @@ impl<K: Kind> Registry<K> {
         Ok(())
     }
 
-    /// All components. The built-in ones come first, in the order of lists for users.
+    /// All components. The built-in ones come first, in the order in which lists show them to
+    /// users.
     pub fn all(&self) -> &[Entry<K>] {
         self.all.get_or_init(|| {
             let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,7 +88,7 @@ impl<K: Kind> Debug for Registry<K> {
     }
 }
 
-/// Is `name` a valid name, which cannot be mistaken for a combination?
+/// Is `name` valid? A valid name cannot be mistaken for a combination of two names.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
@@ -99,7 +100,7 @@ pub struct Unknown {
     pub kind: &'static str,
     /// The name given, shortened if it is long.
     pub given: String,
-    /// The reason, unless the name is merely misspelt.
+    /// The reason why the name is unknown; `None` if it is merely misspelt.
     pub why: Option<String>,
     /// The names that were most likely meant.
     pub likely: Vec<&'static str>,
@@ -137,7 +138,7 @@ pub enum NotRegistered {
         kind: &'static str,
         /// Its name.
         name: &'static str,
-        /// The owner of the name.
+        /// The component that already has the name.
         by: &'static str,
     },
     /// The components were used already.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 /// The parameters given for each component, under its name. They apply wherever the component is
-/// named. In TOML, `[discipline.red]` with `gentle = true`.
+/// named. For example, a TOML file has `gentle = true` under `[discipline.red]`.
 ///
 /// An omitted parameter has its documented default. Unknown keys are refused.
 pub struct Tables<K: Kind> {
@@ -29,7 +29,8 @@ impl<K: Listed> Tables<K> {
         self.find(S::OWNER)?.as_any().downcast_ref()
     }
 
-    /// The parameters given for the component of the type `S`, or its defaults, mutable.
+    /// Mutable access to the parameters given for the component of the type `S`. If none are given,
+    /// its defaults are added first.
     ///
     /// # Panics
     ///
@@ -75,7 +76,8 @@ impl<K: Listed> Tables<K> {
         self.at(K::registry().place(name)?).map(|part| &**part)
     }
 
-    /// The parameters given for the component called `name`, or its defaults, mutable.
+    /// Mutable access to the parameters given for the component called `name`. If none are given,
+    /// its defaults are added first.
     ///
     /// # Panics
     ///
@@ -89,8 +91,8 @@ impl<K: Listed> Tables<K> {
         self.given.get(&place)
     }
 
-    /// Reads the parameters of the component called `name`, which come next in a table; `None`
-    /// without parameters.
+    /// Reads the parameters of the component called `name`, which come next in a table. Returns
+    /// `None` if the table gives no parameter.
     pub fn read_one<'de, A: MapAccess<'de>>(name: &str, table: &mut A) -> Result<Option<Self>, A::Error> {
         let place = K::registry().place(name).expect("it is listed");
         let part = Named::read(place, table)?;

@@ -85,7 +85,8 @@ pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
     Ok(given)
 }
 
-/// A bit for each required parameter, so that the texts of declarations stay out of the program.
+/// A bit for each parameter, set if the parameter is required. The bits are computed at compile
+/// time, so the program does not contain the texts of the declarations.
 const fn required(fields: &[Field]) -> u64 {
     assert!(fields.len() <= 64);
     let (mut bits, mut at) = (0, 0);

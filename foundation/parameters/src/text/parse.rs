@@ -384,7 +384,7 @@ fn plain(word: &str) -> Option<Value> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number)
 }
 
-/// The digits without underscores, each of which must be between two digits.
+/// The digits without their underscores. Each underscore must be between two digits.
 fn without_underscores(digits: &str, radix: u32) -> Option<String> {
     let is_right = !digits.is_empty()
         && digits.split('_').all(|part| !part.is_empty() && part.chars().all(|digit| digit.is_digit(radix)));

@@ -44,7 +44,7 @@ pub(super) enum MadeBy {
 }
 
 impl Value {
-    /// The error that this value was given instead of the `allowed` one.
+    /// The error message for this value, which was given where only `allowed` is valid.
     pub fn instead_of(&self, allowed: impl Display) -> String {
         let given = match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),
@@ -77,7 +77,7 @@ impl Table {
         self.entries.iter().any(|(other, ..)| other == key)
     }
 
-    /// The value of `key`, which is `fresh` if the key is new.
+    /// The value of `key`. A new key first gets the value `fresh`.
     pub(super) fn entry(&mut self, key: String, line: u32, fresh: Value) -> &mut Value {
         let found = self.entries.iter().position(|(other, ..)| *other == key);
         let at = found.unwrap_or_else(|| {

@@ -48,7 +48,8 @@ impl Catcher {
         })
     }
 
-    /// Sends a datagram of no flow from each flow's socket, so that NAT maps answers to the flow.
+    /// Sends a datagram that belongs to no flow from each flow's socket. NAT then forwards the
+    /// flow's packets to this socket as answers.
     pub(super) fn open(&self) -> io::Result<()> {
         self.sockets[1..].iter().try_for_each(|socket| socket.send(&[0]).map(drop))
     }

@@ -1,8 +1,8 @@
 //! A helper process: this program, started again.
 //!
-//! A host receives the traffic, the instruction to connect once both hosts listen, and the start of
-//! the run. It reports that it listens, that it is connected and, after the run, its
-//! [counts](crate::traffic::HostCounts).
+//! A helper that acts as a host gets a description of the traffic, the instruction to connect once
+//! both hosts listen, and the start of the run. It reports that it listens, that it is connected
+//! and, after the run, its [counts](crate::traffic::HostCounts).
 
 mod datagrams;
 mod pace;
@@ -33,10 +33,9 @@ const DRAIN: Duration = Duration::from_ms(300);
 
 /// Runs a helper with the arguments after [`AGENT_COMMAND`], and returns its exit code.
 ///
-/// The `main` of programs that start [hosts](crate::agents) or [a bed in
-/// processes](crate::processes) calls this function, before it creates a thread, if the first
-/// argument is [`AGENT_COMMAND`]. It is not for people: stdin and stdout are channels to the
-/// parent.
+/// A program that starts [hosts](crate::agents) or [a bed in processes](crate::processes) must call
+/// this function from its `main` if the first argument is [`AGENT_COMMAND`], before it creates a
+/// thread. The helper is not for people: stdin and stdout are channels to the parent.
 pub fn main(arguments: impl IntoIterator<Item = String>) -> i32 {
     let mut arguments = arguments.into_iter();
     let Some(role) = arguments.next().as_deref().and_then(Role::named) else {
@@ -134,7 +133,8 @@ fn gathered(
 
 fn open_many_files() {
     let most = getrlimit(Resource::Nofile).maximum;
-    // If refused, a run with many flows reports the socket that it could not open.
+    // If the kernel refuses the new limit, a run with many flows reports the socket that it could
+    // not open.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
 }
 
@@ -144,7 +144,7 @@ fn say(answer: &Answer) {
     let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
 }
 
-/// Ends the process when the pipe closes, because the run was abandoned or has ended.
+/// Ends the process when the pipe closes: the run was then abandoned, or has ended.
 fn end_with_orders() {
     thread::spawn(|| {
         while let Ok(Some(_)) = next_instruction() {}

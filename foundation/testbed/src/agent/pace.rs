@@ -34,7 +34,7 @@ enum Outlet {
     Frames(Box<Forge>),
 }
 
-/// The pace of a flow: packet `k` is due `k` times this many nanoseconds after the flow's start. A
+/// The pace of a flow: packet `k` is due `k * ns / per` nanoseconds after the flow's start. The
 /// fraction avoids rounding errors.
 #[derive(Clone, Copy)]
 struct Pace {
@@ -141,8 +141,8 @@ impl Source {
     }
 }
 
-/// The socket of a flow. A receiver behind NAT is reached at the router's address, and receives
-/// only from the port that it opened.
+/// Creates the socket that sends a flow. If the receiver is behind NAT, the flow is sent to the
+/// router's address, from the only port to which the receiver has opened NAT.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

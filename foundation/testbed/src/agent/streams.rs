@@ -33,8 +33,8 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Accepts connections, and reads those with incoming data. Passes connections that a receiver
-/// opened to the [`Writer`].
+/// Accepts connections, and reads those with incoming data. A connection to which this host writes
+/// is passed to the [`Writer`]: a receiver opened it, or it carries a conversation.
 pub(super) struct Reader {
     opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
@@ -47,8 +47,9 @@ pub(super) struct Reader {
 
 /// The most connections that wait to be accepted: Linux's limit (`net.core.somaxconn`).
 ///
-/// The 128 of `std` lose connections if a thousand flows open at once. The last packet of the
-/// handshake finds no room, and a host that then only receives never retransmits it.
+/// The limit of 128 that `std` sets loses connections if a thousand flows open at once. The last
+/// packet of the handshake then finds no room. A host that afterwards only receives never
+/// retransmits that packet.
 const BACKLOG: i32 = 4096;
 
 const LISTENER: u64 = u64::MAX;
@@ -296,9 +297,9 @@ fn connected((number, flow, control): (usize, &Flow, &str)) -> Result<Connection
     }
 }
 
-/// Opens a connection with the sender's congestion control set before it is established, because
-/// BBR, a common default, would leave its pacing behind. Accepted connections have the listener's
-/// control.
+/// Opens a connection with the sender's congestion control. It is set before the connection is
+/// established: a later change from BBR, a common default, would leave BBR's pacing active.
+/// Accepted connections start with the listener's control.
 fn try_to_connect(number: usize, flow: &Flow, control: &str) -> io::Result<TcpStream> {
     let family = if flow.source.is_ipv6() { AddressFamily::INET6 } else { AddressFamily::INET };
     let socket = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;

@@ -17,9 +17,10 @@ pub(super) struct Tap {
 }
 
 pub(super) struct Tapped {
-    /// Bytes of arriving frames of flows, per flow and slot.
+    /// Bytes of arriving frames of the flows that the other host sends, per flow and slot.
     pub link: Vec<Slots>,
-    /// Bytes of frames that return to flows of this host.
+    /// Bytes of arriving frames of the flows that this host sends, such as acknowledgements, per
+    /// flow and slot.
     pub back: Vec<Slots>,
     /// Other IP packets.
     pub strange: Slots,
@@ -57,7 +58,7 @@ impl Tap {
 }
 
 impl Tap {
-    /// Opens the port once an interface of this name exists again, unless the run ends before.
+    /// Waits until the interface exists again, and opens it. Gives up when the run is over.
     fn reopen(&mut self) {
         while !self.stage.is_over() {
             match AfPacket::open(HOST.name) {
@@ -102,9 +103,9 @@ impl Tapped {
     }
 }
 
-/// The bytes on the link of a frame of `len` bytes with its payload at `payload`. Counts all
-/// packets of a super-packet that the kernel will split into segments of `segment` bytes; 0 means
-/// one packet.
+/// The number of bytes that a frame takes on the link. The frame has `len` bytes, and its payload
+/// starts at `payload`. If the frame is a super-packet, which the kernel will split into segments
+/// of `segment` bytes, all its packets are counted; 0 means one packet.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

@@ -18,7 +18,7 @@ pub(super) struct Held {
     delays: Vec<Duration>,
     others: Duration,
     wire: Option<Wire>,
-    /// The run with the faults; `None` if faults start immediately.
+    /// The run of the path. The faults start with the run; if `None`, they start immediately.
     run: Option<Run>,
     /// The wire's time zero, once known.
     begins: Option<Time>,
@@ -149,7 +149,8 @@ impl Held {
         self.taken += 1;
     }
 
-    /// The flow of a packet, identified by the flow's port in both directions.
+    /// The flow of a packet. The flow's port is the source port in one direction, and the
+    /// destination port in the other.
     fn flow(&self, headers: &Headers) -> Option<usize> {
         let ports = headers.transport.map(|transport| transport.ports)?;
         let of = |port: u16| flow_of(port, self.delays.len());

@@ -7,7 +7,8 @@ use fairwire_linux::port::{
 };
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// A port that sends each frame after it has passed a wire: delayed, twice, or never.
+/// A port whose frames pass a wire before they are sent. Each frame may be delayed, duplicated or
+/// lost.
 #[derive(Debug)]
 pub struct WiredPort<P> {
     port: P,

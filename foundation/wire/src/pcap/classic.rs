@@ -14,7 +14,7 @@ pub(super) struct Classic<'a> {
     file: &'a [u8],
     at: usize,
     order: ByteOrder,
-    /// Nanoseconds per unit of the fraction of a second.
+    /// The unit of the time stamp's fraction of a second, in nanoseconds.
     unit_ns: u64,
     link_type: u16,
 }

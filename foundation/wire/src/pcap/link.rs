@@ -7,7 +7,7 @@ use core::fmt;
 use fairwire_core::Ecn;
 
 struct Kind {
-    /// The numbers in files.
+    /// The numbers of this link type in capture files.
     numbers: &'static [u16],
     name: &'static str,
     /// Finds the packet and its type. `None` if the frame is encrypted, has no data, or was
@@ -41,7 +41,7 @@ const KINDS: [Kind; 14] = [
     Kind { numbers: &[105], name: "802.11", find: |data| wireless(data, 0, false) },
     Kind { numbers: &[113], name: "Linux cooked", find: |data| typed(data, 14, 16) },
     Kind { numbers: &[127], name: "802.11 with radiotap", find: radiotap },
-    // The first octet is the direction instead of the address.
+    // The first octet contains the direction instead of PPP's address.
     Kind { numbers: &[166], name: "PPP of pppd", find: |data| ppp_protocol(data, 2, 0) },
     Kind { numbers: &[204], name: "PPP with direction", find: |data| ppp(data, 1) },
     Kind { numbers: &[228, 229], name: "IPv4 and IPv6", find: |data| ip(data, 0) },
@@ -79,7 +79,8 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Parsed> {
     Some(Parsed { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// `packet` as a frame of the type `ethertype` without addresses, cut after the packet's headers.
+/// A frame of the type `ethertype` with zeros as its addresses. It contains the start of `packet`,
+/// which includes all of the packet's headers.
 fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
     [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
@@ -128,24 +129,27 @@ fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     }
 }
 
-/// An 802.11 frame after a radiotap header (radiotap.org), which is not on a wire.
+/// An 802.11 frame after a radiotap header (radiotap.org). The radiotap header was not sent with
+/// the frame.
 fn radiotap(data: &[u8]) -> Option<Found<'_>> {
     let little = |at| array_at(data, at).map(u16::from_le_bytes);
     let len = little(2)?.into();
-    // The bitmaps of present fields; the highest bit of each announces another.
+    // Bitmaps that list the present fields precede the fields. The highest bit of a bitmap
+    // announces another bitmap.
     let mut fields = 8;
     while u8_at(data, fields - 1)? & 0x80 != 0 {
         fields += 4;
     }
     let present = u8_at(data, 4)?;
-    // The time, eight octets with the same alignment, is the first field; the flags are the second.
+    // The first field is the time: eight octets, aligned to eight octets. The second field is the
+    // flags.
     let flags_at = if present & 1 != 0 { fields.next_multiple_of(8) + 8 } else { fields };
     let flags = if present & 2 != 0 { u8_at(data, flags_at)? } else { 0 };
     wireless(data, len, flags & 0x20 != 0)
 }
 
-/// An 802.11 frame after `pseudo` bytes. LLC and SNAP follow its header, which `is_padded` rounds
-/// up to a multiple of four.
+/// An 802.11 frame after `pseudo` bytes. LLC and SNAP follow the 802.11 header. If `is_padded`, the
+/// header is padded to a multiple of four bytes.
 fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     let [kind, flags] = array_at(data, pseudo)?;
     let (is_data, has_quality) = (kind & 0x0c == 0x08, kind & 0x80 != 0);
@@ -168,7 +172,8 @@ fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     found(Packet::Typed(u16::from_be_bytes([logical[6], logical[7]]), data.get(at + 8..)?), pseudo)
 }
 
-/// Link types found in files without locatable IP, by number.
+/// The numbers and names of other link types found in files. No IP header can be located in their
+/// frames.
 const OTHERS: [(u16, &str); 24] = [
     (6, "token ring"),
     (8, "SLIP"),

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// A captured packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Capture time, in nanoseconds since 1970, limited to the range.
+    /// Capture time, in nanoseconds since 1970, limited to the range of `u64`.
     pub time_ns: u64,
     /// Bytes of the packet, including uncaptured ones.
     pub bytes: u32,
@@ -34,7 +34,7 @@ pub struct Record<'a> {
     pub traced_at: Option<u32>,
 }
 
-/// The reason why a capture cannot be read, or not to its end.
+/// The reason why a capture cannot be read, or cannot be read to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
@@ -175,10 +175,11 @@ pub struct Offered {
 /// The packets of a capture, sorted by time, with unique flow numbers. Packets without bytes are
 /// omitted.
 ///
-/// Flows are identified in IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco HDLC,
-/// 802.11 with and without radiotap, Linux's "cooked" captures of both versions, and BSD loopback.
-/// Unidentified packets form one flow, and [`notes`] counts them. A packet of another link type is
-/// an error. The bytes of a radiotap header or of a direction octet do not count.
+/// Flows are identified in bare IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco
+/// HDLC, 802.11 (with or without radiotap), Linux's two "cooked" captures and BSD loopback.
+/// Unidentified packets form one flow, and [`notes`] counts them. A packet of
+/// another link type is an error. The bytes of a radiotap header or of a direction octet do not
+/// count.
 ///
 /// A capture that ends within a packet yields the packets before it, and [`notes`] reports this. A
 /// capture that ends within its first packet is an error.

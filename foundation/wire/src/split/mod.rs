@@ -1,8 +1,8 @@
 //! Splits super-packets of segmentation offload into the frames that a wire carries.
 //!
-//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. Queued
-//! unchanged, bursts rather than packets would share the link. [`split`] turns each super-packet
-//! into the frames that a network card would have sent, with complete checksums:
+//! Between local stacks, TCP arrives in packets of up to 64 KiB with incomplete checksums. If these
+//! were queued unchanged, bursts rather than packets would share the link. [`split`] turns each
+//! super-packet into the frames that a network card would have sent, with complete checksums:
 //!
 //! - **IP**: IPv4 total length, identification plus one per segment, header checksum; IPv6 payload
 //!   length.
@@ -12,8 +12,8 @@
 //! - **Tunnels** ([`tunnel`]): the inner packet is split, and every header around it is corrected:
 //!   lengths, IPv4 identification (plus one per segment), UDP and GRE checksums if present.
 //!
-//! Any other frame is passed on once, with its partial checksum completed, if any (for SCTP a
-//! CRC32c).
+//! Any other frame is passed on once. If its checksum is partial, [`split`] completes it; for SCTP,
+//! this is a CRC32c.
 
 mod tunnel;
 
@@ -29,7 +29,7 @@ use crate::vnet::{GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4, VnetHeader};
 use tunnel::{Found, Wanted};
 
 /// The largest frame of a super-packet, in bytes: Ethernet with its VLAN tags, and the longest IPv6
-/// packet without jumbograms. A scratch buffer of this size always suffices.
+/// packet that is not a jumbogram. A scratch buffer of this size always suffices.
 pub const MAX_FRAME_BYTES: usize = MAX_LINK_BYTES + 40 + 65_535;
 
 /// The smallest segment that Linux sends: `TCP_MIN_GSO_SIZE`, the minimum MSS of 48 minus 40 bytes
@@ -126,11 +126,11 @@ pub enum SplitError {
     },
 }
 
-/// Passes the wire-size frames of `frame`, which starts with its Ethernet header, to `out` in
-/// order, and returns their number.
+/// Splits `frame`, which starts with its Ethernet header, into frames of wire size. Passes them to
+/// `out` in order, and returns their number.
 ///
-/// Frames are built in `scratch`, which needs [`MAX_FRAME_BYTES`] for super-packets, and the
-/// frame's length for others. A frame that needs no change is passed on in place. After an error,
+/// Frames are built in `scratch`. It needs [`MAX_FRAME_BYTES`] for a super-packet, and the frame's
+/// length for any other frame. A frame that needs no change is passed on in place. After an error,
 /// nothing has been passed on.
 pub fn split(
     frame: &[u8],
@@ -180,7 +180,7 @@ fn room(scratch: &mut [u8], needed: usize) -> Result<&mut [u8], SplitError> {
 fn complete(frame: &mut [u8], headers: &Headers, partial: Partial) -> Result<(), SplitError> {
     let end = headers.network.map_or(frame.len(), |n| n.end);
     let packet = frame.get_mut(..end).ok_or_else(|| misplaced(partial))?;
-    // No other protocol has its checksum at this offset, so a tunnel cannot hide SCTP.
+    // Only SCTP has its checksum at this offset, so it is recognised even inside a tunnel.
     let is_sctp = partial.csum_offset == SCTP_CHECKSUM;
     let is_done = if is_sctp {
         crc32c::complete_sctp(packet, partial.csum_start.into())
@@ -194,8 +194,8 @@ fn misplaced(partial: Partial) -> SplitError {
     SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
 }
 
-/// Checks that `frame` is the super-packet that `vnet` describes: by the transport header of the
-/// frame, or of a packet in a tunnel.
+/// Checks that `frame` is the super-packet that `vnet` describes. The described transport header is
+/// the frame's own, or that of a packet in a tunnel.
 fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
     let given = vnet.gso_type;
     let (protocol, version) = match vnet.gso_kind() {

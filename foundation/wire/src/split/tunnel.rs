@@ -2,14 +2,15 @@
 //! has a length or a checksum.
 //!
 //! The kernel reports the type of a tunnel's *inner* packet and, by `csum_start`, the location of
-//! its transport header. [`find`] walks from the outer header to that location. The headers on the
-//! way may be IP in IP in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348), Geneve
-//! (RFC 8926), PPPoE and VLAN tags.
+//! its transport header. [`find`] walks from the outer header to that location. The headers in
+//! between may be IP in IP in any mix of versions, GRE (RFC 2784, RFC 2890), VXLAN (RFC 7348),
+//! Geneve (RFC 8926), PPPoE and VLAN tags.
 //!
 //! Like a kernel, this code copies the header of an unknown UDP tunnel onto every segment. If the
-//! walk ends early, it searches for an IP header that ends at `csum_start`. The length of this
-//! header must agree with the packet around it, and its checksum must be correct. The transport
-//! header must contain the sum of its addresses and length.
+//! walk ends early, [`find`] searches for an IP header that ends at `csum_start`. This header must
+//! have a length that agrees with the packet around it, and a correct checksum in IPv4. The
+//! transport header must contain the sum of its pseudo header: the IP addresses, the length and the
+//! protocol.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, never_zero, pseudo};
@@ -101,8 +102,9 @@ impl Wraps {
         })
     }
 
-    /// Corrects the headers in `segment`, number `index` of the segments of `frame`, innermost
-    /// first, because each checksum covers the contents. `segment` is complete.
+    /// Corrects these headers in `segment`, which is otherwise complete. `index` is its number
+    /// among the segments of `frame`. The innermost header is corrected first, because each
+    /// checksum covers the contents.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -304,7 +306,7 @@ impl Walk<'_> {
                 && self.fits(network)
                 && self.is_summed(network, field)
         };
-        // Every header and every extension is a multiple of a word.
+        // The length of every header and of every extension is a multiple of four bytes.
         let places = |lengths: core::ops::RangeInclusive<usize>| {
             lengths.step_by(4).filter_map(move |len| start.checked_sub(len)).filter(move |at| *at >= from)
         };

@@ -45,8 +45,8 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// `frame` in its tunnel, and the kernel's header: the type of the inner packet, with offsets from
-/// the outside.
+/// `frame` in `tunnel`, with the virtio-net header that the kernel gives it. The header has the
+/// type of the inner packet, but its `csum_start` counts from the start of the outer frame.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
     let csum_start = usize::from(vnet.csum_start) + outer.len() - frame.len();
@@ -94,8 +94,8 @@ proptest! {
         expected.clear();
     }
 
-    /// After any damage inside the tunnel, the resulting frames contain the original bytes, none is
-    /// longer, and nothing panics.
+    /// After any damage to the frame, `split` returns the number of frames that it gave out. None
+    /// of them is longer than the damaged frame, and nothing panics.
     #[test]
     fn a_damaged_tunnel_is_split_or_refused(
         recipe in super_recipe(3000),
@@ -119,8 +119,8 @@ proptest! {
         prop_assert!(longest <= outer.len());
     }
 
-    /// A sender chooses the payload, but not the kernel's header. Bytes that look like a packet
-    /// must not be taken for one.
+    /// A sender chooses the payload, but not the kernel's virtio-net header. Payload bytes that
+    /// look like a packet must not be taken for one unless this header agrees.
     #[test]
     fn unknown_tunnels_are_split_only_if_the_kernel_header_agrees(
         recipe in super_recipe(3000),
@@ -139,7 +139,8 @@ proptest! {
             2 => outer[at + if recipe.is_v4() { 13 } else { 9 }] ^= 1, // an address: the sum no longer agrees
             _ => outer[at + if recipe.is_v4() { 3 } else { 5 }] ^= 1, // its length
         }
-        // Without a location of its checksum, a UDP super-packet can only be the outer packet.
+        // Change 1 removes the location of the checksum. A UDP super-packet is then taken for the
+        // outer packet, and may be split.
         if !(change == 1 && recipe.protocol() == 17) {
             prop_assert!(all(&outer, &vnet).is_err());
         }

@@ -87,14 +87,15 @@ pub(crate) enum Command {
         wait: bool,
         /// Take over from the process that runs this gateway, which forwards until the new process
         /// does. Use it for another version of the program, or a change that a reload cannot make.
-        /// For one link.
+        /// Only one link is allowed.
         #[arg(long, conflicts_with = "wait")]
         take_over: bool,
         /// Allow all system calls, for debuggers.
         #[arg(long)]
         no_seccomp: bool,
-        /// Forward with an ordinary priority. By default forwarding precedes other programs, as in
-        /// the kernel, if the machine has more processors than forwarding threads.
+        /// Forward with an ordinary priority. By default, forwarding precedes other programs, as
+        /// the kernel's own forwarding does, if the machine has more processors than forwarding
+        /// threads.
         #[arg(long)]
         no_real_time: bool,
     },
@@ -136,7 +137,7 @@ pub(crate) enum Command {
     /// billing.
     #[command(after_help = USAGE_EXAMPLES)]
     Usage(UsageArgs),
-    /// Keep the addresses of subscribers as DHCP servers lease them, until stopped.
+    /// Update the addresses of subscribers from DHCP leases or RADIUS sessions, until stopped.
     #[command(after_help = FOLLOW_EXAMPLES)]
     Follow(FollowArgs),
     /// Turn the files of another program into classes and subscribers; differences are shown.

@@ -18,7 +18,8 @@ pub(crate) enum SubscriberCommand {
     Set {
         #[command(flatten)]
         args: SubscriberArgs,
-        /// Columns of the subscriber file with their values, such as `weight=2`; `mac=` clears one.
+        /// Columns of the subscriber file with their values, such as `weight=2`. An empty value,
+        /// such as `mac=`, clears the column.
         #[arg(value_name = "COLUMN=VALUE", required = true, value_parser = assignment)]
         values: Vec<(String, String)>,
     },

@@ -29,12 +29,12 @@ pub(super) enum News {
 
 /// The shortest time between two requests for all classes, which are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
-/// The pause between two requests for all classes, in multiples of an answer's time: 20 000 classes
-/// take 10 MB, and a reader must not keep a gateway busy.
+/// The pause between two requests for all classes, in multiples of the time that the last answer
+/// took. An answer with 20 000 classes has 10 MB, and a reader must not keep a gateway busy.
 const CLASSES_REST: u64 = 10;
 
-/// Follows the gateway at `socket` with new threads, across restarts of the gateway, until the
-/// receiver is dropped. All classes are sent while they are wanted.
+/// Starts threads that follow the gateway at `socket`, across its restarts, until the receiver is
+/// dropped. While `wants_all` is true, the receiver also gets all classes.
 pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>) -> Receiver<News> {
     let (sender, receiver) = sync_channel(WAITING);
     let (gateway, all) = (socket.clone(), sender.clone());
@@ -54,7 +54,8 @@ pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>)
     receiver
 }
 
-/// Sends all classes while they are wanted. The other thread reports errors.
+/// Sends all classes while `wants_all` is true. Errors are ignored, because the thread that watches
+/// the gateway reports them.
 fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBool) {
     loop {
         let begun = clock::now();

@@ -14,7 +14,7 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     let gateway = bed.start(&config);
     let socket = bed.socket_file();
     let connect = || UnixStream::connect(&socket).expect("it listens");
-    // The idle clients are more than a gateway accepts at once.
+    // There are more idle clients than a gateway accepts at once.
     let silent: Vec<UnixStream> = (0..40).map(|_| connect()).collect();
     for _ in 0..3 {
         let shown = bed.call(&["status", path]);
@@ -28,7 +28,8 @@ fn one_client_can_neither_lock_the_others_out_nor_keep_the_gateway_from_ending()
     gateway.wait_for("reloaded");
     let (exit, said) = gateway.end();
     assert!(exit.success() && !said.contains("MISSING"), "{exit} {said}");
-    // A socket holds at most 200 KiB of requests, and each reload answers a thousand requests.
+    // The gateway's socket holds at most 200 KiB of requests, and one reload answers about a
+    // thousand of them.
     let reloads = said.matches("reloaded:").count();
     assert!(reloads < 20, "{reloads} reloads before it ended");
 }

@@ -90,7 +90,7 @@ fn wrapped((_, kind, packet): &Packet) -> [(&'static str, Vec<u8>); 4] {
     [("", [&kind[..], packet].concat()), (" in PPPoE", pppoe), (" in SNAP", snap), (", padded", padded)]
 }
 
-/// Frames that a router forwards; without such frames, the test could not fail.
+/// Frames that any router forwards. Unless they leave, the test proves nothing.
 const FORWARDED: [&str; 4] =
     ["IPv4 behind []", "IPv6 behind []", "IPv6 hop by hop behind []", "IPv4 behind [\"priority tag\"]"];
 
@@ -151,8 +151,8 @@ impl Left {
     }
 }
 
-/// Sends each frame of the family from the inside, and collects the frames that leave outside. Each
-/// of these is then sent again alone: the gateway must have taken it.
+/// Sends a frame of each form from the inside, and collects the frames that leave outside. Then
+/// sends each collected frame again alone, and checks that the gateway has taken it.
 pub(crate) fn nothing_leaves_that_was_not_taken(home: &Host, edge: &Host, world: &Host) {
     let open = || AfPacket::open(HOST.name).expect("root may");
     let (mut inside, mut outside) = (home.at(open), world.at(open));

@@ -59,7 +59,7 @@ fn a_bridging_guard_takes_back_a_recreated_interface() {
     assert!(bed.is_bridged(), "{line}");
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
-    // The next gateway finds the bridge by the new index.
+    // The next gateway finds the bridge by the index of the recreated interface.
     let successor = bed.start(&config);
     assert!(!bed.is_bridged(), "its successor forwards");
     assert!(successor.end().0.success());

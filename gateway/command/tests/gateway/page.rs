@@ -135,7 +135,8 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
             }
         })
     };
-    // Each sender has a codepoint and packets per 5 ms: about 2 Mbit/s for each packet.
+    // Each pair is a sender's codepoint and its packets per 5 ms. Each of these packets adds about
+    // 2 Mbit/s.
     [(10, 7), (18, 6), (0, 2)].into_iter().map(sender).collect()
 }
 

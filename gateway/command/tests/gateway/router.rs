@@ -157,9 +157,9 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The number of packets that the gateway took in, once it has stopped growing. Datagrams that
-    /// waited for a neighbour's address arrive together, and the gateway's copy of its counters is
-    /// 10 ms old.
+    /// The number of packets that the gateway took in, once this number no longer grows. Datagrams
+    /// that waited for a neighbour's address arrive together, and the gateway's copy of its
+    /// counters is 10 ms old.
     pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -185,7 +185,7 @@ impl Home {
         format!("{devices} devices, tables: {tables}")
     }
 
-    fn wait_for_traces(&self, wanted: &str) {
+    pub(super) fn wait_for_traces(&self, wanted: &str) {
         let until = Instant::now() + Duration::from_secs(10);
         while self.traces() != wanted && Instant::now() < until {
             thread::sleep(Duration::from_millis(10));
@@ -386,16 +386,16 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
             println!("{}: {rate:.1} of {mbps} Mbit/s, {one} and {three} bytes", ["download", "upload"][way]);
             (one, three, rate)
         };
-        // A machine without free processors shows nothing about shares.
+        // If the machine has no free processors, the measured shares mean nothing.
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
-        // In addition to the link's rate, TCP's buffers and the buffer of 50 ms can deliver
-        // packets.
+        // The mean can exceed the link's rate by the packets in TCP's buffers and in the buffer of
+        // 50 ms.
         assert!(rate <= mbps * 1.05, "{rate} Mbit/s of {mbps}");
         assert!(rate >= mbps * 0.2, "{rate} Mbit/s of {mbps}: a busy machine has more left");
-        // Slow start and a busy machine cost up to a tenth. Shares by connection would give a
-        // quarter.
+        // Slow start and a busy machine change the first host's half by up to a tenth. Shares by
+        // connection would give this host a quarter.
         let part = one as f64 / (one + three) as f64;
         assert!((part - 0.5).abs() < 0.1, "{part}");
         let status = home.status(config)["ways"][way].to_string();
@@ -549,7 +549,7 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
             let mbps = rate_of(got, seconds);
-            // The receiver may count 50 ms more.
+            // The receiver may count the data of 50 ms in addition to those of `seconds`.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }
     }

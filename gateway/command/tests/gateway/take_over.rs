@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Default)]
 struct Seen {
     numbers: Vec<u32>,
-    /// The longest time between two datagrams, and its start.
+    /// The longest time between two datagrams. `gaps` has each time above 1 ms, with its start.
     longest: Duration,
     gaps: Vec<(Instant, Duration)>,
 }
@@ -93,7 +93,8 @@ fn transfer<'scope>(
     });
 }
 
-/// Runs `act` while datagrams and TCP pass. Returns the counts of sent and received data.
+/// Runs `act` while datagrams and TCP pass. Returns what [`send`] and [`receive`] return, and the
+/// number of TCP bytes that arrived.
 fn under_load(bed: &Bed, hosts: &Hosts, act: impl FnOnce()) -> ((u32, Duration), Seen, u64) {
     let (is_over, is_sent, arrived) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -127,7 +128,7 @@ fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     let hosts = bed.hosts();
     hosts.wait_until_it_passes();
     hosts.drain();
-    // Without a take-over, gaps are the machine's noise.
+    // Without a take-over, only the machine's noise causes gaps.
     let (_, noise, _) = under_load(&bed, &hosts, || thread::sleep(Duration::from_secs(2)));
     let (mut pauses, mut gateway) = (Vec::new(), Some(first));
     let (sent, seen, arrived) = under_load(&bed, &hosts, || {
@@ -164,8 +165,8 @@ fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     assert!(!bed.socket_file().exists(), "the last one takes its socket away");
 }
 
-/// A process that only requests the link of the gateway of `config`, with the protocol version
-/// `protocol`.
+/// Requests the link of the gateway of `config`, as a successor with the protocol version
+/// `protocol` does, but takes nothing over. Returns the stream to the gateway.
 fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, String> {
     let read = Config::load(config).expect("it is ours");
     let spec = read.spec();
@@ -267,7 +268,8 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     let mut command = bed.fairwire(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     command.env("NOTIFY_SOCKET", format!("@{name}"));
     let second = bed.begin_command(command);
-    // Suspending and resuming the machine must not end a take-over.
+    // Stops and resumes the process, as when a machine is suspended. This must not end the
+    // take-over.
     for _ in 0..100 {
         second.signal(Signal::STOP);
         second.signal(Signal::CONT);

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
-/// A tower with a class and `count` subscribers, of which every fourth has an address in the file,
-/// as a prefix.
+/// Writes a configuration with one class, and `count` subscribers. Every fourth subscriber has an
+/// address in the file, written as a prefix. Returns the path of the configuration.
 fn tower(folder: &Path, count: usize) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\
@@ -135,13 +135,13 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     let mut some = starts(400).split_off(200);
     for (number, request) in some.iter_mut().enumerate() {
         let n = number + 200;
-        // One address belongs to another subscriber in the file, in another form.
+        // The file gives one of these addresses to another subscriber, but writes it as a prefix.
         let address = if number == 77 { [10, 9, 0, 7] } else { [10, 1, 1, n as u8] };
         *request = start(number, &format!("c{}", n / 3 * 4 + n % 3), address);
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // With a file, a check and a reload for each request, the time was 145 times as long.
+    // When each request had its own file, check and reload, this time was 145 times as long.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);
@@ -163,7 +163,7 @@ fn refused_changes_do_not_affect_others() {
         let limit = [&14122_u32.to_be_bytes()[..], &[8, 6], &bps.to_be_bytes()].concat();
         request(43, number, &[(1, format!("c{number}").as_bytes()), (26, &limit)])
     };
-    // A ceiling above the burst in the file is invalid.
+    // The file has bursts of 20 Mbit/s. A ceiling above the burst is invalid.
     let bad = [13, 57];
     let mut requests: Vec<Vec<u8>> =
         (0..60).map(|n| change(n, if bad.contains(&n) { 30_000_000 } else { 5_000_000 })).collect();

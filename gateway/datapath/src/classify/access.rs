@@ -3,20 +3,22 @@
 use crate::probing::next_to_move;
 use std::fmt;
 
-/// The names of an upload's sender that must agree.
+/// The link-layer names that an upload must carry. An upload without them is spoofed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
-    /// All names in a frame: the subscriber's names must be present, and no name may belong to
+    /// All of the subscriber's names must be in the frame, and no name in the frame may belong to
     /// another subscriber.
     #[default]
     Strict,
-    /// Only Ethernet addresses, where tags and sessions were already stripped.
+    /// Only the subscriber's Ethernet address must be in the frame: tags and sessions were stripped
+    /// before. No name in the frame may belong to another subscriber.
     Mac,
-    /// No names: the inside address decides, if it belongs to a subscriber.
+    /// No names are required, and names may disagree: the inside address decides, if it belongs to
+    /// a subscriber.
     Loose,
 }
 
-/// The link layer's name for a packet's inside host.
+/// The link layer's names for a packet's inside host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// The identifier of the outer VLAN.
@@ -117,7 +119,7 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
 /// no sender can lengthen its chains.
 #[derive(Clone, Debug, Default)]
 pub struct AccessTable {
-    /// A key's number and its class; 0 in an empty slot.
+    /// The number and the class of each key. The number is 0 in an empty slot.
     slots: Box<[(u64, u32)]>,
     count: usize,
     has: [bool; AccessKey::KINDS],
@@ -141,8 +143,8 @@ impl AccessTable {
         AccessTable { bind, ..self }
     }
 
-    /// A table of `entries` in any order. Of two equal keys, the key of the lower class counts.
-    /// Names are bound strictly.
+    /// A table of `entries` in any order. Of two equal keys, the one with the lower class number
+    /// counts. Names are bound by [`Bind::Strict`].
     pub fn new(entries: &[(AccessKey, u32)]) -> Self {
         let mut entries = entries.to_vec();
         entries.sort_unstable();
@@ -244,9 +246,10 @@ impl AccessTable {
             .or_else(|| self.class(access.mac.map(AccessKey::Mac)))
     }
 
-    /// Do all names in a frame's access agree with `class`? Each type of key that the class has
-    /// must match, and no name may belong to another class. An outer VLAN does not count if the
-    /// inner VLAN belongs to a subscriber.
+    /// Do the names in a frame's access agree with `class`, as far as [`Bind`] requires? Each type
+    /// of key that the class has must match, and no name may belong to another class. With
+    /// [`Bind::Mac`], only the Ethernet address must be present. An outer VLAN does not count if
+    /// the inner VLAN belongs to a subscriber.
     #[inline]
     pub fn agrees(&self, class: u32, access: &Access) -> bool {
         if self.slots.is_empty() || self.bind == Bind::Loose {
@@ -373,7 +376,8 @@ mod tests {
     #[test]
     fn sender_keys_must_agree_as_far_as_they_are_bound() {
         let [ann, bob] = [[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]];
-        // Ann (1) has a VLAN and a device, Bob (2) a session, Cid (3) a line in Ann's outer VLAN.
+        // Ann (class 1) has a VLAN and a device, and Bob (2) has a session. Cid (3) has an inner
+        // VLAN within Ann's outer VLAN.
         let entries = [
             (AccessKey::Vlan(101), 1),
             (AccessKey::Mac(ann), 1),

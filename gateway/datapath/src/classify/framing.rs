@@ -2,7 +2,7 @@
 
 use fairwire_linux::port::LinkKind;
 
-/// Bytes of an Ethernet header. With the negative of this as overhead, only IP packets count.
+/// Bytes of an Ethernet header. An overhead of minus this number counts only the IP packet.
 pub const ETHERNET_HEADER_BYTES: i32 = 14;
 
 /// The payload of an ATM cell, and the complete cell (ITU-T I.361).
@@ -11,7 +11,8 @@ const CELL: (u64, u64) = (48, 53);
 /// The bytes that the shaped link adds to a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
-    /// Bytes added to the frame, which counts from its Ethernet header, without check sequence.
+    /// Bytes added to the frame's own bytes, which start at the Ethernet header and exclude the
+    /// check sequence.
     pub overhead_bytes: i32,
     /// The smallest size of a frame, overhead included.
     pub minimum_bytes: u32,

@@ -8,8 +8,9 @@
 //! 3. the first class whose rules match;
 //! 4. [`UNCLAIMED`].
 //!
-//! Packets that are not IP have no class and are not shaped. An upload whose names belong to
-//! different subscribers is [spoofed](Facts::is_spoofed).
+//! Packets that are not IP have no class and are not shaped. An upload is
+//! [spoofed](Facts::is_spoofed) if its inside address and its link-layer names belong to different
+//! subscribers.
 
 mod access;
 mod framing;
@@ -70,7 +71,7 @@ pub struct ClassifierPlan {
     pub secret: [u8; 16],
     /// The definition of a flow.
     pub flows: FlowKind,
-    /// The rule for counting frames.
+    /// The rule for a frame's size on the shaped link.
     pub framing: Framing,
     /// The type of the first header of frames.
     pub link: LinkKind,
@@ -176,8 +177,8 @@ pub struct Facts {
 
 impl Classifier {
     /// A classifier that names flows by `hasher` and has no claims. A frame counts from its
-    /// Ethernet header, without check sequence, plus `overhead_bytes`: 24 for the other bytes of an
-    /// Ethernet frame, -14 for only the IP packet.
+    /// Ethernet header, without check sequence, plus `overhead_bytes`. An overhead of 24 adds the
+    /// other bytes of an Ethernet frame; an overhead of -14 leaves only the IP packet.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
             hasher,
@@ -200,7 +201,8 @@ impl Classifier {
         Classifier { hasher, flows, framing, link, way, claims, within, dscp, suspended }
     }
 
-    /// Distinguishes conversations within each flow, so that a discipline can share between both.
+    /// Distinguishes conversations within each flow, so that a discipline can share between flows,
+    /// and between the conversations of a flow.
     #[must_use]
     pub fn with_conversations(self) -> Self {
         Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }
@@ -268,7 +270,7 @@ impl Classifier {
         self.link.parse(frame)
     }
 
-    /// The facts of `frame`, for any input.
+    /// The facts of `frame`, which may be any bytes.
     pub fn classify(&self, frame: &[u8]) -> Facts {
         self.facts(frame, &self.headers(frame), frame.len() + self.link.missing_bytes())
     }

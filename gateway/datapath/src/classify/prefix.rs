@@ -21,13 +21,13 @@ pub enum PrefixError {
     /// The length is no number, or exceeds the address.
     #[error("its length is not a whole number from 0 to {max}")]
     BadLength {
-        /// The bits of the address.
+        /// The number of bits of the address.
         max: u8,
     },
     /// Bits beyond the length are set.
     #[error("bits of the host are set; the network is `{network}`")]
     HostBits {
-        /// The prefix with these bits cleared.
+        /// The prefix with the bits beyond its length cleared.
         network: Prefix,
     },
 }

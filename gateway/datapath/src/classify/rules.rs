@@ -14,7 +14,7 @@ pub struct MatchFields {
     pub inside: IpAddr,
     /// The outside host.
     pub outside: IpAddr,
-    /// The link layer's name of the inside host.
+    /// The link layer's names of the inside host.
     pub access: Access,
     /// The differentiated-services codepoint, 0 to 63.
     pub dscp: u8,
@@ -115,7 +115,7 @@ impl Claims {
         Some(Claims { prefixes, access, rules: Arc::clone(&self.rules) })
     }
 
-    /// Do the claims equal `other`, with class n here as `map[n]` there?
+    /// Do these claims equal `other` if each class n is renumbered to `map[n]`?
     pub fn is_renumbered(&self, map: &[u32], other: &Claims) -> bool {
         let to = |class| renumbered(class, map);
         let of_rules = |rule: &Rule| Rule { class: to(rule.class), ..rule.clone() };

@@ -1,9 +1,9 @@
 //! Looks up the class of an address: the class of the longest prefix that contains the address.
 //!
-//! Prefixes are cut into disjoint, sorted ranges, each with the class of its longest prefix. An
-//! index over the leading bits in which the ranges differ yields the few ranges that may contain an
-//! address. A lookup thus takes one step into the index and, with evenly spread prefixes, one or
-//! two comparisons. Both directions share the table, which is built once.
+//! Prefixes are cut into disjoint, sorted ranges. Each range has the class of the longest prefix
+//! that contains it. An index maps the leading bits in which the ranges differ to the few ranges
+//! that may contain an address. A lookup thus takes one step into the index and, with evenly spread
+//! prefixes, one or two comparisons. Both directions share the table, which is built once.
 
 use super::prefix::{Ends, Prefix};
 use crate::account::renumbered;
@@ -80,7 +80,7 @@ trait Address: Copy + Ord {
     const BITS: u32;
     /// The number of significant bits of `self - base`.
     fn span_bits(self, base: Self) -> u32;
-    /// `(self - base) >> shift`, which must fit.
+    /// `(self - base) >> shift`, which must fit a `usize`.
     fn bucket(self, base: Self, shift: u32) -> usize;
     fn next(self) -> Option<Self>;
     fn previous(self) -> Option<Self>;
@@ -183,7 +183,7 @@ impl<N: Address> Ranges<N> {
     }
 }
 
-/// Ends of prefixes, each with its class.
+/// The first and the last address of a prefix, and its class.
 type Claimed<N> = ((N, N), u32);
 
 /// Sorts each prefix before the prefixes in it. Of equal prefixes, the later one is last and wins.
@@ -229,8 +229,8 @@ fn disjoint<N: Address>(prefixes: &[((N, N), u32)]) -> Vec<Range<N>> {
 
 struct Cut<N> {
     ranges: Vec<Range<N>>,
-    /// Prefixes open at the sweep's position, outermost first, each with its last address and its
-    /// class.
+    /// The last address and the class of each prefix that contains the sweep's position, outermost
+    /// first.
     open: Vec<(N, u32)>,
     /// The first address not in any range yet; `None` before the first prefix and after the last
     /// address.

@@ -29,7 +29,7 @@ pub(super) struct Books {
     pub recorder: Recorder,
     /// The arrivals at the discipline, for replays.
     pub arrivals: ArrivalLog,
-    /// The time of the next entry.
+    /// The current time, which new entries get.
     pub now: Time,
 }
 

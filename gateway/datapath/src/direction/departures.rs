@@ -1,10 +1,11 @@
-//! The packets that leave next: one in transmission, and the frames already transmitted.
+//! Frames that no longer wait in the discipline: one in transmission, and those that wait only for
+//! the port.
 
 use fairwire_core::Time;
 use std::collections::VecDeque;
 
-/// Frames that wait only for their last bit, or for the port once their last bit is sent. The
-/// latter frames are *through*.
+/// The frame in transmission, and the frames that wait for the port. The latter are *through*:
+/// their last bit is sent, or they bypassed the discipline.
 pub(super) struct Departures {
     sending: Option<Sending>,
     through: VecDeque<ReadyFrame>,
@@ -44,7 +45,7 @@ impl Departures {
         self.through.push_back(ready);
     }
 
-    /// Advances to `now`: the frame in transmission may be through.
+    /// Advances to `now`. The frame in transmission is through if its last bit is sent by then.
     pub(super) fn advance(&mut self, now: Time) {
         if self.sending.as_ref().is_some_and(|sending| sending.sent <= now) {
             self.end_sending();

@@ -43,9 +43,9 @@ pub struct DirectionPlan {
     pub classifier: Classifier,
     /// Buffers for frames that wait, are being sent, or are through.
     pub pool: PoolSize,
-    /// Flows that are counted one by one.
+    /// The number of flows that are counted one by one.
     pub flows: usize,
-    /// The number of classes: the classifier names only lower numbers.
+    /// The number of classes. Every class that the classifier finds has a lower number.
     pub classes: usize,
 }
 
@@ -55,9 +55,11 @@ pub struct ShaperPlan {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// The longest delay of the process for which the link makes up, so that no rate is lost.
+    /// If the process is late by at most this time, the link makes up for the delay, so that no
+    /// rate is lost.
     pub catch_up: Duration,
-    /// The rate, within the link's, at which frames that are not IP may bypass the discipline.
+    /// The rate at which frames that are not IP may bypass the discipline. It is a part of the
+    /// link's rate.
     pub not_ip: Rate,
     /// The rate at which packets that [control a network](crate::control) may bypass the
     /// discipline.
@@ -96,7 +98,7 @@ impl Direction {
     }
 
     /// Takes in a frame that arrived at `now`, as received from the interface: it may be a
-    /// super-packet or have a partial checksum. `trips` are those of this direction.
+    /// super-packet or have a partial checksum. `trips` times the round trips of this direction.
     pub fn receive(
         &mut self,
         frame: &[u8],
@@ -332,8 +334,8 @@ impl Direction {
         }
     }
 
-    /// Takes in a packet of wire size that arrived at `arrived`. Except for the length, `facts` are
-    /// those of the packet.
+    /// Takes in a packet that arrived at `arrived`; it is not a super-packet. `facts` are the
+    /// packet's, except for the length.
     fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);

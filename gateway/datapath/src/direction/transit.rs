@@ -1,7 +1,7 @@
 //! Moves the packets inside a direction to another process, or takes in packets from one.
 //!
-//! A frame moves as it arrived, with its original codepoint, so that the other process can classify
-//! it by its own configuration. It keeps congestion marks that it got inside.
+//! A waiting frame moves with its original codepoint, so that the other process can classify it by
+//! its own configuration. It keeps congestion marks that it got inside.
 
 use super::departures::ReadyFrame;
 use super::{Direction, Link};
@@ -51,12 +51,13 @@ impl Direction {
         if let Some(link) = &mut self.link {
             link.server.discipline_mut().drain(&mut |packet| waiting.push(packet));
         }
-        // A tree of disciplines drains one leaf after another.
+        // A tree of disciplines drains one leaf after another, not in order of arrival.
         waiting.sort_by_key(|packet| packet.arrived);
         TakenOut { through, waiting }
     }
 
-    /// Shows each frame that was taken out, as it arrived.
+    /// Passes each frame that was taken out to `each`. A waiting frame has the codepoint with which
+    /// it arrived, and the congestion mark that it got inside, if any.
     pub fn show(
         &mut self,
         taken: &TakenOut,
@@ -104,7 +105,7 @@ impl Direction {
         }
     }
 
-    /// Takes in a frame that another process showed.
+    /// Takes in a frame that another process passed on.
     pub fn take_in(&mut self, transit: Transit<'_>, kind: LinkKind, now: Time) {
         let Transit { arrived, frame } = transit;
         self.books.now = now;
@@ -114,7 +115,8 @@ impl Direction {
         let account = self.account(&headers, frame, &facts);
         let note =
             FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets: None, ticket: 0 };
-        // Hosts keep their shares, and packets that wait are not overtaken.
+        // The packet's host is known from the first packet on. So the host keeps its share, and
+        // later packets do not overtake waiting ones under another name.
         self.books.accounts.know(account);
         match arrived {
             Some(arrived) => self.arrive(frame, &facts, note, arrived.min(now)),

@@ -17,8 +17,10 @@
 //! devices gives them back. If the inside interface has no Ethernet header (a VPN, PPP), the packet
 //! filter delivers bare IP packets, and the TAP device's port prepends the header. Traffic control
 //! removes it from downloads. On uploads it remains before the IP packet, where no protocol reads
-//! it, and distinguishes the packets given back from new ones. The devices disappear with the process. The tables disappear too, or
-//! they stay and drop the packets for a missing device: the link fails [open or closed](Failing).
+//! it, and distinguishes the packets given back from new ones.
+//!
+//! The devices disappear with the process. The tables disappear too, or they stay and drop the
+//! packets for a missing device: the link fails [open or closed](Failing).
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -75,8 +77,8 @@ struct RouterPort {
 }
 
 /// The interval at which the port checks the diversion.
-const LOOK: Duration = Duration::from_secs(1);
-/// Bytes of the inside interface's name that our devices' names include.
+const LOOK: Duration = Duration::from_ms(500);
+/// The number of bytes of the inside interface's name that our devices' names include at most.
 const MAX_OF_NAME: usize = 10;
 /// The mark bit of packets from the outside, set between forwarding and sending.
 const MARK: u32 = 0x4000_0000;
@@ -86,7 +88,8 @@ const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
 const VLAN: u32 = u32::from_ne_bytes([0x0f, 0xff, 0, 0]);
 /// The type of packets whose Ethernet address is this host's (`linux/if_packet.h`).
 const PACKET_HOST: &[u8] = &[0];
-/// Priorities before all other chains at ingress, and after all others at forwarding.
+/// The priorities of our chains: before all others at ingress, and after all others at forwarding
+/// and egress.
 const FIRST: i32 = -450;
 const LAST: i32 = 450;
 
@@ -125,8 +128,7 @@ impl Passage {
         let tag = self.find(&down)?.ethernet_address;
         let is_ethernet = inside.is_ethernet;
         let tap = Tun::create_tap(&up, inside.mtu)?.headless(!is_ethernet).readdressed(tag);
-        let mut port =
-            RouterPort { tap, diversion: None, tag, own: inside.ethernet_address, is_ethernet };
+        let mut port = RouterPort { tap, diversion: None, tag, own: inside.ethernet_address, is_ethernet };
         self.divert(&mut port).map(|()| port)
     }
 
@@ -254,8 +256,8 @@ fn marking(passage: &Passage, fate: Persistence) -> Batch {
         )
 }
 
-/// Takes packets with a route to the outside at the inside interface's ingress, and marked packets
-/// at its egress.
+/// At the inside interface's ingress, takes packets with a route to the outside. At its egress,
+/// takes marked packets.
 fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
@@ -265,8 +267,9 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
     let for_us = [E::Meta(meta::PACKET_TYPE), E::Is(PACKET_HOST), E::RouteOfDestination(route::OUTPUT)];
     let to_up = [E::Number(interfaces.up), E::Send];
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
-    // A packet that still has its sender's socket, for example from a container on this machine,
-    // may get the input interface from the kernel instead of the route.
+    // For a packet that still has its sender's socket, for example from a container on this
+    // machine, the kernel may report the input interface instead of the route's. Then the kind of
+    // the route decides.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
     let by_mark = [
@@ -279,8 +282,9 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
         E::Number(interfaces.down),
         E::Send,
     ];
-    // The kernel strips tags of VLAN 0 one by one. It strips a second tag only after this chain,
-    // which therefore finds no IP packet. No host needs two tags.
+    // Drops frames with two tags of which the first is of VLAN 0; no host needs them. The kernel
+    // strips tags of VLAN 0 one by one, the second only after this chain. So the chain's other
+    // rules would find no IP packet.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)
@@ -375,8 +379,8 @@ impl RouterEnd {
         fault
     }
 
-    /// Checks each passage. A recreated interface or removed tables lead to a new diversion. The
-    /// device stays, because the process may not be allowed to open another.
+    /// Checks each passage. If its interface was recreated or its tables were removed, it gets a
+    /// new diversion. Its TAP device stays, because the process may not be allowed to open another.
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {

@@ -6,12 +6,13 @@
 //! to [`Senders`] in batches ("parcels"), and sends the other frames itself.
 //!
 //! **Assignment.** Flows are hashed into 256 buckets by their numbers, and each bucket has a thread
-//! that sends it. Every few hundred frames some buckets change threads. They move to another thread
-//! if the deciding thread cannot keep up, and away from a thread that falls behind. They return
-//! under low load, because waking a thread takes time too.
+//! that sends it. Every few hundred frames some buckets change threads. Buckets move from the
+//! deciding thread to another if the former cannot keep up, and leave a thread that falls behind.
+//! Under low load buckets return to the deciding thread, because waking a thread takes time too.
 //!
 //! **Order.** Frames of one flow leave in order of arrival, because a bucket changes threads only
-//! while none of its frames is in flight. Only buckets of a stalled thread do not wait.
+//! while none of its frames is in flight. Only if its thread is stalled does a bucket change
+//! threads without this condition.
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -49,7 +50,7 @@ pub struct SharedPort<P> {
     balance: Balance,
 }
 
-/// The state that decides when buckets change threads, and which.
+/// The state that decides when buckets change threads, and which buckets do.
 #[derive(Debug, Default)]
 struct Balance {
     /// Frames since the last change.
@@ -62,7 +63,7 @@ struct Balance {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// The thread that sends the flows; `None` for the deciding thread.
+    /// The thread that sends the bucket's flows; `None` for the deciding thread.
     owner: Option<usize>,
     /// The holder of the latest frame handed over.
     last: Option<Holder>,
@@ -70,7 +71,7 @@ struct Bucket {
     frames: u32,
 }
 
-/// The holder of a frame: a thread, and the number of its parcel.
+/// The holder of a frame: a thread, and the number of the thread's parcel that contains the frame.
 #[derive(Clone, Copy, Debug)]
 struct Holder {
     at: usize,
@@ -125,7 +126,8 @@ impl std::fmt::Debug for Shared {
 struct Parcel {
     side: usize,
     bytes: Vec<u8>,
-    /// The end of each frame.
+    /// For each frame, its end in `bytes`, and its header offsets if it was split from a
+    /// super-packet.
     frames: Vec<(usize, Option<TcpOffsets>)>,
 }
 
@@ -140,10 +142,10 @@ const ROOM: u64 = MAX_FRAMES_AT_ONCE as u64;
 const MANY: usize = 24;
 /// With fewer frames per batch, a thread is not worth waking.
 const FEW: usize = 8;
-/// Frames between two changes.
+/// The number of frames after which buckets may change threads again.
 const BALANCED: usize = 512;
-/// The most of the `BALANCED` frames whose buckets change threads at a time. At least one bucket
-/// may change.
+/// Buckets change threads until those that changed sent this many of the last `BALANCED` frames. So
+/// a bucket with more frames can change too.
 const MOVED: u32 = BALANCED as u32 / 8;
 /// The time without a finished parcel after which a thread is stalled.
 const STALLED: Duration = Duration::from_ms(100);
@@ -470,13 +472,14 @@ mod tests {
     use crate::io::memory::MemoryPort;
     use std::sync::Condvar;
 
-    /// A device that keeps the frames that it sends, unless it must wait.
+    /// A device that keeps a copy of each frame that it sends. It sends only once it is open.
     #[derive(Default)]
     struct Device {
         sent: Mutex<Vec<Vec<u8>>>,
         is_open: Mutex<bool>,
         opened: Condvar,
-        /// The length above which frames are too long. Frames that begin with 255 are refused.
+        /// The length from which frames are too long. Shorter frames that begin with 255 are
+        /// refused too.
         longest: usize,
     }
 
@@ -615,8 +618,8 @@ mod tests {
         };
         (0..1000).for_each(|_| _ = port.transmit_all(&batch(FEW - 1)));
         assert_eq!((port.port.own, owned(&port)), (1000 * (FEW as u64 - 1), 0));
-        // Checks only the first hand-over. On a busy machine threads may fall behind later, and all
-        // buckets return.
+        // Checks only the first hand-over. Later, threads may fall behind on a busy machine, and
+        // all buckets return to the deciding thread.
         let becomes_owned = (0..100).any(|_| {
             port.transmit_all(&batch(64));
             owned(&port) > 0
@@ -691,8 +694,8 @@ mod tests {
         port.buckets[2].owner = Some(0);
         (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
         port.port.device = open.clone();
-        // The first frame would overtake its own flow and is refused. The second flow has no frame
-        // in flight.
+        // The first frame would overtake earlier frames of its flow, so it is refused. The second
+        // flow has no frame in flight.
         let refused = port.transmit_all(&[first, second, second]);
         assert_eq!((refused.has(0), refused.count()), (true, 1));
         assert_eq!(open.sent(), [second.bytes, second.bytes]);

@@ -77,19 +77,20 @@ enum By {
     #[default]
     Stamp,
     Acknowledgement,
-    /// By the timestamp's echo in the data that a segment without payload released.
+    /// By the timestamp's echo in data. The timed segment has no payload: it is an acknowledgement
+    /// that allowed the other end to send the data.
     Released,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
-    /// The least time of the path: from the departure of the timed segment to the arrival of the
-    /// segment before the answer. The peer sent that segment before it had received the timed
-    /// segment.
+    /// A lower bound of the path's round trip: the time from the departure of the timed segment to
+    /// the arrival of the segment before the answer. The peer sent that segment before it had
+    /// received the timed segment.
     pub least: Duration,
-    /// Had the timed segment payload? A segment without payload is only answered by the data that
-    /// follows.
+    /// Did the timed segment have payload? A segment without payload is only answered by the data
+    /// that follows.
     pub had_payload: bool,
 }
 
@@ -101,13 +102,14 @@ pub(super) enum Sent {
     Again(u32),
 }
 
-/// The longest wait in the gateway. A segment that waits longer was dropped, so another may be
-/// timed.
+/// The longest wait in the gateway. A segment that waits longer counts as dropped, so another may
+/// be timed.
 const MAX_WAIT_US: u32 = 1_000_000;
 /// The longest trip that counts: several times the longest round trip, over satellites and full
 /// buffers.
 const MAX_TRIP_US: u32 = 10_000_000;
-/// The limit for the arrival of data that a segment without payload releases.
+/// The longest counted trip of a segment without payload, up to the arrival of the data that it
+/// released.
 const MAX_RELEASE_US: u32 = 2_000_000;
 /// The largest window (RFC 7323, section 2.3). Bytes further back belong to another connection.
 const MAX_WINDOW: i32 = 1 << 30;
@@ -160,15 +162,15 @@ impl Conversation {
         halves[way].answered(segment, before, now)
     }
 
-    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. A super-packet
-    /// has segments of `part_bytes`, which is otherwise 0.
+    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. `part_bytes` is
+    /// the payload of each segment of a super-packet; 0 if `segment` is not one.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
         self.halves()[way].sent(segment, part_bytes, us(now))
     }
 
     /// Takes `segment`, which uses no sequence numbers and arrives in `way` at `now`. Returns the
-    /// number of a timed segment.
+    /// segment's number if it is timed.
     #[inline]
     pub(super) fn acknowledges(&mut self, way: usize, segment: &Segment, now: Time) -> Option<u8> {
         self.halves()[way].acknowledges(segment, us(now))

@@ -64,7 +64,7 @@ pub type Listener = SyncSender<(RoundTrip, Time)>;
 /// Round trips and retransmissions of one direction.
 #[derive(Debug)]
 pub struct WayTrips {
-    /// Round trips from the port by which the direction leaves, and back.
+    /// Round trips from the port by which the direction's packets leave, and back.
     pub round_trips: Sojourns,
     /// Counts of TCP segments.
     pub count: TcpCount,
@@ -102,7 +102,7 @@ pub struct ClassTrips {
     gone: TripCount,
 }
 
-/// A segment whose departure is awaited; 0 for none.
+/// Identifies a segment whose departure is awaited; 0 if there is none.
 pub(crate) type Ticket = u32;
 
 /// The trips, viewed from one direction.
@@ -126,7 +126,8 @@ impl Trips {
         TripsOf { trips: self, way }
     }
 
-    /// Sets the `listener` for round trips over the outside.
+    /// Sets the `listener`, which receives the round trips between the gateway and the network
+    /// outside.
     pub fn listen(&mut self, listener: Option<Listener>) {
         self.listener = listener;
     }
@@ -136,8 +137,8 @@ impl Trips {
         &self.ways[way as usize]
     }
 
-    /// Continues with `classes` of another configuration, where class n is now `class_map[n]`.
-    /// Returns the previous classes.
+    /// Replaces the classes by `classes` of another configuration, and adds the previous counts to
+    /// them. The previous class n is now `class_map[n]`. Returns the previous classes.
     pub fn replace_classes(&mut self, classes: [ClassTrips; 2], class_map: &[u32]) -> [ClassTrips; 2] {
         let mut places = self.ways.iter_mut();
         classes.map(|mut new| {
@@ -156,9 +157,9 @@ impl Trips {
 }
 
 impl TripsOf<'_> {
-    /// Takes a segment of `class` that arrives in `frame`. Each segment of a super-packet has
-    /// `part_bytes` of payload; 0 if `frame` is no super-packet. Returns the first segment's
-    /// ticket, if timed.
+    /// Takes a segment of `class` that arrives in `frame`. If `frame` is a super-packet,
+    /// `part_bytes` is the payload of each of its segments; otherwise it is 0. Returns the first
+    /// segment's ticket, or 0 if that segment is not timed.
     #[inline]
     pub(crate) fn arrives(
         &mut self,
@@ -297,7 +298,7 @@ impl TripCount {
 }
 
 impl ClassTrips {
-    /// Starts without measurements, for `classes` classes, but at least one.
+    /// Starts without measurements, for `classes` classes. There is always at least one class.
     pub fn new(classes: usize) -> Self {
         ClassTrips { all: vec![TripCount::default(); classes.max(1)].into(), gone: TripCount::default() }
     }

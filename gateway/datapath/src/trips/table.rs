@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, RandomState};
 /// The most conversations; they occupy 2 MiB. In a full table, a new conversation replaces a silent
 /// one, or is not followed.
 pub const MAX_CONVERSATIONS: usize = 1 << 15;
-/// Adjacent entries among which a conversation may be.
+/// The number of adjacent entries among which a conversation may be stored.
 const PLACES: usize = 4;
 
 #[derive(Debug)]
@@ -69,8 +69,8 @@ impl Table {
         self.hash(frame, headers, way) ^ 2
     }
 
-    /// The index and the conversation with this `hash`. A new conversation is added if it `opens`
-    /// and an entry is free or silent.
+    /// The conversation with this `hash`, and its index. If there is none and the packet `opens`
+    /// one, a new conversation takes a free or silent entry, if any.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, opens: bool, now: Time) -> Option<(usize, &mut Conversation)> {
         let first = (hash >> 32) as usize & (self.conversations.len() - 1) & !(PLACES - 1);
@@ -86,7 +86,8 @@ impl Table {
         Some((place, conversation))
     }
 
-    /// The index, from `first` on, of an entry for a new conversation, if any.
+    /// Puts a new conversation into a free or silent entry among the [`PLACES`] entries from
+    /// `first` on. Returns the entry's index, or `None` if there is no such entry.
     #[cold]
     fn place_for(&mut self, hash: u64, first: usize, tick: u32) -> Option<usize> {
         let is_given_up = |conversation: &Conversation| {

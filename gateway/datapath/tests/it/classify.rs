@@ -269,7 +269,8 @@ fn an_upload_with_a_foreign_address_is_spoofed_and_a_download_is_not() {
     assert_eq!(look(Way::Upload, &from(1)), (1, false));
     assert_eq!(look(Way::Upload, &from(2)), (2, true), "the address of the second");
     assert_eq!(look(Way::Upload, &from(9)), (1, false), "an address in no row");
-    // The frames go to 04:04:…, as if an outside router has not learnt of a new device.
+    // All frames go to 04:04:…, the second customer's device. An outside router sends such frames
+    // if it has not learnt of the first customer's new device.
     let to = |host| udp(OUTSIDE, [192, 0, 2, host], (53, 4000));
     assert_eq!(look(Way::Download, &to(1)), (1, false));
     assert_eq!(look(Way::Download, &to(2)), (2, false));

@@ -27,8 +27,9 @@ struct Seen {
     left: PortHealth,
 }
 
-/// Runs `traffic` beside a gateway that only forwards, until either ends. Both run on a separate
-/// thread, whose network namespace they change.
+/// Runs `traffic` while a gateway forwards without shaping, and stops the gateway when `traffic`
+/// ends. A separate thread does this, since `traffic` may change the thread's network namespace.
+/// Returns `None` if the test must be skipped.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {
         let hosts = Bed::new(1500)?;
@@ -88,8 +89,8 @@ fn ping(source: &UdpSocket, sink: &UdpSocket) -> Option<Duration> {
     Some(clock::now().since(sent))
 }
 
-/// Waits until an interface can send and addresses are resolved. An interface can send up to a
-/// second after the kernel has noticed its carrier. Addresses are resolved once a second.
+/// Waits until datagrams get through. An interface can send up to a second after the kernel has
+/// noticed its carrier. The kernel tries to resolve an address once a second.
 fn await_ping(source: &UdpSocket, sink: &UdpSocket) {
     let until = clock::now() + Duration::from_secs(10);
     while ping(source, sink).is_none() {
@@ -161,7 +162,7 @@ fn an_interface_may_go_down_and_return_but_its_removal_ends_the_gateway() {
         gateway.bring_up(left).expect("root may");
         await_ping(&source, &sink);
         gateway.remove(left).expect("root may");
-        // Only the gateway's end shows the removal, so the gateway gets time to notice.
+        // The removal shows only in the gateway's outcome, so the gateway gets time to notice it.
         clock::sleep_until(clock::now() + Duration::from_ms(100));
     }) else {
         return;

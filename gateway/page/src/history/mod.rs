@@ -1,10 +1,13 @@
 //! The past, in an SQLite file of bounded size.
 //!
-//! Slots that last a second are kept for a quarter of an hour, slots of ten seconds for two hours,
-//! and slots of a minute for the configured days. Each slot names the [`MAX_CLASSES`] classes with
-//! the most traffic, and sums up all others. A corrupt file is renamed and a new file begins. If
-//! the file cannot be written or is full, data stays in memory as far as possible, and the page
-//! shows why.
+//! The past consists of slots, which sum up the traffic of an interval. Slots of a second are kept
+//! for a quarter of an hour, slots of ten seconds for two hours, and slots of a minute for the
+//! configured days. Each slot names the [`MAX_CLASSES`] classes with the most traffic, and sums up
+//! all others.
+//!
+//! A corrupt file is renamed and a new file begins. If the file cannot be opened, the history stays
+//! in memory. If the file is full, the oldest quarter of the slots of a minute is deleted. Slots
+//! that cannot be written are left out. The page shows any fault.
 
 mod query;
 mod slot;
@@ -91,7 +94,8 @@ impl History {
         }
     }
 
-    /// The traffic between two seconds, as far as single seconds are kept.
+    /// The traffic between the seconds `from_s` and `to_s`, both excluded, as far as slots of a
+    /// second are kept.
     pub fn happened(&self, way: Way, from_s: u64, to_s: u64) -> Happened {
         query::happened(self.store.connection(), way, from_s, to_s).unwrap_or_default()
     }

@@ -1,8 +1,8 @@
 //! Metrics and the page over HTTP, on a separate thread.
 //!
-//! A connection carries one request. Its head and the answer have a short time limit, but a stream
-//! of measurements lasts as long as its reader takes data. The datapath shares only the board with
-//! this thread, and never waits for it.
+//! A connection carries one request. The request's head and the answer have a short time limit, but
+//! a stream of measurements lasts as long as its reader takes data. The datapath shares only the
+//! board with this thread, and never waits for it.
 
 mod connections;
 mod latest;
@@ -52,8 +52,8 @@ pub fn listen(address: SocketAddr, token: Option<&str>) -> Result<TcpListener, S
     check(address, token)?;
     let bound = || {
         let listener = TcpListener::bind(address)?;
-        // The standard library's queue holds 128 connections. A SYN that finds it full is
-        // retransmitted after a second.
+        // The queue that the standard library sets holds 128 connections, and is enlarged here. A
+        // SYN that finds the queue full is retransmitted only after a second.
         rustix::net::listen(&listener, MAX_WAITING)?;
         Ok(listener)
     };
@@ -166,7 +166,7 @@ async fn converse(stream: tokio::net::TcpStream, routes: Router, marks: Arc<Mark
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    // A client's fault concerns only that client.
+    // An error of the connection ends only this connection, and is ignored.
     while timeout(WHOLE, &mut connection).await.is_err() {
         let taken_at_ms = marks.taken_at_ms.load(Ordering::Relaxed);
         if now_ms().saturating_sub(taken_at_ms) > WHOLE.as_millis() as u64 {

@@ -162,8 +162,8 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
     // The flow counters are copied every half second from the start on.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // By 3.5 s, one packet per 1333 us of each flow has arrived, and one per millisecond of both
-    // flows together has left.
+    // By 3.5 s, one packet of each flow has arrived per 1333 us. The flows share the link, so one
+    // packet of either flow has left per millisecond.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);
@@ -172,7 +172,7 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
         assert!(flow.packets_in - flow.packets_out - flow.dropped <= 21, "{flow:?}");
     }
     near(download.flows.iter().map(|flow| flow.packets_out).sum::<u64>() as f64, 3500.0, 2.0);
-    // Totals and waits are from the last interval.
+    // Unlike the flow counters, totals and waits are from the last observation.
     assert_eq!(download.totals.packets_in, datapath.forward.totals().packets_in);
     let left: u64 = download.waits.counts.iter().sum();
     assert_eq!(left, download.totals.packets_out + 1, "one is being sent");

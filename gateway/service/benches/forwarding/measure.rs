@@ -17,9 +17,9 @@ use std::thread;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Frames of 64 bytes per second at saturation.
+    /// The number of frames per second at saturation, with frames of 64 bytes.
     Small,
-    /// Frames of 1518 bytes per second at saturation.
+    /// The number of frames per second at saturation, with frames of 1518 bytes.
     Large,
     /// Bits of TCP payload per second.
     Tcp,
@@ -40,9 +40,9 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Can `contestant` be measured? Without its own processor, the kernel's work runs in other
-    /// threads' time. If the link is the bottleneck, only TCP throughput and the cost of a frame
-    /// are measured.
+    /// Does this question suit `contestant`? CPU time can be measured only on a separate processor,
+    /// since the kernel's work otherwise runs in other threads' time. If the gateway's link is the
+    /// bottleneck, only TCP throughput and CPU time are measured.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
             Question::Cpu => contestant.has_own_core(),
@@ -56,7 +56,8 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// Long enough for the kernel's accounting of processor time, in steps of 10 ms.
+/// The time over which CPU time is measured. The kernel accounts for it in steps of 10 ms, so a
+/// shorter time would be inaccurate.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// The frame rate at which CPU time is measured, in frames per second. Every contestant can carry
 /// it.

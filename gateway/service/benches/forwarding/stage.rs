@@ -55,8 +55,9 @@ impl Stage {
         gateway.add_address(right, network(2, 1))?;
         gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
-        // The kernel applies the larger of this value and an interface's. The filter must be off,
-        // since packets come from TUN devices to which no route leads back.
+        // The reverse-path filter must be off, since packets come from TUN devices to which no
+        // route leads back. The kernel applies the larger of this value and the interface's, so
+        // both must be 0.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -81,8 +82,8 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// The number of the processor. On a machine with two, the gateway uses one, and source and
-    /// sink share the other.
+    /// The processor's number. On a machine with two processors, the gateway uses one of them; the
+    /// source and the sink share the other.
     pub(crate) fn number(self) -> usize {
         // Processors are counted once, before any thread is pinned: a pinned thread would count
         // one.
@@ -95,6 +96,6 @@ impl Core {
 pub(crate) fn pin(core: Core) {
     let mut set = CpuSet::new();
     set.set(core.number());
-    // If pinning is refused, the numbers are noisier.
+    // A refusal to pin the thread is ignored: it only makes the measurements noisier.
     let _ = sched_setaffinity(None, &set);
 }

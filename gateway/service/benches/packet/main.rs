@@ -141,7 +141,7 @@ const LOADS: [Load; 10] = [
     (64, 0.9, Quic),
     (1518, 0.9, Quic),
 ];
-/// Batches before measuring starts, which fill the buffer and the tables.
+/// Batches that fill the buffer and the tables before measuring starts.
 const WARM_UP: u64 = 2_000;
 const BATCHES: u64 = 2_000;
 const ROUNDS: usize = 41;

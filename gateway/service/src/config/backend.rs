@@ -43,7 +43,7 @@ pub struct TunSpec {
     /// The MTU of the devices. Other back ends take it from the interfaces.
     ///
     /// The minimum is the packet size that every IPv4 host accepts (RFC 791). The maximum is the
-    /// largest value of a length field.
+    /// largest value of an IP header's length field.
     #[parameter(default = 1500, min = 576, max = 65_535, unit = "bytes")]
     pub mtu: Option<u32>,
 }

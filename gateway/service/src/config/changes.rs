@@ -23,7 +23,7 @@ pub struct Changes {
     pub is_empty: bool,
 }
 
-/// The number of classes named for each type of change.
+/// The most classes that are named for each type of change.
 const NAMED: usize = 5;
 
 const GONE: &str = "gone";
@@ -31,8 +31,8 @@ const NEW: &str = "new";
 const SUSPENDED: &str = "suspended";
 const RESUMED: &str = "not suspended any more";
 
-/// Keys whose value is used only at the start. The same is true of the name, and of all keys of the
-/// wire, of edges and of the page.
+/// Keys whose value is used only at the start. Other such keys are `name` and all keys of `wire`,
+/// `ingress`, `egress` and `telemetry.page`.
 const OPENED_ONCE: [&str; 10] = [
     "safety.on_failure",
     "safety.patience",
@@ -57,7 +57,8 @@ impl Config {
             changes.lines.push("addresses, VLANs or matches of classes".into());
         }
         changes.is_empty = changes.lines.is_empty();
-        // If the number of a class changes, a discipline considers it another class.
+        // A class that got another number counts in `others`: a discipline takes it for another
+        // class.
         changes.is_edit = keys == 0 && !others && !changes.is_empty;
         changes
     }
@@ -74,8 +75,8 @@ impl Config {
         (0..self.book.numbers() as u32).map(number).collect()
     }
 
-    /// The differences between the subscriber rows `before` and the rows `after` of `next`, one
-    /// readable line each.
+    /// The differences between the subscriber rows `before` and the rows `after` of `next`: one
+    /// readable line for each type of change.
     pub(crate) fn other_rows(
         &self,
         next: &Config,
@@ -102,7 +103,7 @@ impl Config {
         lines.iter().filter_map(|(what, named)| named.line(what)).collect()
     }
 
-    /// Compares all keys, as JSON, except classes and subscribers.
+    /// Compares the JSON values of all keys. Of the keys of classes, it compares only `leaf`.
     fn compare_keys(&self, next: &Config, changes: &mut Changes) {
         let keys_of = |config: &Config| {
             let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");

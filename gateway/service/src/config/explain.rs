@@ -60,9 +60,9 @@ pub struct ShapingExplanation {
     pub dscp: DscpChoice,
     /// The limit of waiting packets, as written.
     pub buffer: String,
-    /// The limit in full packets.
+    /// The limit of waiting packets, in full packets.
     pub buffer_packets: f64,
-    /// The time in which the link sends the limit, seconds.
+    /// The time in which the link sends a full buffer, seconds.
     pub buffer_s: f64,
     /// The rate of non-IP packets, which bypass the discipline, bit/s.
     pub not_ip_bps: u64,

@@ -68,12 +68,14 @@ pub(super) fn as_typed(choice: &Choice) -> String {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassLeaves {
     choices: Vec<LeafChoice>,
-    /// The index in `choices` by class number, for classes of the configuration only.
+    /// By class number: the index in `choices`, or `None` if the class names no discipline.
+    /// Subscribers are not included.
     of_class: Box<[Option<usize>]>,
 }
 
 impl ClassLeaves {
-    /// The choices in the configuration. `read` checks the choice at a path.
+    /// Collects the leaf disciplines that classes name. `read` checks a choice, given with its path
+    /// in the configuration.
     pub(super) fn new(
         spec: &Spec,
         tree: &Tree,

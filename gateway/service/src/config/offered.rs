@@ -10,7 +10,7 @@ pub(super) const WITH_BOUNDS: &str = "classful";
 pub(super) const WITH_CLASSES: &str = "hfaba";
 /// The default if hosts share first, then their flows.
 pub(super) const WITH_HOSTS: &str = "fq-codel";
-/// The default for all other definitions of a flow.
+/// The default if there are no classes and hosts do not share first.
 pub(super) const PLAIN: &str = "faba";
 /// The default in a leaf, in which hosts share first, then their flows.
 pub(super) const LEAF: &str = WITH_HOSTS;
@@ -26,8 +26,8 @@ pub(super) fn with_leaves() -> String {
     format!("with the discipline {}", listed(&names, " or "))
 }
 
-/// The disciplines for which `are_right` accepts the support for classes that they have without
-/// parameters.
+/// The names of the disciplines that `are_right` accepts. It decides by the support for classes
+/// that a discipline has without parameters.
 pub(super) fn with_classes(are_right: impl Fn(ClassSupport) -> bool) -> Vec<&'static str> {
     let nothing = Parameters::default();
     let knows =

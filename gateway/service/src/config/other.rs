@@ -1,4 +1,4 @@
-//! Builds another discipline than the one in use, to replay arrivals.
+//! Builds a discipline other than the one in use, to replay arrivals.
 
 use super::discipline::share_between_hosts;
 use super::shaping::{Chosen, Shaping};

@@ -23,9 +23,9 @@ pub(crate) struct OtherRows {
     pub new: Vec<u32>,
     /// Changed and new classes of a discipline with a queue per class.
     pub terms: Vec<OtherTerms>,
-    /// Classes with a new weight, if the discipline knows only weights.
+    /// Existing classes with a new weight.
     pub weights: Vec<(u32, Weight)>,
-    /// Did claims on packets or suspensions change?
+    /// Did suspensions or claims on packets change?
     pub has_members: bool,
 }
 
@@ -169,8 +169,8 @@ impl<'a> NextRows<'a> {
         (self.book.class(number) == Some(&was)).then_some((number, was))
     }
 
-    /// The directions in which a class gets new terms, out of those in `are_others`; `None` if a
-    /// direction's discipline does not support new terms.
+    /// The directions in which the class `is` gets new terms: those of `are_others` that are
+    /// shaped. `None` if the bounds are at fault, or a discipline does not support new terms.
     fn ways(&self, is: &Class, mut are_others: [bool; 2]) -> Option<[bool; 2]> {
         for (is_other, (own, shaping)) in
             are_others.iter_mut().zip(is.bounds.iter().zip(&self.config.shaping))
@@ -219,7 +219,8 @@ fn guaranteed(class: &Class) -> [Option<Rate>; 2] {
     class.bounds.map(|bounds| bounds.guaranteed)
 }
 
-/// The class above a subscriber; `None` if nothing can be below it.
+/// The class above the subscriber of `row`; `Some(None)` is the root. `None` if no subscriber can
+/// be below the class that `row` names.
 fn above(book: &ClassBook, row: &SubscriberRow) -> Option<Option<u32>> {
     let Some(name) = &row.class else { return Some(None) };
     let number = book.number(name)?;

@@ -45,7 +45,8 @@ pub struct Shaping {
     pub control: Rate,
     /// Were parameters given with the discipline's name?
     pub has_own: bool,
-    /// The discipline's parameters, for both directions and for this direction.
+    /// The discipline's parameters: those for both directions, overridden by those for this
+    /// direction.
     pub parameters: Parameters,
     /// The source of parameters that were not given.
     pub defaults: DefaultsChoice,
@@ -73,7 +74,8 @@ fn default_buffer(rate: Rate) -> Amount {
 }
 
 impl Shaping {
-    /// Bytes on the link of a typical long packet, if frames have at most `frame_bytes`.
+    /// The bytes that a typical long packet takes on the link, if frames have at most `frame_bytes`
+    /// bytes.
     pub fn packet_bytes(&self, frame_bytes: u32) -> u32 {
         self.framing.wire_bytes(frame_bytes.min(TYPICAL_FRAME) as usize, Default::default())
     }
@@ -186,7 +188,8 @@ pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> b
     !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
 }
 
-/// Discipline parameters, for both directions and for this one, and whether this direction has any.
+/// The parameters of disciplines: those for both directions, overridden by those for this
+/// direction. The flag shows whether this direction has any.
 fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     match typed.discipline.as_ref().and_then(Choice::parameters) {
         Some(own) => (spec.discipline.with(own), true),
@@ -209,7 +212,7 @@ impl Chosen<'_> {
             .expect("it is in the catalogue")
     }
 
-    /// The path in the file of the discipline's parameters.
+    /// The path of the discipline's parameters in the configuration file.
     pub(super) fn table(&self, way: Way) -> String {
         let key = discipline::key(self.discipline);
         if self.is_own { format!("{}.discipline.{key}", way.name()) } else { format!("discipline.{key}") }
@@ -259,7 +262,7 @@ fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate,
     Ok(rate.unwrap_or(control::default_rate(typed.rate.0)))
 }
 
-/// A rate that is part of the link's rate, so it must not exceed that.
+/// Refuses the rate `part`, which is included in the link's rate, if it exceeds the link's rate.
 fn part_of_link(
     typed: &DirectionSpec,
     part: Option<Quantity<Rate>>,

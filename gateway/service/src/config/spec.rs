@@ -159,8 +159,9 @@ pub struct DirectionSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DefaultsChoice {
-    /// Defaults for a real shared link. Fair droppers count bytes and spare a link that is not
-    /// full, some disciplines mark, and fast links serve trains.
+    /// Defaults for a real shared link. Fair droppers count bytes, and drop nothing while few bytes
+    /// wait. Some disciplines mark ECN-capable packets. Fast links serve the packets of a flow in
+    /// trains.
     #[default]
     Link,
     /// Defaults of the reference pages, as in a scenario. A discipline is then the same as in the
@@ -455,11 +456,12 @@ pub struct SubscribersSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BindSpec {
-    /// All columns. An upload is lost as `spoofed` if its address is a subscriber's, but its `mac`,
-    /// `vlan`, `inner_vlan` or `pppoe` does not agree. It does not agree if it is another
-    /// subscriber's, or is missing although the subscriber's row has one.
+    /// All columns. An upload from a subscriber's address is lost as `spoofed` if its `mac`,
+    /// `vlan`, `inner_vlan` or `pppoe` does not agree with the subscriber. A value does not agree
+    /// if it belongs to another subscriber. A missing value does not agree if the subscriber's row
+    /// has one.
     Strict,
-    /// No column: the address decides, if a subscriber has it.
+    /// No column. The address alone decides, if it belongs to a subscriber.
     Loose,
 }
 
@@ -489,9 +491,9 @@ pub struct EgressSpec {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetrySpec {
-    /// The socket of `status`, `top`, `reload` and of programs. Default: `NAME.sock` in
-    /// `/run/fairwire`, without root in `XDG_RUNTIME_DIR`, and under systemd in its
-    /// `RUNTIME_DIRECTORY`.
+    /// The socket that `status`, `top`, `reload` and programs use. Default: `NAME.sock` in the
+    /// first folder that applies: systemd's `RUNTIME_DIRECTORY`; `XDG_RUNTIME_DIR`, unless the
+    /// process is root; `/run/fairwire`.
     pub socket: Option<PathBuf>,
     /// A group whose members may read over the socket (`status`, `counts`, `watch`), but change
     /// nothing. Default: none; only the owner may use the socket.
@@ -499,8 +501,8 @@ pub struct TelemetrySpec {
     /// The address for metrics over HTTP, such as `127.0.0.1:9820`. Beyond loopback it needs
     /// `token_file`. Default: none.
     pub metrics: Option<String>,
-    /// Names by which readers and browsers may call this machine, in addition to its addresses and
-    /// `localhost`. Default: no others; with a `token_file` any.
+    /// Names by which browsers and readers of metrics may address this machine, in addition to its
+    /// addresses and `localhost`. Default: no other names; with a `token_file`, any name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// A file with the token for readers of metrics and of the page (`Authorization: Bearer …`; the
@@ -510,8 +512,8 @@ pub struct TelemetrySpec {
     pub page: Option<PageSpec>,
     /// The interval between samples of gauges. Default: 10 ms; from 1 ms to 10 s.
     pub interval: Option<Quantity<Duration>>,
-    /// Flows that are counted individually in each direction; the rest are counted together.
-    /// Default: 4096; at most 1048576.
+    /// The most flows that are counted individually in each direction. All other flows are counted
+    /// together. Default: 4096; at most 1048576.
     pub flows: Option<u32>,
     /// Drops and marks that the capture ring remembers. Default: 4096; 0 for none; at most 1048576.
     pub captured: Option<u32>,
@@ -533,8 +535,8 @@ pub struct PageSpec {
     /// The age at which the minutes of the history are deleted. Default: 168 h; from 24 h to 8784
     /// h.
     pub keep: Option<Quantity<Duration>>,
-    /// Arrivals of the last minute that are kept for replays in each direction, 40 bytes each.
-    /// Default: 262144; 0 for none; at most 4194304.
+    /// The most arrivals of the last minute that each direction keeps for replays, at 40 bytes
+    /// each. Default: 262144; 0 for none; at most 4194304.
     pub arrivals: Option<u32>,
 }
 
@@ -553,9 +555,9 @@ pub struct SafetySpec {
     /// The longest wait for a lost interface to return, or with `run --wait` for a missing
     /// interface to appear. Default: for ever.
     pub patience: Option<Quantity<Duration>>,
-    /// The user that a process started by root becomes, once everything that needs root is open;
-    /// `root` to stay root. Default: `fairwire` if there is such a user, else the user with number
-    /// 65534.
+    /// The user that a process started by root becomes, as soon as it has opened everything that
+    /// needs root. With `root`, the process stays root. Default: `fairwire` if there is such a
+    /// user, else the user with number 65534.
     pub user: Option<String>,
 }
 

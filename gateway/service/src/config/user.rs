@@ -77,7 +77,7 @@ impl User {
     /// False if the modes cannot be read.
     pub fn may_read(&self, path: &Path) -> bool {
         let Ok(path) = std::path::absolute(path) else { return false };
-        // The target of a link counts.
+        // For a symbolic link, the modes of its target count.
         let Ok(path) = path.canonicalize() else { return false };
         let mut folders = path.ancestors().skip(1);
         let seen = |path: &Path, bit| std::fs::metadata(path).is_ok_and(|about| self.has(&about, bit));

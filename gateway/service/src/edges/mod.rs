@@ -1,8 +1,8 @@
-//! The two ends of reports between the edges of a DiffServ domain, on the control thread.
+//! Sends and receives the reports between the edges of a DiffServ domain, on the control thread.
 //!
-//! Input from the network is bounded. At most [`MAX_AT_ONCE`] datagrams are read in a turn into one
-//! buffer, and further datagrams do not hasten the next turn. A flood can suppress reports; then
-//! targets return to their contracts. But a flood delays no packet.
+//! Input from the network is bounded. A turn reads at most [`MAX_AT_ONCE`] datagrams into one
+//! buffer, and further datagrams do not hasten the next turn. So a flood delays no packet. It can
+//! suppress reports; then the target of each class returns to its contract.
 
 pub mod report;
 
@@ -27,8 +27,8 @@ use std::sync::Arc;
 const EVERY: Duration = Duration::from_ms(200);
 /// The time for which a report is valid, so the next four may be lost.
 const HOLDS: Duration = Duration::from_secs(1);
-/// The most datagrams read in a turn. An idle thread has 20 turns a second, four times as many as
-/// an edge sends reports.
+/// The most datagrams read in a turn. An idle thread has 20 turns a second, and an edge sends five
+/// reports a second.
 const MAX_AT_ONCE: usize = 64;
 /// The shortest interval between two log lines about refused reports.
 const QUIET: Duration = Duration::from_secs(60);
@@ -40,9 +40,10 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Opens the sockets and reads the keys while this process has the rights.
+    /// Opens the sockets and reads the keys. The process must still have the rights to do so.
     ///
-    /// If a socket of `handed` is already bound to the address of reports, it is used.
+    /// If a socket in `handed` is already bound to the address that receives reports, that socket
+    /// is used.
     pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");
@@ -96,7 +97,8 @@ impl Edges {
         if let Some(ingress) = &mut self.ingress {
             let requests = ingress.step(now, &present.config);
             if let Some(requests) = requests {
-                // Without the datapath thread, the process is about to end.
+                // This fails only if the datapath thread has ended. Then the process is about to
+                // end too.
                 let _ = present.commands.send(Command::Report(requests, now.time + HOLDS));
             }
         }
@@ -205,8 +207,9 @@ impl Egress {
         }
     }
 
-    /// A report with the requests of packets since the last report. A request is the sign of the
-    /// votes, as the paper's numATR counts them in each interval.
+    /// A report with the request of each class since the last report. The request is the sign of
+    /// the sum of the class's votes since then. The paper on the adaptive token bucket sums them as
+    /// numATR in each interval.
     fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<EstimatesView>) -> EdgeReport {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
             // The class numbers changed, so the votes are counted anew.

@@ -20,18 +20,18 @@ const MAX_CLIENTS: usize = 32;
 const MAX_WATCHERS: usize = 24;
 /// The most connections accepted between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;
-/// The most bytes of a request, in which a path may have 4096.
+/// The most bytes of a request. A path in the request may take 4096 of them.
 const MAX_LINE: usize = 8 << 10;
-/// The bytes of unread answers above which no request is answered. They are a few snapshots with 20
-/// 000 classes.
+/// While unread answers take this many bytes in total, no request is answered. A few snapshots of
+/// 20 000 classes are this large.
 const MAX_UNREAD: usize = 32 << 20;
 /// The time after which a client with an unread answer must make room for others. A local client
 /// reads a snapshot within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
 /// The silence after which a client is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// The number of reads of 4 KiB per client in search of further reload requests, since one reload
-/// answers all of these.
+/// The number of times that a client's socket is read for further reload requests, 4 KiB at a time.
+/// One reload answers all the requests found.
 const MERGED_READS: usize = 4;
 
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \
@@ -301,8 +301,8 @@ impl Client {
         Request::of_line(&line).map(|request| request.with(handed))
     }
 
-    /// Takes and counts the next requests that `reload` also answers. The files that arrived last
-    /// will be read.
+    /// Takes and counts the client's next requests, as long as the answer to `reload` also answers
+    /// them. `reload` becomes the merged request, which reads the files that arrived last.
     fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
         let mut count = 0;
         for _ in 0..MERGED_READS {
@@ -589,7 +589,8 @@ mod tests {
         for _ in 0..100 {
             assert!(place.serve(Time::ZERO) <= 1);
         }
-        // A socket holds 200 KiB, and each reload reads five pieces of 4 KiB.
+        // A socket buffers 200 KiB, and each reload consumes five pieces of 4 KiB, so about ten
+        // reloads are served.
         assert!((1..=14).contains(&place.served.len()), "{}", place.served.len());
         assert!(place.clients.0.is_empty());
     }
@@ -614,7 +615,8 @@ mod tests {
         }
         assert!(!place.clients.has_work(), "there is no room, and nothing to do");
         let other = place.sending(RELOAD);
-        // A few clients that do not read make room each second. A second has many rounds.
+        // Clients that do not read lose their answers after a second, and this makes room. The loop
+        // runs many rounds for each step of the time.
         let mut seconds = 0;
         while !place.served.contains(&bare_reload()) {
             seconds += 2;
@@ -630,8 +632,8 @@ mod tests {
     fn a_client_beyond_the_limit_replaces_the_longest_idle_one() {
         let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
-        // The first client then sends a request. The second sends single bytes, which do not form
-        // one.
+        // The first client then sends a request. The second client sends a byte that is not a
+        // complete request.
         (&streams[0]).write_all(STATUS).expect("it reads");
         (&streams[1]).write_all(b"{").expect("it reads");
         place.serve(after(40));

@@ -1,5 +1,5 @@
-//! The datapath thread's work besides forwarding: commands, observations, the end of the heartbeat,
-//! and shutdown.
+//! The datapath thread's work besides forwarding: commands, observations, the check whether the
+//! guard is gone, and shutdown.
 
 use super::mailbox::Letters;
 use super::pace::{interval, longest_stay};
@@ -24,14 +24,14 @@ use std::sync::mpsc::SyncSender;
 pub(crate) enum Command {
     /// Replace both directions.
     Replace(Box<Replace>),
-    /// Apply these changes, which keep the class numbers: all or none. The answer returns unused
-    /// memory.
+    /// Apply these changes, which keep the class numbers. The answer returns unused memory, or an
+    /// error after which only terms may have changed.
     Edit(Edit, SyncSender<Result<Edit, SetWeightError>>),
     /// Let a direction's rate follow a law from this time on.
     SetRate(Way, RateLaw, Time),
     /// Apply the far edge's requests, by class number, until this time.
     Report(Vec<(u32, RateRequest)>, Time),
-    /// Send round trips over the outside to this receiver from now on.
+    /// From now on, report each measured round trip over the outside to this receiver.
     Listen(Option<Listener>),
     /// Answer whether every packet is accounted for in both directions.
     Balance(SyncSender<bool>),
@@ -44,14 +44,14 @@ pub(crate) enum Command {
 pub(crate) struct Edit {
     /// Class numbers that become vacant.
     pub gone: Vec<u32>,
-    /// Vacant numbers that are assigned. No earlier packet with such a number may still be in the
-    /// gateway.
+    /// Vacant numbers that are assigned to new classes. If an earlier packet with such a number is
+    /// still in the gateway, the edit fails.
     pub new: Vec<u32>,
     /// New terms, which are applied before the weights.
     pub terms: Vec<NewTerms>,
     /// New weights, by class number.
     pub weights: Vec<(u32, Weight)>,
-    /// The members' claims on packets and their suspensions, for each direction.
+    /// The subscribers' claims on packets, and the suspended subscribers, for each direction.
     pub members: Option<[Members; 2]>,
 }
 
@@ -78,8 +78,8 @@ pub(crate) struct Replace {
     pub done: SyncSender<Replaced>,
 }
 
-/// The fate of the packets, and the replaced memory, which the receiver frees when time does not
-/// matter.
+/// The result of a replacement: the fate of the packets, and the replaced memory. The receiver
+/// frees this memory when time does not matter.
 pub(crate) struct Replaced {
     pub ways: [HandedOver; 2],
     pub at: Time,
@@ -124,7 +124,7 @@ pub(super) struct Engine {
     pub common: Rc<RefCell<Common>>,
     /// Inside first.
     pub ports: [Rc<Cell<PortState>>; 2],
-    /// The sender threads next to this thread.
+    /// The threads that send packets in addition to this thread, if there are any.
     pub senders: Option<Rc<RefCell<Senders>>>,
     pub interval: Duration,
     /// The most time for queued packets to leave at the end.
@@ -146,8 +146,8 @@ pub(super) struct Moments {
 
 /// The interval between polls for commands.
 const LOOK: Duration = Duration::from_ms(10);
-/// The interval between polls for [`MOMENT`] after a change of classes, since further changes may
-/// follow.
+/// The interval between polls for commands during [`MOMENT`] after a change of classes. Further
+/// changes may follow such a change.
 const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 
@@ -263,7 +263,7 @@ impl Engine {
 }
 
 /// Applies `edit`, and returns it with the previous members. After an error, only terms may have
-/// changed, and the next configuration has the same terms.
+/// changed. The reload that follows applies the same terms.
 fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
     let is_idle = |class: &u32| datapath.forward.is_idle(*class) && datapath.backward.is_idle(*class);
     if !edit.new.iter().all(is_idle) {

@@ -13,7 +13,7 @@ use fairwire_wire::Way;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// The most round trips kept until the next step: a trip of each of 64 peers in each round.
+/// The most round trips kept until the next step: 16 from each of 64 peers.
 const HEARD: usize = 1024;
 /// The least relative change that is applied to a rate.
 const DIFFERS: f64 = 0.005;
@@ -33,8 +33,8 @@ pub(crate) struct Following {
     ways: [Followed; 2],
 }
 
-/// The rates of a direction: applied, shown in telemetry, and logged. The last two have their
-/// times.
+/// The rates of a direction: the applied rate, the rate shown in telemetry, and the logged rate.
+/// The shown and the logged rate have the times of their last update.
 #[derive(Clone, Copy, Default)]
 struct Followed {
     set: Option<Rate>,
@@ -60,8 +60,8 @@ impl Following {
         Some((Following { given, autorate: Autorate::new(sides), trips, ways: Default::default() }, listener))
     }
 
-    /// Can this continue with `config` after a reload? The reload has applied the rates of the
-    /// file.
+    /// Can this continue with `config` after a reload? The reload has applied the file's rates, so
+    /// the rates applied and shown before are forgotten.
     pub(super) fn goes_on(&mut self, config: &Config) -> bool {
         self.ways.iter_mut().for_each(|way| (way.set, way.shown) = (None, None));
         self.given == given(config)

@@ -1,8 +1,9 @@
 //! The kernel's state of the two interfaces, read on a separate thread. Each change is counted and
 //! logged once.
 //!
-//! The datapath thread must not query the kernel about interfaces, since the query takes a lock
-//! that others hold for tens of milliseconds. That thread reads the state received here.
+//! The datapath thread must not query the kernel about interfaces. Such a query takes a lock that
+//! other processes hold for tens of milliseconds. Instead, the datapath thread reads the state that
+//! the separate thread has received.
 
 use super::error::ServiceError;
 use super::log::{self, report, say};
@@ -36,7 +37,7 @@ impl LinkView {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// An interface that carries frames, not updated by any thread.
+    /// The view of an interface that carries frames. No thread updates this view.
     #[cfg(test)]
     pub(super) fn up() -> Arc<Self> {
         Arc::new(LinkView { is_up: AtomicBool::new(true), outages: AtomicU64::new(0) })
@@ -142,7 +143,7 @@ impl Watched {
         match self.line(now) {
             Some(line) if is_up => report(board, ChangeKind::InterfaceUp, line),
             Some(line) if was_up => report(board, ChangeKind::InterfaceDown, line),
-            // The reason of an outage changed, which is no second outage.
+            // Only the reason of the outage changed, so this is no second outage.
             Some(line) => say(format_args!("{line}")),
             None => {}
         }
@@ -201,8 +202,8 @@ impl Links {
         [0, self.watched.len() - 1].map(|at| self.watched[at].view.clone())
     }
 
-    /// Listens on a separate thread until `is_over`. The thread is not joined: it ends with the
-    /// process or a moment later.
+    /// Listens on a separate thread until `is_over`. The thread is not joined. It ends a moment
+    /// after `is_over`, or with the process if that ends first.
     pub(super) fn watch(mut self, is_over: Arc<AtomicBool>, board: Arc<Board>) -> Result<(), ServiceError> {
         let listening = move || {
             let mut look_at = clock::now() + LOOK;

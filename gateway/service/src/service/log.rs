@@ -1,4 +1,4 @@
-//! The log of a gateway and of its guard, which is standard error.
+//! Writes the log of a gateway and of its guard to standard error.
 
 use crate::telemetry::{Board, ChangeKind};
 use std::cell::RefCell;

@@ -43,7 +43,8 @@ impl<T> Letters<T> {
 
 impl<T> Drop for Letters<T> {
     fn drop(&mut self) {
-        let queue = self.0.lock().map_or_else(PoisonError::into_inner, |queue: MutexGuard<'_, _>| queue).take();
+        let queue =
+            self.0.lock().map_or_else(PoisonError::into_inner, |queue: MutexGuard<'_, _>| queue).take();
         // The letters are dropped after the lock is released.
         drop(queue);
     }
@@ -61,12 +62,10 @@ mod tests {
         let at_work = mailbox.0.lock().expect("no holder panics");
         assert_eq!(letters.take(), None);
         drop(at_work);
-        assert_eq!([letters.take(), letters.take(), letters.take(), letters.take()], [
-            Some(1),
-            Some(2),
-            Some(3),
-            None
-        ]);
+        assert_eq!(
+            [letters.take(), letters.take(), letters.take(), letters.take()],
+            [Some(1), Some(2), Some(3), None]
+        );
     }
 
     #[test]

@@ -24,8 +24,8 @@ mod guarding;
 mod heartbeat;
 mod limits;
 mod links;
-mod mailbox;
 pub mod log;
+mod mailbox;
 mod notify;
 mod opening;
 mod pace;
@@ -131,7 +131,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
             .collect::<Result<_, _>>()?,
     };
     let fail = |error| ServiceError::system("listening to signals", error);
-    // Each gateway has a pair of pipes, since every signal is written to all of them.
+    // A signal is written to every registered pipe, so each gateway receives all signals through
+    // its own pair of pipes.
     let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
     let notifier = Notifier::from_environment(configs.iter().map(name_of).collect());
     let notifier = Arc::new(if options.take_over { notifier.into_heir() } else { notifier });
@@ -168,8 +169,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
 }
 
-/// Is there nothing to take over, because no process answers for the only gateway? Then a normal
-/// start takes over a guard's bridge or a closed link.
+/// Is there nothing to take over, because no process answers for the only gateway? Then this
+/// process starts normally, which also replaces a guard's bridge and reopens a closed link.
 fn starts_instead(configs: &[Arc<Config>]) -> bool {
     let [config] = configs else { return false };
     let socket = socket_of_gateway(config);
@@ -451,7 +452,8 @@ fn forward(
     let copies = guard.as_ref().and_then(Guarding::copies);
     let is_heir = matches!(source, Source::Process(_));
     let serve = || sites.serve(&board, &context, &is_over);
-    // Until the previous process has ended, it uses the history file.
+    // The previous process uses the history file until it has ended, so an heir serves only after
+    // that.
     let (mut recorder, serve) = if is_heir { (None, Some(serve)) } else { (serve()?, None) };
     let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
@@ -540,7 +542,8 @@ fn serve_after(
     })
 }
 
-/// Ends a gateway that takes no more commands. Its packets leave, or another process has them.
+/// Ends a gateway, which takes no more commands. The packets in it leave, or another process has
+/// taken them over.
 fn end(
     control: &mut Control<'_>,
     clients: clients::Clients,
@@ -558,12 +561,13 @@ fn end(
         }
     }
     let outcome = forwarding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    // If the recorder panicked, the panic was printed at that time, and forwarding did not fail.
+    // If the recorder panicked, the panic has already been printed. It is no failure of forwarding.
     if let Some(recorder) = recorder {
         let _ = recorder.join();
     }
     if let Some(guard) = guard.filter(|_| matches!(outcome, Ok(None))) {
-        // The guard stays after any end that is not on purpose.
+        // The gateway has ended on purpose, so its guard ends too. After any other end, the guard
+        // stays.
         guard.see_out();
     }
     if let Some(heir) = outcome? {

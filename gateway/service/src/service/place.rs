@@ -15,8 +15,9 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, Permi
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks: the folder that systemd created for this process
-/// (`RUNTIME_DIRECTORY`), or else `/run/fairwire`. Without root it is in `XDG_RUNTIME_DIR`, if set.
+/// The folder of sockets and locks. It is the folder that systemd created for this process
+/// (`RUNTIME_DIRECTORY`), if any. Otherwise it is `XDG_RUNTIME_DIR`, if set and the process is not
+/// root, or else `/run/fairwire`.
 pub fn folder() -> PathBuf {
     if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
         return made.split(':').next().unwrap_or_default().into(); // it may be a list
@@ -78,14 +79,14 @@ pub(super) struct NameLock {
     is_others: Cell<bool>,
 }
 
-/// The number of attempts to lock. A killed process releases its locks late, some tens of
-/// milliseconds after its guard has noticed.
+/// The number of attempts to lock. A killed process may release its locks some tens of milliseconds
+/// after its guard has noticed its death.
 const ATTEMPTS: u32 = 50;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(10);
 
 impl NameLock {
     /// Locks the name of the gateway of `spec` in the folder of locks, or reports the process that
-    /// holds it. The folder and the lock belong to `user`, which the process becomes.
+    /// holds this name. The folder is given to `user`, which the process becomes.
     pub(super) fn take(spec: &Spec, user: Option<&User>) -> Result<Self, ServiceError> {
         let folder = folder();
         make_folder(&folder)?;
@@ -98,8 +99,8 @@ impl NameLock {
     /// other processes that try.
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
-        // Between our open and our lock, the previous holder may remove the name. Our lock would
-        // then guard nothing.
+        // Between our open and our lock, the previous holder may remove the file. Our lock would
+        // then guard nothing, so we open and lock again.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
             // The folder may belong to another user, whose links must not lead root to root's
@@ -162,7 +163,7 @@ impl Drop for NameLock {
         if self.is_others.get() {
             return;
         }
-        // The file is removed before it is unlocked, so it cannot be another process's.
+        // The file is removed while we still hold its lock, so it cannot be another process's file.
         let _ = std::fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
@@ -254,8 +255,8 @@ impl Listener {
         })
     }
 
-    /// Accepts the next waiting client. The flag says whether it may change what the gateway does,
-    /// as root and the owner may.
+    /// Accepts the next waiting client. The flag is true for root and the owner, who may change
+    /// what the gateway does.
     pub(super) fn accept(&self) -> io::Result<(UnixStream, bool)> {
         let (stream, _) = self.socket.accept()?;
         stream.set_nonblocking(true)?;

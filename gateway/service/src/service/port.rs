@@ -48,7 +48,7 @@ const RETRY: Duration = Duration::from_ms(100);
 /// A batch below this size has emptied the queue. The size is less than the batch size of every
 /// back end.
 const SHORT_BATCH: u32 = 16;
-/// The interval of querying the kernel's losses.
+/// The interval between two reads of the kernel's loss counters.
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {
@@ -115,7 +115,8 @@ impl<P: Port> LivePort<P> {
         Ok(())
     }
 
-    /// Reads the kernel's losses. This costs a system call, so it is done only once in an interval.
+    /// Reads the kernel's loss counters. This costs a system call, so it is done at most once per
+    /// [`LOOK`].
     fn look(&mut self, now: Time) {
         if now >= self.look_at {
             self.look_at = now + LOOK;

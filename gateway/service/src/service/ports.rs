@@ -29,7 +29,8 @@ pub(super) enum AnyPort {
 /// The most bytes before an IP header. An MTU excludes the Ethernet header and any VLAN tag.
 const HEADER_BYTES: u32 = MAX_LINK_BYTES as u32;
 
-/// Opens the port on `name` as `spec` describes it. The port towards the outside is opened first.
+/// Opens the port on `name` as `spec` describes it. The outside port must be opened first, because
+/// a router's downloads come from it.
 pub(super) fn open(spec: &Spec, name: &str) -> Result<AnyPort, PortError> {
     Ok(match spec.wire.backend.kind() {
         BackendKind::AfPacket => AnyPort::AfPacket(Box::new(AfPacket::open(name)?)),
@@ -104,8 +105,8 @@ impl AsFd for AnyPort {
     }
 }
 
-/// Removes a killed guard's bridge on the inside interface, and the tables left by a router's
-/// gateway. [`environment::check`](crate::config::environment::check) checks the interfaces
+/// Removes what a killed process left: its guard's bridge on the inside interface, and in router
+/// mode its tables. [`environment::check`](crate::config::environment::check) checks the interfaces
 /// afterwards.
 pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     let inside = spec.wire.inside.first();

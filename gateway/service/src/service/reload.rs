@@ -35,7 +35,7 @@ pub(crate) struct Present {
     pub board: Arc<Board>,
     /// Values set by requests, which may differ from the file.
     pub set: Set,
-    /// The shown state of the edges.
+    /// The state of the edges, which the datapath thread shows to other threads.
     pub edges: EdgeViews,
     pub following: Option<Following>,
 }
@@ -73,8 +73,11 @@ const ANSWER: StdDuration = StdDuration::from_secs(10);
 
 impl Present {
     /// Reads the configuration file again, and applies it. If it is refused, nothing changes, and
-    /// the message says why. Files named in `files` are read from the open files that were `handed`
-    /// over; a record may follow these. Weights and rates that requests have set stay if `keeps`.
+    /// the message says why.
+    ///
+    /// The files named in `files` are read from the open files in `handed`, which are in the same
+    /// order. After them, `handed` may contain the record of the change. If `keeps`, the weights
+    /// and rates that requests have set stay.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -136,9 +139,10 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces subscribers' rows `before` with rows `after`. Both are tables that were `handed`
-    /// over, with a record. A subscriber only in `before` is removed; a subscriber only in `after`
-    /// is new. `None` if this requires a reload.
+    /// Replaces some subscribers' rows. `handed` contains a table of the rows before, a table of
+    /// the rows after, and perhaps the record of the change. A subscriber only in the first table
+    /// is removed; a subscriber only in the second is new. Returns `None` if the change requires a
+    /// reload.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -149,7 +153,8 @@ impl Present {
         }
         let name = "the subscribers before and after";
         let [before, after] = [0, 1].map(|place: usize| read(SheetText { name, text: &tables[place] }));
-        // A reload reports the errors of a table, with the position in the file.
+        // `None` leads to a reload, which reports the errors of a table with their positions in the
+        // file.
         let (Ok(before), Ok(after)) = (before, after) else { return Ok(None) };
         let Some(next) = self.config.with_rows(&before.rows, &after.rows) else { return Ok(None) };
         let OtherRows { config: next, gone, new, terms, mut weights, has_members } = next;
@@ -182,7 +187,7 @@ impl Present {
         Ok(is_edited.then_some(is_balanced))
     }
 
-    /// The terms in `next` of a class; `None` if they cannot be built.
+    /// The new terms of the class in `terms`, as `next` has them; `None` if they cannot be built.
     fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
         let OtherTerms { class, parent, ways } = *terms;
         let mut fresh = [None, None];
@@ -220,8 +225,8 @@ impl Present {
         }
     }
 
-    /// Follows the outside line as configured. If the settings are unchanged, the previous state
-    /// continues.
+    /// Makes the rates follow the outside line as configured. If the settings are unchanged, the
+    /// previous state continues.
     pub(super) fn follow(&mut self) {
         if self.following.as_mut().is_some_and(|following| following.goes_on(&self.config)) {
             return;
@@ -229,7 +234,7 @@ impl Present {
         let was = self.following.is_some();
         let (following, listener) = Following::of(&self.config).unzip();
         if was || listener.is_some() {
-            // If the datapath thread has ended, the gateway ends too.
+            // Sending fails only if the datapath thread has ended, and then the gateway ends too.
             let _ = self.commands.send(Command::Listen(listener));
         }
         self.following = following;
@@ -253,8 +258,8 @@ impl Present {
         Ok(before.get())
     }
 
-    /// Makes the rate of `way` follow `steps` from now on. Returns the previous rate, or `None` if
-    /// nothing was sent.
+    /// Makes the rate of `way` follow `steps` from now on. Returns the previous rate, which is
+    /// `None` if the link was stopped.
     pub(super) fn set_rate(&mut self, way: Way, steps: &[RateStep]) -> Result<Option<Rate>, String> {
         let Some(first) = self.config.shaping(way).map(|shaping| shaping.rate) else {
             return Err(format!(

@@ -30,12 +30,14 @@ pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 /// does no harm, since they execute nothing that grants capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
-    // A thread that has a real-time priority, and the threads that it starts, keep it.
+    // From now on, no thread can gain a real-time priority. A thread that already has one keeps it,
+    // and the threads that it starts inherit it.
     priority::forbid()
         .map_err(|error| ServiceError::system("giving up rights (real-time priority)", error))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {
         match remove_capability_from_bounding_set(capability) {
-            // The kernel does not know the capability, or refuses.
+            // With INVAL, the kernel does not know the capability. With PERM, this process may not
+            // change its bounding set.
             Ok(()) | Err(rustix::io::Errno::INVAL | rustix::io::Errno::PERM) => {}
             Err(error) => return Err(fail("bounding set")(error)),
         }
@@ -125,9 +127,9 @@ pub(super) fn confine(files: &Files) -> Result<bool, ServiceError> {
 
 /// Restricts all threads of this process to the system calls that it still needs.
 ///
-/// A call that is not on the list fails with EPERM, and the process continues. If a C library used
-/// a newer call for an old purpose, killing the process would take the link down. A refusal is as
-/// safe, since the refused call does nothing.
+/// A call that is not on the list fails with EPERM, and the process continues. Killing the process
+/// instead would take the link down as soon as a C library used a newer call for an old purpose. A
+/// refusal is as safe, since the refused call does nothing.
 pub(super) fn filter_system_calls() -> Result<(), ServiceError> {
     let fail = |error: &dyn std::fmt::Display| ServiceError::System {
         operation: "filtering system calls (`--no-seccomp` goes without)".into(),

@@ -65,19 +65,19 @@ const MAX_FRAME: usize = (64 << 10) + 64;
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Paper {
     Control,
-    /// The locked file of the name.
+    /// The lock file of the gateway's name.
     Name,
     ToGuard,
     FromGuard,
-    /// Listens to readers over HTTP.
+    /// A TCP socket that listens for HTTP readers.
     Stream,
-    /// Listens to reports of another edge.
+    /// A UDP socket that receives the reports of another edge.
     Datagram,
 }
 
 /// The handles that a process receives before it takes over.
 pub(super) struct Papers {
-    /// The stream to the process that hands over.
+    /// The stream to the process that hands the link over.
     pub stream: UnixStream,
     pub control: UnixListener,
     pub name: File,
@@ -208,13 +208,13 @@ impl Offer {
         self.stream.as_ref()
     }
 
-    /// Is the offer over? It is if the other process has ended, is late, or has received its
-    /// stream.
+    /// Is the offer over? It is if the other process has ended, is late, or has sent GO.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.stream.is_none() || now >= self.until
     }
 
-    /// The stream, once the other process is ready. Also detects the end of that process.
+    /// The stream, once the other process has sent GO. The call also detects the end of that
+    /// process.
     pub(super) fn step(&mut self) -> Option<UnixStream> {
         let mut byte = [0];
         match self.stream.as_ref()?.read_byte(&mut byte) {
@@ -241,8 +241,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The header of a link's transfer: the ring positions of the left and right port, whether each has
-/// a lock, the number of frames, and the guard's last beat.
+/// The header of a link's transfer: the ring positions of the left and right port, whether each
+/// port has a lock, the number of frames, and the time of the last beat to the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],
@@ -276,8 +276,9 @@ impl Head {
     }
 }
 
-/// Bytes before each frame: arrival time (all ones if the frame only has to leave), length, and
-/// direction.
+/// The number of bytes before each frame. They contain the arrival time, the length and the
+/// direction. The arrival time is all ones if the discipline has already served the frame, which
+/// then only has to leave.
 const BEFORE: usize = 13;
 const THROUGH: u64 = u64::MAX;
 
@@ -397,7 +398,8 @@ impl Takeover {
         Ok(self.head.frames)
     }
 
-    /// Acknowledges all frames. On success the link belongs to this process.
+    /// Acknowledges all frames. On success, the link belongs to this process, which gets the stream
+    /// back.
     pub(super) fn commit(self) -> io::Result<UnixStream> {
         let stream = self.stream.into_inner();
         (&mut &stream).write_all(&[HAVE])?;
@@ -408,16 +410,16 @@ impl Takeover {
 
 /// Lets the old process end, since the service manager knows the new process.
 pub(super) fn let_go(stream: &UnixStream) {
-    // Without this byte the old process ends after a while.
+    // If this byte is lost, the old process ends after `PATIENCE`.
     let _ = (&mut &*stream).write_all(&[KNOWN]);
 }
 
-/// Waits for a while until the new process lets this process end.
+/// Waits until the new process lets this process end, but at most `PATIENCE`.
 pub(super) fn wait_for_leave(stream: &UnixStream) {
     let _ = expect(stream, KNOWN);
 }
 
-/// Waits for a while until the old process has ended.
+/// Waits until the old process has ended, but at most `PATIENCE`.
 pub(super) fn wait_for_end(stream: &UnixStream) {
     let _ = (&mut &*stream).read_exact(&mut [0]);
 }

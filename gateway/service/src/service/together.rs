@@ -25,7 +25,7 @@ enum Claim {
 }
 
 impl Claim {
-    /// Is it impossible for two processes of one machine to have these two resources?
+    /// Do these two resources conflict, so that two processes of one machine cannot have both?
     fn excludes(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Stream(one), Claim::Stream(two)) | (Claim::Datagram(one), Claim::Datagram(two)) => {
@@ -44,7 +44,7 @@ impl Claim {
         }
     }
 
-    /// The values that are allowed instead, for an error.
+    /// The text of an error that says which values are allowed instead.
     fn allowed(&self) -> &'static str {
         match self {
             Claim::Name(_) => "a name for each gateway, and each file once",
@@ -195,7 +195,7 @@ mod tests {
         let at = |text: &str| Claim::Stream(text.parse().expect("an address"));
         assert!(at("0.0.0.0:80").excludes(&at("127.0.0.1:80")));
         assert!(!at("0.0.0.0:80").excludes(&at("127.0.0.1:81")));
-        // For port 0, the system assigns each a different port.
+        // For port 0, the system assigns a different port to each listener.
         assert!(!at("127.0.0.1:0").excludes(&at("127.0.0.1:0")));
         let datagram = Claim::Datagram("127.0.0.1:80".parse().expect("an address"));
         assert!(!at("127.0.0.1:80").excludes(&datagram));

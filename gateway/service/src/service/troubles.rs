@@ -1,4 +1,4 @@
-//! Logs, once for each type, losses that indicate a wrong setup.
+//! Logs the types of loss that indicate a wrong setup, each type once.
 
 use fairwire_datapath::ledger::Loss;
 

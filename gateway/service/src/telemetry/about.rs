@@ -37,11 +37,12 @@ pub struct WayAbout {
     pub discipline: String,
     /// The link's rate in the file, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// The law that replaces this rate, with its start, if a request has set one.
+    /// The law that replaces this rate, with its start, if a request has set the rate or if it
+    /// follows the outside line.
     pub law: Option<(RateLaw, Time)>,
     /// The definition of a flow.
     pub flows: FlowKind,
-    /// Flows that are counted individually.
+    /// The most flows that are counted individually.
     pub accounts: usize,
 }
 
@@ -121,7 +122,7 @@ impl About {
         }
     }
 
-    /// The weight of a flow: its subscriber's, if flows are subscribers.
+    /// The weight of a flow: its subscriber's weight if each subscriber is one flow, otherwise 1.
     pub(super) fn flow_weight(&self, way: Way, opened: &FirstPacket, weights: &[Weight]) -> f64 {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);
@@ -162,7 +163,7 @@ fn address(key: &FlowKey, end: End) -> Option<IpAddr> {
     }
 }
 
-/// The host's name; for a non-IP flow, its entire key.
+/// The address of the host at `end`; for a non-IP flow, its entire key.
 fn host(key: &FlowKey, end: End) -> String {
     address(key, end).map_or_else(|| key.to_string(), |address| address.to_string())
 }

@@ -1,4 +1,4 @@
-//! The board, to which the observer writes, and which all others read.
+//! The board. The observer writes its observations to the board, and all other threads read them.
 
 use super::about::About;
 use super::changes::{ChangeKind, Changes};
@@ -37,7 +37,7 @@ pub struct Board {
     edge: Mutex<Option<EdgeSnapshot>>,
     /// The rate that bypasses the gateway, by direction.
     bypass_bps: Mutex<[f64; 2]>,
-    /// Subscribers' entries that programs left out, by program.
+    /// The entries of subscribers that each program has left out, by the program's name.
     left_out: Mutex<BTreeMap<String, Vec<String>>>,
     /// Arrivals, if they are kept for replays.
     arrivals: Option<[SharedArrivals; 2]>,
@@ -145,15 +145,15 @@ impl Board {
         }
     }
 
-    /// The memory that an [`Observer`](super::Observer) needs for another configuration. At most
-    /// one call of [`replaced`](Board::replaced) must follow.
+    /// The memory that an [`Observer`](super::Observer) needs for another configuration.
+    /// Afterwards, [`replaced`](Board::replaced) may be called at most once.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
 
-    /// Reports that the configuration `about` applies since `since`, and that the observer has its
-    /// [`samplers`](Board::samplers). The call allocates and frees memory, so the reloading thread
-    /// makes it.
+    /// Reports that the configuration `about` has applied since `since`, and that the observer has
+    /// the [`samplers`](Board::samplers) for it. The reloading thread makes this call, which
+    /// allocates and frees memory.
     pub fn replaced(&self, about: About, since: Time) {
         let mut next = Store::new(about, since);
         let mut store = lock(&self.store);
@@ -186,8 +186,8 @@ impl Board {
         *lock(&self.edge) = Some(edge);
     }
 
-    /// Reports that the configuration `about` applies. It has the same classes with the same
-    /// numbers, so all counters continue.
+    /// Reports that the configuration `about` applies, after a change that keeps the numbers of the
+    /// classes. So all counters continue.
     pub fn edited(&self, about: About) {
         let mut next = (Arc::new(about), None);
         let mut store = lock(&self.store);
@@ -245,7 +245,8 @@ impl Board {
         lock(&self.changes).add(kind, text);
     }
 
-    /// The changes that follow the first `seen` and are still kept, and the number of all changes.
+    /// Skips the first `seen` changes. Returns the later changes that are still kept, and the
+    /// number of all changes.
     pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
         lock(&self.changes).after(seen)
     }
@@ -306,8 +307,8 @@ impl Board {
         Arc::new(self.snapshot(None))
     }
 
-    /// The counters since the start, with the `max` flows of each direction with the most bytes
-    /// sent.
+    /// The counters since the start, and in each direction the `max` flows that sent the most
+    /// bytes.
     pub fn counts(&self, max: usize) -> CountsSnapshot {
         // The totals are read last, so no copy is later than they are.
         let store = lock(&self.store);
@@ -377,8 +378,8 @@ impl Board {
         write(copies.each_ref(), &Setting { book: &about.book, disciplines, since })
     }
 
-    /// The newest events of `way` that follow the first `seen`, at most `max`, with their names and
-    /// shares. Also returns the number of events since the start.
+    /// Skips the first `seen` events of `way`. Returns the newest `max` of the later events, with
+    /// their names and shares, and the number of all events since the start.
     pub fn events_after(&self, way: Way, seen: u64, max: usize) -> (Vec<NamedEvent>, u64) {
         let (events, count) = lock(&self.rings[way as usize]).after(seen, max);
         if events.is_empty() {

@@ -8,7 +8,7 @@ use fairwire_datapath::account::FlowCount;
 use fairwire_wire::Way;
 use std::cmp::Reverse;
 
-/// The `max` flows with the most bytes sent in a copy, in descending order. The gateway has
+/// The `max` flows of `copy` that sent the most bytes, in descending order. The gateway has
 /// forwarded since `start`.
 pub(super) fn flows(about: &About, way: Way, copy: &Sample, start: Time, max: usize) -> Vec<FlowCounts> {
     let got = |place: &usize| Reverse(copy.flows[*place].count.bytes_out);

@@ -11,9 +11,9 @@ use fairwire_metrics::jain;
 use fairwire_wire::Way;
 
 pub(super) const SHOWN_FLOWS: usize = 20;
-/// A flow or a class wanted more if it offered more than this multiple of the traffic that it
-/// received, plus two packets. So its queue grew by more than one packet. A flow or class with
-/// drops or marks always wanted more.
+/// A flow or class wanted more if it offered more than this multiple of its throughput plus two
+/// packets, so that its queue grew by more than one packet. With drops or marks, it always wanted
+/// more.
 const WANTED_MORE: f64 = 1.02;
 /// A class is considered to be at its ceiling from this fraction of the ceiling.
 const AT_CEILING: f64 = 0.98;
@@ -175,8 +175,8 @@ impl Digest {
         }
     }
 
-    /// Names starving senders: classes if there are any, else flows, and the traffic that is not
-    /// counted individually.
+    /// Names the starving senders: leaf classes if there are several classes, otherwise flows. In
+    /// both cases, the traffic that is not counted individually is one sender.
     fn take_starving(&mut self, about: &About, way: Way, newest: &Sample, oldest: &Sample) {
         let ((now, counts), (before, former)) = (newest.others, oldest.others);
         let others = Rates::of(counts.since(&former), now.since(before));
@@ -254,8 +254,8 @@ impl Digest {
         weights: &[Weight],
         max: Option<usize>,
     ) -> Vec<ClassSnapshot> {
-        // After a start or a reload, nothing is known until there is a copy. Zeros would be wrong,
-        // since counters never decrease.
+        // After a start or a reload, the result is empty until there is a copy. Zeros would be
+        // wrong, since counters never decrease.
         let mut numbers: Vec<u32> = (0..self.rates.len().min(self.totals.len()) as u32).collect();
         if let Some(max) = max.filter(|max| *max < numbers.len()) {
             let got = |number: &u32| self.rates[*number as usize].throughput_bps;
@@ -315,8 +315,8 @@ fn snapshot_of(flow: String, rates: Rates) -> FlowSnapshot {
 fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
-    // A newer flow began with zeros at an unknown time in the window. Like the rates of others, its
-    // rate is over the entire window.
+    // A flow that is missing in `oldest` began with zeros at an unknown time in the window. Its
+    // rate, like that of every other flow, is over the entire window.
     let from = match before {
         Some(_) => oldest.flow_time(place),
         None => *oldest.flow_times.first().or(oldest.class_times.first())?,

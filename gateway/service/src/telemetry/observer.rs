@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 /// The state of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortState {
-    /// The port's troubles so far.
+    /// The port's outages and lost frames so far.
     pub health: PortHealth,
     /// Is the port up, as far as known?
     pub is_up: bool,
@@ -43,8 +43,8 @@ pub struct Observer {
     trips_at: Time,
 }
 
-/// Memory for copies of a configuration's counters, allocated and freed outside the datapath
-/// thread. It can be used in one call of [`Board::replaced`].
+/// Memory for copies of a configuration's counters. It is allocated and freed outside the datapath
+/// thread, and serves for one call of [`Board::replaced`].
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],

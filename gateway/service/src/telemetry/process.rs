@@ -13,12 +13,13 @@ static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 
 struct Process {
     stat: File,
-    /// The start, computed only once, since a change of the calendar would otherwise look like
-    /// another process.
+    /// The start time of the process. It is computed only once, since after a step of the calendar
+    /// clock a new result would look like another process.
     started_s: f64,
 }
 
-/// Opens the file of this process while that is allowed. Otherwise the first read opens it.
+/// Opens the file of this process. Call this while opening is allowed; without this call, the first
+/// read opens the file.
 pub fn open() {
     let _ = process();
 }

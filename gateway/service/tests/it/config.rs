@@ -346,11 +346,13 @@ fn changes_are_reported_and_those_that_keep_classes_are_recognized() {
     let moved = Config::parse("gw.toml", &text(&rest("10 Mbit/s")).replace("in0", "in1"), None).unwrap();
     let still = Config::parse("gw.toml", &text(&rest("10 Mbit/s")), None).unwrap();
     assert_eq!(still.changes(&moved).needs_restart, ["wire.inside"]);
-    // In another order of the file, classes have other numbers in the discipline.
+    // If the file lists the subscribers in another order, they have other numbers in the
+    // discipline.
     let swapped = with_csv(&rest("10 Mbit/s"), "name,vlan,class,weight\nbob,8,a,2\nann,7,a,1\n").unwrap();
     assert!(!before.changes(&swapped).is_edit);
     assert_eq!(*before.class_map(&swapped), [0, 1, 3, 2]);
-    // A changed address or suspension leaves the tree as it is. A changed bound does not.
+    // A changed VLAN or suspension leaves the tree as it is. A changed class or a new subscriber
+    // does not.
     for (edited, is_edit) in [
         ("name,vlan,class,weight\nann,17,a,1\nbob,8,a,1\n", true),
         ("name,vlan,class,weight,suspended\nann,7,a,1,yes\nbob,8,a,1,\n", true),
@@ -460,8 +462,8 @@ fn fair_droppers_count_bytes_by_default() {
         );
         Config::parse("t.toml", &text, None).expect("it makes sense")
     };
-    // Two flows offer equal bytes, in long and in short packets. The result is the second flow's
-    // bytes for each byte of the first.
+    // One flow offers long packets, the other short ones, with equal bytes. The result is the
+    // second flow's bytes for each byte of the first.
     let kept = |config: &Config| {
         let plan = config.direction(Way::Download, &MADE).expect("it is built");
         let mut discipline = plan.shaper.expect("it is shaped").discipline;
@@ -496,7 +498,8 @@ fn fair_droppers_count_bytes_by_default() {
         assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
         assert!(packets < 0.3, "{discipline}: {packets}");
     }
-    // With `defaults = "reference"`, the defaults are those of a scenario.
+    // With `defaults = "reference"`, the discipline has the defaults of its paper, as in a
+    // scenario.
     let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
     assert!(reference < 0.3, "{reference}");
 }

@@ -1,5 +1,5 @@
-//! Hosts share first, then the conversations of each host. The gateway runs on memory ports and
-//! virtual time.
+//! First the hosts share the link, then the conversations of each host share its part. The gateway
+//! runs on memory ports and virtual time.
 
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
@@ -102,7 +102,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
         }
         let sent = through(&mut datapath(keys), arrivals, false);
         let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
-        // One packet in 1.5 s is 0.03 %. The heavy host's pings count as traffic of that host.
+        // In 1.5 s, one packet more or less changes a rate by 0.03 %. The heavy host's pings count
+        // as traffic of that host.
         let share = (rates[&heavy] + rates[&one]) / 2.0;
         for host in [heavy, one] {
             assert!((rates[&host] / share - 1.0).abs() < 0.005, "{keys}: {rates:?}");
@@ -203,7 +204,8 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         let mut arrivals = Vec::new();
         for flow in 0..4 {
             let frame = datagram(OUTSIDE, [10, 0, 0, 1], flow, 1500);
-            // Four flows offer 400 Mbit/s each. In the end, half of their packets are refused.
+            // Four flows offer 400 Mbit/s each. Once the buffer is full, some 40 % of their packets
+            // are refused.
             arrivals.extend(every(30_000, [u64::from(flow), 100 * MS], &frame));
         }
         let sent = through(&mut datapath, arrivals, false);
@@ -215,7 +217,7 @@ fn few_flows_on_a_fast_link_are_served_in_trains_with_exact_totals() {
         assert!(train > 10.0, "{discipline}: {train} packets in a row");
         let by_flow = rates(&sent, [20 * MS, 90 * MS], |frame| frame[35]);
         for rate in by_flow.values() {
-            // In 70 ms, one train more or less is 0.4 %.
+            // In 70 ms, one train more or less is 1.4 % of a flow's rate.
             assert!(
                 (rate / (1000.0 * 1514.0 / 1538.0 / 4.0) - 1.0).abs() < 0.02,
                 "{discipline}: {by_flow:?}"
@@ -297,8 +299,8 @@ fn unclaimed_hosts_have_a_ceiling_each_and_one_together() {
             let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
             let of = |host: &[u8; 4]| rates[host] * 1538.0 / 1514.0;
             assert!(of(&hosts[0]) > 11.5, "{way}: {rates:?}");
-            // A packet is 0.4 % of a host's share. Five hosts take turns, so in 1.5 s each may have
-            // a packet more or less.
+            // In 1.5 s, a packet is 0.4 % of 2 Mbit/s, and 0.8 % of 1 Mbit/s. Five hosts take
+            // turns, so each may have a packet more or less.
             assert!(hosts[1..].iter().all(|host| (of(host) / each - 1.0).abs() < 0.02), "{way}: {rates:?}");
         }
     }

@@ -111,7 +111,7 @@ fn a_burst_of_one_super_packet_loses_nothing_with_any_number_of_subscribers() {
 
 #[test]
 fn unclaimed_packets_may_use_idle_capacity() {
-    // Bursts of 64 packets from mixed sources offer 400 Mbit/s to 1 Gbit/s.
+    // Bursts of 64 packets from mixed sources offer 400 Mbit/s to a link of 1 Gbit/s.
     let bits = 64 * u64::from(DATAGRAM) * 8;
     for subscribers in [10, 20_000] {
         let config = plans(subscribers);

@@ -103,7 +103,7 @@ mod kind {
 /// Why a datagram is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Discarded {
-    /// The lengths in the datagram do not match.
+    /// A length in the datagram is invalid.
     #[error("is no whole RADIUS packet")]
     Malformed,
     /// The packet is of another type.
@@ -358,7 +358,7 @@ fn route(text: &str) -> Option<Prefix> {
         None => (network.parse().ok()?, 128),
     };
     let bits = match (address, network.contains('/')) {
-        // Without a length, the address class decides.
+        // Without a prefix length, the address class (A, B or C) determines it.
         (IpAddr::V4(v4), false) => match v4.octets()[0] {
             0..=127 => 8,
             128..=191 => 16,
@@ -370,8 +370,8 @@ fn route(text: &str) -> Option<Prefix> {
 }
 
 impl Request {
-    /// The answer: success, or the failure. `None` for an accounting request that failed, since
-    /// without an answer it is sent again.
+    /// The datagram that reports the result `done`. `None` for an accounting request that failed:
+    /// the access server repeats a request that gets no answer.
     pub fn answer(&self, done: Result<(), ErrorCause>, secret: &[u8]) -> Option<Vec<u8>> {
         let code = match (self.code, done) {
             (code::ACCOUNTING_REQUEST, Ok(())) => code::ACCOUNTING_RESPONSE,
@@ -384,7 +384,8 @@ impl Request {
         let mut packet = vec![code, self.identifier, 0, 0];
         packet.extend(self.authenticator);
         let mut put = |kind: u8, value: &[u8]| {
-            // A received attribute has at most 253 bytes, so the length fits.
+            // The longest value comes from a received attribute and has at most 253 bytes, so the
+            // length fits in a byte.
             packet.extend([kind, value.len() as u8 + 2]);
             packet.extend(value);
         };
@@ -533,7 +534,8 @@ pub(crate) mod tests {
         #[test]
         fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), code in 0_u8..50) {
             let _ = read(&bytes, SECRET, 0);
-            // The bytes also get a valid authenticator, so the attributes are read.
+            // The same bytes after a head with a valid authenticator, so that the attributes are
+            // read too.
             let mut signed = vec![code, 0, 0, 0];
             signed.extend([0; 16]);
             signed.extend(&bytes);

@@ -14,11 +14,11 @@ use fairwire_document::shortened;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The most sessions kept. When any other session ends, the addresses that its report names are
-/// removed.
+/// The most sessions kept. When a session that is not kept ends, the addresses in its last report
+/// are removed.
 const MAX_SESSIONS: usize = 1_000_000;
 
-/// An access server's name, and its session identifier.
+/// An access server's name, and the identifier that it gave the session.
 type Key = (String, String);
 type Open = BTreeMap<Key, Vec<Prefix>>;
 
@@ -91,7 +91,7 @@ struct Work<'a> {
     sheet: &'a Sheet<'a>,
     by_name: HashMap<&'a str, &'a SubscriberRow>,
     by_mac: HashMap<[u8; 6], &'a SubscriberRow>,
-    /// The previous sessions, by the identifier that the access server gave.
+    /// The sessions before this batch, by the identifier that the access server gave.
     by_session: OnceCell<HashMap<&'a str, Vec<(&'a str, &'a Key)>>>,
     /// The subscriber of each network typed in the file.
     typed: HashMap<Prefix, &'a str>,
@@ -178,8 +178,9 @@ impl<'a> Work<'a> {
         all.all(|row| row.name == first.name).then(|| (first, session.map(|(_, key)| key)))
     }
 
-    /// The session with the request's identifier, and its subscriber. A session of the request's
-    /// access server takes precedence; without one, the identifier must be unique.
+    /// The session with the request's identifier, and its subscriber. Sessions of the request's
+    /// access server take precedence. If that server has none with the identifier, only one session
+    /// of all other servers may have it.
     fn session(&self, request: &Request) -> Option<(String, Key)> {
         let wanted = request.session.as_deref()?;
         let before = self.by_session.get_or_init(|| {
@@ -203,7 +204,8 @@ impl<'a> Work<'a> {
         Some((name.to_owned(), key.clone()))
     }
 
-    /// The subscriber that leases an address, or else has the longest typed network around it.
+    /// The subscriber that leases `address`. If there is none: the subscriber whose typed network
+    /// is the longest prefix that contains it.
     fn owner(&self, address: &Prefix) -> Option<&'a SubscriberRow> {
         let name = self.owners.get(address).or_else(|| self.typed.get(address)).copied().or_else(|| {
             let around = self.typed.iter().filter(|(typed, _)| typed.contains(address.address()));
@@ -279,7 +281,8 @@ impl<'a> Work<'a> {
         let mut addresses = request.addresses.clone();
         match known {
             Some(known) => addresses.extend(known),
-            // No request has reported an address of this session.
+            // No address of this session is known, so all leased addresses of the subscriber are
+            // removed, except those of its other sessions.
             None if addresses.is_empty() => addresses = self.leased(row).clone(),
             None => {}
         }

@@ -18,7 +18,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// Every page of the repository, sorted by path. git lists no files that programs leave behind.
+/// Every page of the repository, sorted by path. The list comes from git, which leaves out the
+/// files that programs create.
 fn pages() -> Vec<Page> {
     let root = root();
     let mut git = Command::new("git");
@@ -142,8 +143,9 @@ fn commands_that_are_not_run_use_existing_names_and_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The error in a command, if any, judged only by names: `--help` is added, so the command does
-/// nothing. Ignores everything after `--`, which a shell would run.
+/// The error in a command, if any. Only the `make` target, or the names and options of a program
+/// are checked: `--help` is added, so the program does nothing. Words after `--` are ignored, since
+/// a shell would run them.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {

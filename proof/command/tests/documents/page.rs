@@ -37,7 +37,7 @@ pub(crate) struct Output {
 /// The condition for running a block.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Run {
-    /// Run if all of these are present: `root`, or programs.
+    /// Run if all of these are available: programs, or `root` for the rights of root.
     With(Vec<String>),
     /// Never.
     No,
@@ -110,7 +110,7 @@ impl Page {
         }
     }
 
-    /// Adds the commands in a paragraph, in which code may continue on the next line.
+    /// Adds the commands in the code of a paragraph, whose lines are joined in `text`.
     fn take_paragraph(&mut self, (line, text): &mut (usize, String)) {
         for code in text.split('`').skip(1).step_by(2) {
             self.commands.extend(typed(*line, code));

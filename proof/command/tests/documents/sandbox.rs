@@ -56,7 +56,7 @@ pub(crate) struct Sandbox {
 pub(crate) enum Ended {
     /// The output of each block.
     Printed(Vec<String>),
-    /// The block, from 0, in which a command failed, and the output.
+    /// The number of the block in which a command failed, from 0, and the output.
     Failed(usize, String),
     /// The reason why the blocks cannot run on this machine.
     Skipped(String),
@@ -65,7 +65,7 @@ pub(crate) enum Ended {
 impl Sandbox {
     pub(crate) fn new(root: &Path) -> Sandbox {
         let folder = tempfile::tempdir().expect("a folder");
-        // A gateway becomes another user, who must have access.
+        // A gateway switches to another user, who must be able to enter this folder.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         for entry in fs::read_dir(root).expect("the root is readable") {
             let path = entry.expect("an entry").path();

@@ -63,9 +63,10 @@ pub(crate) enum Measure {
     WorstFlow,
     /// The largest deviation of a group from its fair share, relative to the share.
     WorstGroup,
-    /// The largest deviation of a share of the link from the fair share, percentage points.
+    /// The largest deviation of a class's share of the link from its fair share, percentage points.
+    /// Without classes, it is the largest deviation of a group's share.
     ShareErrorPoints,
-    /// The 95th percentile of pings, milliseconds.
+    /// The 95th percentile of the delays of pings, milliseconds.
     PingP95Ms,
 }
 

@@ -221,8 +221,8 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The rates and fair shares of the groups whose flows all demand unlimited rate, or far more
-    /// than they get.
+    /// The rates and fair shares of the groups that demand more than [`WANTS_MORE`] times their
+    /// fair share.
     fn wanting(&self, groups: &BTreeMap<String, [f64; 2]>, parts: &[Part<'_>]) -> Vec<[f64; 2]> {
         let demand = |name: &str| -> f64 {
             parts
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn chance_matches_random_draws_and_shrinks_with_time() {
         // A link of 50 Mbit/s sends 13 000 packets in 3.2 s. One class has three eighths of them,
-        // and the other has an eighth.
+        // and another has an eighth.
         assert!((chance_sd(0.375, 13_000.0) - 0.00425).abs() < 1e-5);
         assert!((chance_sd(0.125, 13_000.0) / 0.125 - 0.0232).abs() < 1e-4);
         let judged = |seconds: u64| {

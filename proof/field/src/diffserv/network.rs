@@ -23,7 +23,7 @@ const MTU: u32 = 500;
 /// The one-way delay between the customers and the ingress. There is no other delay.
 const DELAY: Duration = Duration::from_ms(50);
 
-/// All hosts. Each exists as long as this value, or a process in the host.
+/// All hosts. A host exists until this value is dropped and no process is left in the host.
 pub(super) struct Domain {
     pub customers: Host,
     path: PathHost,
@@ -38,7 +38,7 @@ impl Domain {
     pub(super) fn new() -> Fallible<Domain> {
         let host = || -> Fallible<Host> {
             let host = Host::new()?;
-            // Only the hosts' traffic may be on the wires.
+            // Without IPv6, the kernel adds no packets to the hosts' traffic.
             host.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
             Ok(host)
         };

@@ -17,7 +17,7 @@ use fairwire_wire::Way;
 use std::thread;
 
 const SECONDS: u64 = 14;
-/// When the flood of forged hellos begins; routers are known by then.
+/// When the flood of forged hellos begins. The gateway knows the routers by then.
 const FORGED_S: u64 = 7;
 const OSPF_EVERY: Duration = Duration::from_ms(250);
 const BFD_EVERY: Duration = Duration::from_ms(50);
@@ -59,7 +59,7 @@ pub(super) fn control_survives_floods(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// A flood of datagrams and of forged sources in each direction, and bulk TCP.
+/// Bulk TCP in each direction, and two floods in the upload: UDP, and frames with forged sources.
 fn traffic() -> Traffic {
     let duration_ns = SECONDS * 1_000_000_000;
     let mut flows = Vec::new();
@@ -88,7 +88,7 @@ struct Routers {
     ports: [AfPacket; 2],
 }
 
-/// The source addresses of frames: the two routers, and forged ones.
+/// The first five bytes of all source addresses. The last byte is the router's side, or [`FORGER`].
 const ROUTER: [u8; 5] = [0x02, 0x52, 0, 0, 0];
 const FORGER: u8 = 9;
 
@@ -97,7 +97,8 @@ impl Routers {
         Routers { ports }
     }
 
-    /// Sends from `start` to the end of the run; returns the counts by direction.
+    /// Sends the routers' and the forged frames from `start` to the end of the run. Returns the
+    /// counts by direction.
     fn speak(mut self, start: Time) -> Fallible<[Heard; 2]> {
         let mut heard = [Heard::default(); 2];
         let end = start + Duration::from_ms(SECONDS * 1000 - 500);
@@ -148,8 +149,8 @@ impl Routers {
     }
 }
 
-/// A hello of OSPF (RFC 2328, section A.3.2: IP protocol 89, hop limit 1), or a BFD control packet
-/// (RFC 5881, section 4: port 3784, hop limit 255), always the same.
+/// A frame with a hello of OSPF (RFC 2328, section A.3.2: IP protocol 89, hop limit 1) or with a
+/// BFD control packet (RFC 5881, section 4: port 3784, hop limit 255). The payload never changes.
 fn frame(kind: usize, host: u8, source: [u8; 4]) -> Vec<u8> {
     let (destination, address, hops, protocol): ([u8; 6], [u8; 4], u8, u8) = match kind {
         0 => ([0x01, 0, 0x5e, 0, 0, 5], [224, 0, 0, 5], 1, 89),

@@ -34,7 +34,7 @@ pub(super) fn malformed_frames(happened: &mut Happened) -> Fallible<()> {
     happened.expect("frames of random bytes", sent as f64, Allowed::above(1000.0));
     let ended = run.gateway().end();
     happened.check(ended.is_none(), format!("its end: {ended:?}"));
-    // Random frames that pass for IP take part: 500 per second of 770 bytes are 3 Mbit/s, in
+    // Random frames that pass for IP get a share too. 500 per second of 770 bytes are 3 Mbit/s, in
     // single-packet flows.
     let percent = tcp_percent(&run.traffic, &seen, 2.0, 6.0);
     happened.expect_in_time("of the link TCP used beside them, %", percent, Allowed::at_least(70.0));
@@ -90,7 +90,7 @@ pub(super) fn million_sources(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Frames of 64 B per second from random sources. They take 40 of the link's 50 Mbit/s.
+/// The rate of frames from random sources. With 64 B each, they take 40 of the link's 50 Mbit/s.
 const SPOOFED_PER_SECOND: u64 = 60_000;
 const SPOOFED_PAYLOAD: u32 = 18;
 const SPOOFED_SECONDS: u64 = 20;
@@ -131,8 +131,8 @@ const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIM
 /// and targets return to contracts.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
-/// The gateway's sources, next to which this program was built. They exclude the page, whose
-/// history uses the time of day.
+/// The gateway's sources, from the repository in which this program was built. The page is not
+/// among them, since its history uses the time of day.
 const SOURCES_OF_THE_GATEWAY: [&str; 4] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/control/src"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/datapath/src"),

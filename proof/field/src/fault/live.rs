@@ -39,7 +39,8 @@ pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
     run.world.gateway.take_down(INSIDE.index)?;
     run.wait_until(2.0);
     run.world.gateway.bring_up(INSIDE.index)?;
-    // TCP's timers doubled during the outage, and the kernel notices a carrier within a second.
+    // Recovery takes time: TCP's timers doubled during the outage, and the kernel takes up to a
+    // second to notice the carrier.
     expect_traffic(&mut run, happened, 4.5)?;
     let ports = run.gateway().status()?.ports;
     let outages: u64 = ports.iter().map(|port| port.outages).sum();
@@ -114,8 +115,8 @@ pub(super) fn stopped_open(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Compares the longest gap between pings with the time limit of the bridge. If the gap is longer,
-/// quotes the log of the gateway and its guard.
+/// Compares the longest gap between pings with the time limit of the bridge. If a promise is
+/// missed, adds a note with the log of the gateway and its guard.
 fn expect_bridge(run: &mut Run, happened: &mut Happened, gap_ms: f64) {
     let promised = Allowed::at_most((WATCHDOG + BRIDGING).secs() * 1e3);
     happened.expect_in_time("no ping until the kernel bridged, ms", gap_ms, promised);
@@ -169,9 +170,10 @@ struct Pauses {
 }
 
 impl Pauses {
-    /// Checks the pauses in CPU time, since time in which other programs occupied the processor is
-    /// not the gateway's. But waiting for something else takes no CPU time, and would show in most
-    /// pauses. So half of the pauses must also be below the promise by the clock.
+    /// Checks the pauses. The longest is judged in CPU time, since time in which other programs
+    /// occupied the processor is not the gateway's. But waiting for something else takes no CPU
+    /// time. Since it would show in most pauses, the median by the clock must also be below the
+    /// promise.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);
@@ -230,8 +232,7 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     let to = (reloading.min(seconds as f64) * 10.0).floor() / 10.0;
     let slots = |second: f64| (second * 10.0) as usize;
     let tcp = run.traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "tcp");
-    // A flow counts as stalled after one second, because TCP's minimum timer is 200 ms, and
-    // doubles.
+    // TCP's minimum timer is 200 ms and doubles, so a flow counts as stalled only after one second.
     let stalled = tcp
         .filter(|(_, seen)| {
             seen.link_bytes[slots(2.0)..slots(to)].chunks(10).any(|second| second.iter().sum::<u64>() == 0)
@@ -247,7 +248,7 @@ pub(super) fn thousand_reloads(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Frames of 1250 bytes, one per millisecond: 10 Mbit/s next to a link of 20.
+/// The size of frames that pass the gateway by. One per millisecond is 10 Mbit/s; the link has 20.
 const PAST_BYTES: usize = 1250;
 const PAST_S: [u64; 2] = [2, 13];
 

@@ -30,7 +30,7 @@ const SECONDS: u64 = 8;
 /// The measured interval: TCP has found its rate, and the attack has begun.
 const MEASURED_S: [f64; 2] = [3.0, 7.5];
 const ATTACK_S: [u64; 2] = [1, 8];
-/// The call ends before the run, so all of it can arrive.
+/// The call stops before the end of the run, so that its last packets can arrive.
 const CALL_NS: u64 = 7_500_000_000;
 pub(crate) const VICTIM: u16 = 0;
 pub(crate) const ATTACKER: u16 = 1;
@@ -117,14 +117,15 @@ fn suffer(happened: &mut Happened, attack: &Attack, network: &str) -> Fallible<(
     happened.check_conservation(run.gateway())
 }
 
-/// Sends the frames of `attack` on schedule; returns their number.
+/// Sends the frames of `attack` on schedule. Returns the number of frames sent or skipped.
 fn strike(attack: &Attack, mut port: AfPacket, start: Time) -> u64 {
     let [from, to] = ATTACK_S.map(|s| start + Duration::from_secs(s));
     clock::sleep_until(from);
     let mut sent = 0;
     while clock::now() < to {
         let due = clock::now().since(from).ns() * attack.per_second / 1_000_000_000;
-        // Frames that a busy machine missed are not sent in one burst.
+        // A busy machine may fall behind the schedule. Frames more than 50 ms late are skipped
+        // rather than sent in a burst.
         sent = sent.max(due.saturating_sub(attack.per_second / 20));
         while sent < due {
             port.transmit(&(attack.frame)(sent));

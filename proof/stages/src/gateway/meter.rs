@@ -14,7 +14,8 @@ use std::path::Path;
 pub(super) struct Counters<'a> {
     plan: &'a ContestPlan,
     socket: &'a Path,
-    /// The gateway's rates after the start, until they are sent.
+    /// The rates to be set after the contest's start. Empty once they have been sent to the
+    /// gateway.
     steps: Vec<RateStep>,
     /// The gateway's names of the flows, by sender.
     names: Vec<String>,
@@ -30,7 +31,7 @@ pub(super) struct Counters<'a> {
 const EVERY: Duration = Duration::from_ms(100);
 
 impl<'a> Counters<'a> {
-    /// Counters of a gateway with the rates `steps` after the start.
+    /// Counters of a gateway whose link changes its rate in `steps` after the contest's start.
     pub(super) fn new(plan: &'a ContestPlan, steps: Vec<RateStep>, socket: &'a Path) -> Self {
         let names: Vec<String> =
             (0..plan.senders.len()).map(|flow| plan.flow_key(flow).to_string()).collect();

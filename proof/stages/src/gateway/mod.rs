@@ -3,8 +3,8 @@
 //!
 //! The hosts and the path between them are [processes](fairwire_testbed::processes), as in the lab.
 //! Instead of the lab's forwarding, this stage starts `fairwire-gateway run CONFIG`. The counts of
-//! the link are the gateway's, polled over its control socket. The program must pass its
-//! `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
+//! the link are the gateway's, polled over its control socket. A program that uses this stage must
+//! pass its `lab-agent` command to [`agent::main`](fairwire_testbed::agent::main).
 
 mod config;
 mod counts;
@@ -103,7 +103,7 @@ fn rate_steps(law: &RateLaw, duration: Duration) -> Result<Vec<RateStep>, Cannot
     Ok(steps.iter().map(step).collect())
 }
 
-/// Refuses sampling at shorter intervals than the gateway counts.
+/// Refuses an interval of samples that is shorter than the interval of the gateway's totals.
 fn check_interval(every: Option<Duration>) -> Result<(), CannotRun> {
     match every.filter(|every| *every < INTERVAL) {
         Some(every) => {
@@ -135,7 +135,7 @@ fn hold(
     let gateway = Program {
         file,
         arguments: vec!["run".into(), path(CONFIG)],
-        // In the scratch folder, the gateway may create its lock file and its socket.
+        // This variable lets the gateway create its lock file and its socket in the scratch folder.
         environment: vec![("RUNTIME_DIRECTORY".into(), folder.to_string_lossy().into_owned())],
         log: folder.join(LOG),
     };

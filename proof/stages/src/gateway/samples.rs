@@ -11,14 +11,14 @@ use fairwire_experiment::series::{Count, Rhythm, Snapshot};
 
 pub(super) struct Samples {
     rhythm: Rhythm,
-    /// The latest copy of flows.
+    /// The reading with the latest copy of the flows' counters.
     copy: Reading,
     waiting: Vec<Waiting>,
     /// Complete snapshots.
     taken: Vec<Snapshot>,
 }
 
-/// The link at an instant, until the next copy of its flows.
+/// A snapshot of the link that waits for the next copy of the flows' counters.
 struct Waiting {
     /// The time of the gateway's totals, seconds after its start.
     at_s: f64,
@@ -28,7 +28,8 @@ struct Waiting {
 }
 
 impl Samples {
-    /// Samples of a run with `flows` flows that ends at `until`; flows continue for a while.
+    /// Samples of `flows` flows in a run that ends at `until`. The flows continue for a while after
+    /// that.
     pub(super) fn new(every: Option<Duration>, until: Duration, flows: usize) -> Self {
         Samples {
             rhythm: Rhythm::new(every, until),
@@ -56,8 +57,8 @@ impl Samples {
         }
     }
 
-    /// Completes the first `known` waiting snapshots, between the latest copy and the next copy
-    /// `after`.
+    /// Completes the first `known` waiting snapshots, whose times are between the latest copy and
+    /// the next copy, `after`.
     fn settle(&mut self, known: usize, after: &Reading) {
         let whole = self.waiting.drain(..known).map(|Waiting { link, snapshot, .. }| {
             let flows = self.copy.flows_at(after, &link).iter().map(count).collect();
@@ -66,7 +67,8 @@ impl Samples {
         self.taken.extend(whole);
     }
 
-    /// All snapshots of a run. After the last copy, the counts of flows do not change.
+    /// All snapshots of a run. The snapshots after the last copy get the flows' counts of that
+    /// copy.
     pub(super) fn finish(mut self) -> Vec<Snapshot> {
         let last = self.copy.clone();
         self.settle(self.waiting.len(), &last);

@@ -4,7 +4,8 @@
 //! stage `lab`. There a process of ours forwards; here the kernel does, over a bridge. On the
 //! bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB. Packet
 //! sockets watch both ends of this bottleneck. The stage [`linux`](crate::linux) has another
-//! kernel; this one runs in real time, with the disciplines that the kernel has.
+//! kernel, in User Mode Linux. This stage runs in real time, with the disciplines that this
+//! machine's kernel has.
 
 mod samples;
 
@@ -36,10 +37,10 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// The longest delay of the kernel's shaper that costs no link rate, as in the laboratory. A busy
-/// machine causes such delays.
+/// The kernel's shaper may be late by up to this time without a loss of link rate, as in the
+/// laboratory. On a busy machine, the shaper is late at times.
 const CATCH_UP: Duration = Duration::from_ms(10);
-/// The time after the end in which packets leave or are dropped, longer than the longest queue.
+/// The time after the end within which every queued packet leaves or is dropped.
 const DRAIN: Duration = Duration::from_secs(2);
 
 impl Stage for Kernel {

@@ -19,8 +19,8 @@ pub struct Contest {
     /// Later rates of the bottleneck: nanoseconds after the start, and bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// The overhead of each frame at the bottleneck, added to its bytes from the Ethernet header
-    /// on. It is -14 if IP packets are counted.
+    /// The overhead of each frame at the bottleneck, bytes, which may be negative. It is added to
+    /// the frame's length with its Ethernet header, so -14 counts only the IP packet.
     pub overhead: i32,
     /// The longest IP packet.
     pub mtu: u32,
@@ -30,7 +30,7 @@ pub struct Contest {
     pub modules: Vec<String>,
     /// The classes of flows.
     pub classes: Vec<Class>,
-    /// The start of each flow, in the order of classes.
+    /// The start of each flow, nanoseconds, in the order of classes.
     pub starts: Vec<u64>,
     /// The time before measuring starts, nanoseconds.
     pub warm_up_ns: u64,

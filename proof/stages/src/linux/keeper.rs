@@ -27,7 +27,7 @@ pub(super) fn command(program: &Path, clock: &Path) -> Command {
     command
 }
 
-/// Acts as a keeper if this process is one, then does not return. Must be called before a second
+/// If this process is a keeper, acts as one and does not return. Must be called before a second
 /// thread is started.
 pub(super) fn take_over() {
     let Some(which) = std::env::var_os(VARIABLE) else { return };

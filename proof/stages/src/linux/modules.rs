@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Modules {
     folder: PathBuf,
-    /// The path below the folder and the paths of the dependencies, by name.
+    /// By the module's name: its path below the folder, and the paths of its dependencies.
     known: BTreeMap<String, (String, Vec<String>)>,
 }
 

@@ -44,9 +44,10 @@ const FAULTY: End<'static> = End { name: "faulty", index: 101 };
 const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 /// The interface of senders.
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
-/// The router's interface to the first senders. Those to other senders follow.
+/// The index of the router's interface to the senders of class 0. The indices for other classes
+/// follow.
 const FIRST_FROM_SENDERS: u32 = 101;
-/// The most packets on the return path at once, more than ever occur.
+/// The limit of packets on the return path, which is never reached.
 const MAX_ON_THE_WAY: u32 = 100_000;
 /// The minimum, default and maximum of TCP's buffers, in bytes. The maximum is eight times the
 /// content of the longest queue and the longest round trip.
@@ -90,7 +91,7 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     for (class, own) in contest.classes.iter().zip(&senders) {
         own.set_variable("net/ipv4/tcp_ecn", if class.ecn { "1" } else { "0" })?;
     }
-    // The sender decides on ECN.
+    // Each sender decides whether it uses ECN. The receiver accepts ECN if any class uses it.
     let is_capable = contest.classes.iter().any(|class| class.ecn);
     receiver.set_variable("net/ipv4/tcp_ecn", if is_capable { "1" } else { "0" })?;
     for end in senders.iter().chain([&receiver]) {
@@ -140,7 +141,8 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     let wire = Host::new()?;
     router.join(&wire, Wire { here: BOTTLENECK, there: LEFT, mtu })?;
     wire.join(receiver, Wire { here: FAULTY, there: ARRIVALS, mtu })?;
-    // Packets by which hosts find each other must not be lost.
+    // The wire must not lose the packets by which hosts find each other's Ethernet addresses. So
+    // the router gets the receiver's address in advance.
     receiver.set_ethernet_address(ARRIVALS.index, RECEIVERS_ETHERNET)?;
     router.add_neighbour(BOTTLENECK.index, RECEIVER.into(), RECEIVERS_ETHERNET)?;
     [LEFT, FAULTY].into_iter().try_for_each(|end| wire.bring_up(end.index))?;
@@ -149,8 +151,8 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     Ok(wire)
 }
 
-/// The faults in netem's form. netem cannot delay a fraction of the packets, but it can send all
-/// others at once.
+/// The faults in netem's form. netem cannot delay a fraction of the packets. Instead it delays all
+/// packets, except a fraction that it sends immediately.
 pub(super) fn impairment(faults: &Faults) -> Impairment {
     Impairment {
         delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),
@@ -206,8 +208,9 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Waits, for up to a second, until the kernel has noticed the carrier and lets interfaces
-    /// send.
+    /// Exchanges datagrams between `host` and the receivers until a round trip succeeds, and checks
+    /// that it takes at least `delay`. The kernel may need up to a second to notice the carrier and
+    /// let interfaces send.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

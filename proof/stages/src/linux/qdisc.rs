@@ -70,7 +70,8 @@ fn codel(spec: &codel::Spec, site: &Site<'_>) -> Option<Qdisc> {
     Some(Qdisc { parameters, timer: None, module: Some("sch_codel") })
 }
 
-/// CoDel's control, if it has the kernel's arithmetic and the interface's MTU.
+/// CoDel's control in the form of `tc`. `None` if it is invalid or sets an `mtu`, since the kernel
+/// uses the interface's MTU.
 fn control(control: &codel::Control, ecn: Option<EcnChoice>) -> Option<String> {
     let codel::CheckedControl { target, interval, .. } = control.checked().ok()?;
     let threshold =

@@ -31,7 +31,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 const FIRST_PORT: u16 = 10_001;
 /// The destination port of class 0. Those of other classes follow.
 const SERVICE: u16 = 5_001;
-/// The time after the run in which packets leave or are dropped, longer than the longest queue.
+/// The time after the run within which every queued packet leaves or is dropped.
 const DRAIN: Duration = Duration::from_secs(2);
 const CHUNK: usize = 1 << 16;
 
@@ -57,7 +57,7 @@ struct Sockets {
     changes: VecDeque<(Time, u64)>,
     entries: Vec<AfPacket>,
     exit: AfPacket,
-    /// The end of a wire with faults.
+    /// The socket at the receivers' end of the wire behind the bottleneck, if that wire has faults.
     end: Option<AfPacket>,
     sources: Vec<Source>,
     listeners: Vec<OwnedFd>,
@@ -137,7 +137,7 @@ impl Sockets {
         self.done() >= 1.0
     }
 
-    /// The fraction of the time that has passed.
+    /// The elapsed fraction of the run, including the time in which packets drain.
     fn done(&self) -> f64 {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
@@ -312,7 +312,7 @@ impl Source {
         self.socket.as_ref().filter(|_| self.pace.is_none())
     }
 
-    /// The next time to poll the source, if only time decides.
+    /// The next time at which the source must be served. `None` if its TCP socket decides this.
     fn due(&self) -> Option<Time> {
         match (&self.socket, &self.pace) {
             (None, _) => Some(self.start),

@@ -173,7 +173,8 @@ struct Guest {
 }
 
 impl Guest {
-    /// Has the guest finished? Ends it if it exceeds its time.
+    /// Has the guest finished? Returns an error if it failed, if `stop` is true, or if it still
+    /// runs at `ends_ns`. The caller then drops the guest, which ends it.
     fn is_finished(&mut self, ends_ns: u64, stop: &AtomicBool) -> Result<bool, UmlError> {
         let status = self.child.try_wait();
         let status = status.map_err(|error| UmlError::System("waiting for the guest".into(), error))?;

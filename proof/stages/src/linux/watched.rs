@@ -11,7 +11,7 @@ pub(crate) struct WatchedPackets {
     /// The source port of flow 0. Those of other flows follow.
     first_port: u16,
     flows: u16,
-    /// The arrival and the departure of each packet that left, while measuring.
+    /// The arrival time and the departure time of each packet that left during the measurement.
     stays: Vec<(Time, Time)>,
     measured: Range<Time>,
     /// Arrival times by source port and IPv4 identification, which together are unique in the
@@ -35,7 +35,7 @@ struct OnWire {
 /// A packet's source port and its IPv4 identification.
 type Name = (u16, u16);
 
-/// A data packet of a contest that passes.
+/// A data packet of a contest, as observed at one end of the bottleneck or its wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passing {
     /// Its source port.
@@ -192,8 +192,8 @@ impl WatchedPackets {
     }
 }
 
-/// The most simultaneous stays. If one packet leaves when another arrives, the departure comes
-/// first.
+/// The largest number of stays that overlap. If one packet leaves when another arrives, the
+/// departure comes first.
 fn most_at_once(stays: &[(Time, Time)]) -> u64 {
     let mut steps: Vec<(Time, i64)> =
         stays.iter().flat_map(|(came, left)| [(*came, 1), (*left, -1)]).collect();

@@ -51,7 +51,7 @@ fn drop_tail(spec: &tail_drop::Spec, site: &Site<'_>) -> Option<Queue> {
 }
 
 /// ns-2's RED. It counts either everything in packets or everything in bytes, but its limit and
-/// thresholds are always in mean packets.
+/// thresholds are always in packets of the mean size.
 fn red(spec: &red::Spec, site: &Site<'_>) -> Option<Queue> {
     let limit: Limit = first_come(spec.queue.buffer, &spec.queue.scheduler, site)?;
     let (_, config) = spec.check(site).ok()?;

@@ -25,7 +25,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration as StdDuration;
 
-/// The argument that makes this program run a contest on the stage named next, until killed.
+/// The argument that makes this program run a contest until it is killed. The next argument names
+/// the stage.
 const HOLD: &str = "hold-a-contest";
 
 fn main() -> ExitCode {
@@ -137,7 +138,8 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
         assert_eq!(progress, 1.0, "progress reaches its end");
         record.expect("it is not stopped")
     };
-    // If other programs take the machine's processors, the machine itself is a bottleneck.
+    // If other programs take the machine's processors, the machine is the bottleneck instead of the
+    // link. So the contest is repeated up to twice.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
     check_plausible(scenario, &record, stage.name() == LAB.name());
@@ -179,9 +181,12 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
 /// Runs the same contest under FABA and under tail-drop at once. Nine flows back off, and one does
 /// not. The selfish flow gets about its share under FABA, and five times as much under tail-drop.
 ///
-/// In eight seconds, shares are still far from their means. Over 400 seeds of this contest, the
-/// simulator gives the selfish flow 1.29 to 2.00 under FABA, with a Jain index of at least 0.82.
-/// Under tail-drop it gets 4.69 to 4.98, with at most 0.38.
+/// In eight seconds, shares are still far from their means. The ranges below are those of the
+/// simulator over 400 seeds of this contest:
+///
+/// - Under FABA, the selfish flow gets 1.29 to 2.00 times its share, and the Jain index is at least
+///   0.82.
+/// - Under tail-drop, it gets 4.69 to 4.98 times its share, and the index is at most 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -198,7 +203,8 @@ fn two_labs_at_once() {
     check_that_faba_holds_a_selfish_flow(LAB);
 }
 
-/// Runs thirty CUBIC flows with larger packets and a shorter round trip.
+/// Runs thirty CUBIC flows, with larger packets and a shorter round trip than in the other
+/// contests.
 fn many_flows_of_cubic_share() {
     let cubic = contest(
         "faba",
@@ -220,7 +226,7 @@ fn many_flows_of_cubic_share() {
     assert!(group_share(&record, "udp") <= 1.5, "{record:?}");
 }
 
-/// Runs a near flow, a distant flow, and a flow that is marked rather than dropped.
+/// Runs near flows, distant flows, and flows whose packets are marked rather than dropped.
 fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let group = |name: &str, delay_ms: u64, ecn: &str| {
         format!(
@@ -238,8 +244,9 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     );
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
-    // The round trips are 10 and 170 ms, with 5 ms of queueing. With equal losses, the ratio is
-    // about ten; less if the queue is only occasionally full.
+    // The round trips are 10 and 170 ms, plus 5 ms of queueing. With equal losses, near flows get
+    // about ten times as much as far flows. The ratio is smaller if the queue is full only
+    // occasionally.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {
@@ -376,8 +383,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// Kills a contest on `stage` that has `count` helpers in three networks. If the contest has a
-/// scratch folder, another process keeps it.
+/// Kills a contest on `stage`, which has `count` helper processes in three networks, and checks
+/// that nothing of it remains. For each scratch folder, one more process keeps that folder.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
@@ -402,7 +409,7 @@ fn killed_leaves_nothing(stage: &str, count: usize) {
     assert_eq!(self::interfaces(), interfaces, "the interfaces of this machine are as before");
 }
 
-/// Waits for up to five seconds, since the machine may be busy with other tests.
+/// Waits for up to five seconds until `is_so`, since the machine may be busy with other tests.
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     for _ in 0..500 {
         if is_so() {
@@ -451,7 +458,7 @@ fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
     }
 }
 
-/// The scratch folder of a process, whose name contains the process's number.
+/// The scratch folder that process `pid` keeps. The folder's name contains the process's number.
 fn scratch_of(pid: u32) -> Option<PathBuf> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
     let prefix = line.split('\0').skip_while(|word| *word != "keeper").nth(1)?;

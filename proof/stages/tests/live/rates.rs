@@ -16,11 +16,12 @@ const SPELLS: [(f64, f64); 3] = [(1.0, 3.0), (3.0, 5.0), (5.0, 7.0)];
 /// The mean rate of the link in each period, bit/s.
 const CARRIED: [f64; 3] = [10e6, 5e6, 4e6];
 
-/// The minimum use of a link that is always busy: a packet may be late by a few milliseconds at
-/// either end.
+/// The minimum utilization of a link that is always busy. A packet may be a few milliseconds late
+/// at either end of the measurement, so the utilization is not exactly 1.
 const FULL: f64 = 0.98;
 
-/// A link with `law` that is always busy, for any TCP, measured from `from` to `to`.
+/// A contest whose link has `law`, measured from `from` to `to`. A flood of datagrams keeps the
+/// link busy, whatever TCP does.
 fn changing(law: &str, (from, to): (f64, f64)) -> Scenario {
     let [duration, warm_up] = [("duration", to), ("warm_up", from)].map(|(key, s)| format!("{key}={s} s"));
     let flood = "flow.udp.source.cbr.rate=30 Mbit/s";
@@ -34,8 +35,8 @@ fn measured(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     full(|| (held(), ())).0
 }
 
-/// The first of three results in which the link was the bottleneck, or else the last result. If
-/// other programs take the machine's processors, the machine itself is a bottleneck.
+/// The result of up to three runs: the first in which the link was the bottleneck, or else the
+/// third. If other programs take the machine's processors, the machine itself is a bottleneck.
 fn full<T>(held: impl Fn() -> (RunRecord, T)) -> (RunRecord, T) {
     let is_full = |(record, _): &(RunRecord, T)| record.links[0].utilization > FULL;
     (0..2).map(|_| held()).find(is_full).unwrap_or_else(&held)
@@ -70,8 +71,9 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     let whole = measured(&Sim, &scenario);
     assert!((whole.links[0].rate_bps - 19e6 / 3.0).abs() <= 0.5, "{:?}", whole.links);
     for ((from, to), (simulated, carried)) in SPELLS.iter().zip(simulated.iter().zip(CARRIED)) {
-        // For 16 ms, packets sent at the previous rate still arrive. That is 5 Mbit/s more, or 40
-        // kbit/s over two seconds. The rest of the tolerance is a packet of 4416 bits.
+        // Packets sent at the previous rate arrive for 16 ms after a change. They add 5 Mbit/s for
+        // 16 ms, which is 40 kbit/s over two seconds. The rest of the tolerance is for one packet
+        // of 4416 bits.
         assert!((simulated - carried).abs() < 43e3, "from {from} s to {to} s: {simulated}");
     }
     for stage in stages {

@@ -74,18 +74,21 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let link = sampled.sum("link bottleneck drops packets");
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
-    // Each flow of a gateway is rounded by half a packet. Under a kernel, a drop is known once a
-    // later packet has left: 780 packets or 344 ms later, and at the following sample.
+    // The drops of a gateway's flow are rounded by up to half a packet. A kernel's drop is known
+    // only when a later packet has left. That takes up to 780 packets, or 344 ms, and the drop is
+    // in the sample after that.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
-    // A flow of a kernel counts a packet as dropped when a packet that arrived later leaves first.
-    // Two processors may deliver a pair of packets to the watching socket in another order than to
-    // the queue. Then one drop too many is counted, as was once observed, among 1623 drops.
+    // On the kernel stage, a flow's packet counts as dropped when a packet that arrived later
+    // leaves first. Two processors may deliver two packets to the watching socket in another order
+    // than to the queue. Then one drop too many is counted. This was observed once, among 1623
+    // drops.
     let strange = if stage == "kernel" { 2.0 } else { 0.0 };
     let range = link - rounded - late..=link + rounded + strange;
     assert!(range.contains(&groups), "{stage}: {groups} of {link}");
-    // The departures are at most the link's capacity. But an answer may be delayed.
+    // The departures cannot exceed the link's capacity of 10 Mbit/s. The tolerance is for a stage
+    // that answers late.
     let egress = |at: usize| {
         let of = |group: &str| sampled.of(&format!("group {group} egress bit/s"))[at].1;
         of("tcp") + of("udp")
@@ -93,8 +96,8 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     let late: Vec<f64> = (backlog.len() / 2..backlog.len() - 1).map(egress).collect();
     let mean = late.iter().sum::<f64>() / late.len() as f64;
     assert!((8.5e6..10.3e6).contains(&mean), "{stage}: {mean}");
-    // Five samples are checked together. On a busy machine a sample may be late, and contain bytes
-    // of the next.
+    // On a busy machine a sample may be late, and contain bytes of the next interval. So the sum of
+    // five samples is checked.
     let rows = sampled.of("group tcp egress bit/s");
     assert!(late.windows(5).all(|five| five.iter().sum::<f64>() < 5.0 * 12e6), "{stage}: {rows:?}");
 }

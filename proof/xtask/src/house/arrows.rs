@@ -17,11 +17,12 @@ const FOLDERS: &[(&str, &str)] = &[
     ("proof", "foundation simulator gateway proof"),
 ];
 
-/// Arrows that no folder allows. A lab puts the gateway's datapath between real hosts.
+/// Permitted dependencies that [`FOLDERS`] does not allow: crate, and the crate on which it
+/// depends. A lab puts the gateway's datapath between real hosts.
 const EXCEPTIONS: &[(&str, &str)] = &[("experiment", "datapath")];
 
-/// Crates with fewer dependencies than their folder permits, and all of their internal
-/// dependencies. Other crates may use all of their folder; cargo refuses cycles.
+/// Crates that may use less than their folder permits, and all internal crates that they may use. A
+/// crate not listed may use all crates that its folder permits; cargo refuses cycles.
 pub const KNOWS: &[(&str, &str)] = &[
     ("core parameters-macro figures web", ""),
     ("document metrics testing wire", "core"),

@@ -53,8 +53,8 @@ fn lines(file: &File, is_found: impl Fn(&str) -> bool, message: &str) -> Vec<Bre
     found.map(|(at, _)| Breach::at(&file.path, at + 1, message)).collect()
 }
 
-/// Does `line` contain `text`? A path must start there, and not within a longer path, such as
-/// `docs/a/`.
+/// Does `line` contain `text`? If `text` is a path, it must not continue a longer path: `/a/` is
+/// not found in `docs/a/`.
 fn has(line: &str, text: &str) -> bool {
     let is_inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || "._-".contains(c));
     line.match_indices(text).any(|(at, _)| !text.starts_with('/') || !is_inside(&line[..at]))

@@ -14,10 +14,11 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
     ("docs/schema/snapshot.json", "docs/gateway/telemetry.md", &[]),
 ];
 
-/// The line above a block that quotes an entire file, and above a block that quotes a passage.
+/// The beginnings of the lines above quotations: for an entire file, and for a passage.
 const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 
-/// The index of the decisions, which are next to it, and their required sections.
+/// The index of the decisions, which are files in the index's folder. A decision must have all
+/// `SECTIONS`.
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
 const MAX_WORDS: usize = 520;
@@ -58,7 +59,8 @@ fn dead_links(tree: &Tree, page: &File) -> Vec<Breach> {
     breaches
 }
 
-/// Checks that the contents of the site list every page below `docs`, or the page's folder.
+/// Checks that the contents of the site include every page below `docs`: by a link to the page, or
+/// by a marker for all pages of the page's folder.
 pub fn check_contents(tree: &Tree) -> Vec<Breach> {
     let contents = tree.file(CONTENTS).map_or("", |contents| &contents.text);
     let linked: BTreeSet<String> = links(contents).map(|(_, target)| resolved(CONTENTS, target)).collect();

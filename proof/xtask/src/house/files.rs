@@ -11,8 +11,9 @@ const MAX_LINES: usize = 600;
 const EMPTY_WORDS: &[&str] =
     &["util", "utils", "helper", "helpers", "manager", "managers", "base", "old", "new2", "misc"];
 
-/// Checks that no file or folder has an empty word as its name, and that no Rust file has more than
-/// [`MAX_LINES`] lines before its tests. Files in a folder `tests` are exempt.
+/// Checks that no name of a file or folder contains an empty word, and that no Rust file has more
+/// than [`MAX_LINES`] lines before its tests. The length of files in a folder `tests` is not
+/// limited.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     tree.files.iter().flat_map(|file| [check_name(file), check_length(file)]).flatten().collect()
 }

@@ -1,6 +1,6 @@
 //! Checks modules. Files that import each other, directly or indirectly, can only be read together,
-//! so such cycles must be small. A module must declare every file, since other files are never
-//! compiled.
+//! so such cycles must be small. Every file must be declared by a module, since an undeclared file
+//! is never compiled.
 
 use super::breach::Breach;
 use super::code::paths;

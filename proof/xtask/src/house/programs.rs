@@ -1,7 +1,7 @@
 //! Checks the direct and indirect dependencies of programs, as resolved in `Cargo.lock`.
 //!
-//! The arrows apply to each crate, and this rule applies to the programs that people install.
-//! Dev-dependencies do not count, since `Cargo.lock` has none of external libraries.
+//! The rule `arrows` applies to each crate; this rule applies to the programs that people install.
+//! Dev-dependencies do not count, since `Cargo.lock` does not list those of external libraries.
 
 use super::breach::Breach;
 use super::tree::Tree;
@@ -20,7 +20,8 @@ const WITHOUT: &[(&str, &str)] = &[
 /// Crates for tests and benchmarks, which no program may contain.
 const FOR_TESTS: &str = "fairwire-testing proptest criterion";
 
-/// Crates that programs must contain. The lab runs the gateway's datapath.
+/// Each pair is a crate, and a crate that it must contain. The lab in the first crate here runs the
+/// gateway's datapath.
 const WITH: &[(&str, &str)] = &[("fairwire-experiment", "fairwire-datapath")];
 
 /// Checks that each program lacks the forbidden crates, and contains the required crates.

@@ -14,7 +14,7 @@ const DATA: &str = "proof/xtask/readability.toml";
 /// The most words in a sentence. Code between backquotes is one word.
 const MAX_WORDS: usize = 30;
 
-/// The last column in which the last word of a line may start. Text is as wide as code.
+/// The last column in which the last word of a line may start. This is also the width of code.
 const MAX_COLUMN: usize = 110;
 
 /// Pages that are generated, or stay unchanged.
@@ -23,7 +23,7 @@ const EXEMPT: &[&str] = &["docs/reference/", "docs/reproduction.md"];
 /// Retired phrases, as words, and their replacements.
 type Retired = Vec<(Vec<String>, String)>;
 
-/// Checks that no page and no source has retired words, or too long sentences or lines.
+/// Checks that no page and no source has a retired word, an overlong sentence or an overlong line.
 pub fn check(tree: &Tree) -> Vec<Breach> {
     let Some(retired) = tree.file(DATA).and_then(|data| retired(&data.text)) else {
         return vec![Breach::of(DATA, "must list `[[retired]]`, each with `words` and `instead`")];
@@ -92,8 +92,8 @@ fn is_item(text: &str) -> bool {
         || (number.len() < text.len() && number.starts_with(". "))
 }
 
-/// The text in each line of a page, or of a source's comments. Code is one word, and links are
-/// replaced by their text. A line without text is empty.
+/// The text in each line of a page, or of a source's comments. Code between backquotes becomes one
+/// word, and links are replaced by their text. A line without text is empty.
 fn texts(text: &str, is_rust: bool) -> Vec<String> {
     let (mut is_block, mut is_span) = (false, false);
     let texts = text.lines().map(|line| {

@@ -11,7 +11,8 @@ pub(super) const QUEUE: &str = "python-queue";
 
 pub(super) const CONTROLLER: &str = "python-controller";
 
-/// Is `name` a catalogue entry for classes? Users pass the class itself.
+/// Is `name` one of the catalogue's entries for Python classes? Users never see these entries,
+/// since they pass the class itself.
 pub(crate) fn is_entry(name: &str) -> bool {
     [DROPPER, QUEUE, CONTROLLER].contains(&name)
 }
@@ -43,7 +44,8 @@ impl Kind {
         }
     }
 
-    /// The parameters of the entry besides the class. All other parameters belong to the class.
+    /// The parameters of the catalogue entry, except `class`. All other arguments belong to the
+    /// class.
     pub(super) fn parameters(self) -> &'static [&'static str] {
         match self {
             Kind::Dropper => &["buffer", "ecn", "scheduler"],
@@ -144,8 +146,8 @@ impl Classes {
     }
 }
 
-/// Warns of a method whose name is nearly that of a method that is called. It is probably misspelt,
-/// and never called.
+/// Warns if a method of `class` has nearly the name of a method that fairwire calls. Such a method
+/// is probably misspelt, and is never called.
 fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     let py = class.py();
     let base = kind.base_class(py)?;

@@ -16,7 +16,7 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Set to end the runs.
+    /// The flag that ends the runs once it is set.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.flag
     }

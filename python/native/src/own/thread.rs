@@ -39,9 +39,9 @@ pub(super) fn keeping_state<T>(what: impl FnOnce(Thread) -> T) -> T {
         }
     }
 
-    // SAFETY: the interpreter runs while this module is in use. Its lock is acquired here and
-    // released by the line after next, so `what` runs without it. `PyGILState_Ensure` may be
-    // nested.
+    // SAFETY: the interpreter runs while this module is in use. `PyGILState_Ensure` acquires its
+    // lock, and `PyEval_SaveThread` releases it, so `what` runs without it. `PyGILState_Ensure` may
+    // be nested.
     let (_kept, thread) = unsafe {
         let state = ffi::PyGILState_Ensure();
         let thread = Thread(ffi::PyThread_get_thread_ident());

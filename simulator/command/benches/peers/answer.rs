@@ -43,7 +43,8 @@ impl Dialect {
     }
 }
 
-/// The fields of a report that are needed. Others, with up to a million flows, are skipped.
+/// The needed fields of a report. The parser skips the others, which describe up to a million
+/// flows.
 #[derive(Deserialize)]
 struct Report {
     runs: Vec<Run>,

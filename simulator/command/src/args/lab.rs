@@ -73,8 +73,9 @@ pub(crate) struct ShellArgs {
     /// scenario's first, or tail-drop.
     #[arg(long, value_name = "NAME")]
     pub discipline: Option<String>,
-    /// A trace of the rate towards the command: mahimahi delivery opportunities, two columns of
-    /// seconds and Mbit/s, or the name of a built-in trace such as `lte`.
+    /// A trace of the rate towards the command. It is a file of mahimahi delivery opportunities, a
+    /// file with a column of seconds and a column of Mbit/s, or the name of a built-in trace such
+    /// as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// A trace of the rate from the command, in the same forms.
@@ -103,10 +104,10 @@ pub(crate) struct ShellArgs {
 /// The network on the far side of a shell's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Outside {
-    /// This machine if that is permitted, otherwise a relay.
+    /// This machine's network if that is permitted, otherwise a relay.
     Any,
-    /// This machine's network, through an interface and a NAT rule that are removed with the
-    /// command.
+    /// This machine's network, through an interface and a NAT rule that are removed when the
+    /// command ends.
     Machine,
     /// A relay of TCP connections, which needs no privileges and changes nothing on this machine.
     Relay,
@@ -133,7 +134,8 @@ pub(crate) struct ShareArgs {
     /// The rate of the UDP flow.
     #[arg(long, default_value = "5 Mbit/s")]
     pub udp: Rate,
-    /// The size of a UDP packet including its IP header, and the payload of a TCP segment.
+    /// The size of a UDP packet, including its IP header. A TCP segment has a payload of the same
+    /// size.
     #[arg(long, default_value = "512 B", value_parser = packet)]
     pub packet: u32,
     /// The congestion control of the TCP flows, by its kernel name.

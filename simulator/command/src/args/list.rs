@@ -60,7 +60,7 @@ pub(crate) enum List {
         #[arg(long, default_value = "table")]
         format: Format,
     },
-    /// The markers, which colour packets before a discipline.
+    /// The markers, which colour packets before a discipline receives them.
     #[command(after_help = LIST_EXAMPLES)]
     Markers {
         /// The output format.

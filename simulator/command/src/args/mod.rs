@@ -129,15 +129,16 @@ pub(crate) enum Command {
     /// Repeat the figures and tables of papers, and check each claim against the measurements.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Vary the settings that papers leave open, to show which printed numbers can be reached, and
-    /// how much each claim depends on the settings.
+    /// Vary the settings that papers leave open. The results show which of a paper's numbers can be
+    /// reached, and how much each claim depends on these settings.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
     /// Run a scenario under every combination of values, disciplines and seeds, and keep the
     /// results.
     #[command(after_help = SWEEP_EXAMPLES)]
     Sweep(SweepArgs),
-    /// Show where `run` and `reproduce` keep finished runs, their size, and the limit.
+    /// Show the folder in which `run` and `reproduce` keep finished runs, the number and size of
+    /// these runs, and the size limit.
     #[command(after_help = CACHE_EXAMPLES)]
     Cache {
         #[command(subcommand)]
@@ -243,7 +244,8 @@ pub(crate) struct RunArgs {
     /// Repeatable, or a list with commas.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
-    /// Change a value of the scenario by its dotted path, with groups of flows by name; repeatable.
+    /// Change a value of the scenario by its dotted path, in which a group of flows is named;
+    /// repeatable.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
     /// Run under these seeds: 7, 1,2,3 or 1..=10.
@@ -306,7 +308,7 @@ pub(crate) struct RatesArgs {
     /// The interval over which rates are averaged.
     #[arg(long, value_name = "DURATION", default_value = "1 s")]
     pub interval: Duration,
-    /// The output format; CSV has only the complementary distribution.
+    /// The output format. CSV has only the complementary distribution of the rates.
     #[arg(long, default_value = "table")]
     pub format: Format,
 }

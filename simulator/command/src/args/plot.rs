@@ -17,18 +17,19 @@ Examples:
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// Finished results: a folder of `run --out`, the store of a sweep, or files of `--series`,
-    /// `--flows`, `--transfers` or `--histogram`. Only results with a report state when measuring
-    /// begins.
+    /// `--flows`, `--transfers` or `--histogram`. The start of measuring is known only from a
+    /// report.
     #[arg(required = true, value_name = "RESULTS")]
     pub results: Vec<PathBuf>,
     /// Write the picture to this file: .svg, .pdf, or .tex for pgfplots.
     #[arg(long, value_name = "FILE")]
     pub figure: PathBuf,
-    /// The type of figure. Default: the first of these that the results contain.
+    /// The type of figure. Default: the first of rate, completion, wait, lines, bars and scatter
+    /// for which there are results.
     #[arg(long, value_name = "WHAT")]
     pub show: Option<Show>,
-    /// Draw these measures, separated by commas: one of a series, those of a summary (`share.`
-    /// selects all with this prefix), or those of a sweep.
+    /// Draw these measures of the series, summary or sweep, separated by commas. Of a series, only
+    /// one is allowed. Of a summary, `share.` selects all measures with this prefix.
     #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
     pub of: Vec<String>,
     /// Draw over these axes of a sweep: one for lines, two for a heat map.
@@ -37,8 +38,8 @@ pub(crate) struct PlotArgs {
     /// For lines of a sweep: draw one panel for each value of this axis.
     #[arg(long, value_name = "KEY")]
     pub panels: Option<String>,
-    /// Draw only these groups, flows, or links' delays, separated by commas; of a sweep, only these
-    /// disciplines (in this order) and axis values.
+    /// Draw only these groups, flows, or links' delays, separated by commas. For a sweep: draw only
+    /// these axis values and these disciplines, the disciplines in this order.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Over time: the seed to draw. Default: the first.
@@ -76,7 +77,7 @@ impl PlotArgs {
         }
     }
 
-    /// The format for a paper, if either option requests one.
+    /// The format for a paper, if `--bare` or `--width` is given.
     pub(crate) fn paper(&self) -> Option<Paper> {
         let width = match self.width {
             Some(Columns::TwoColumn) => Width::TwoColumns,

@@ -1,12 +1,12 @@
-//! Parsers for option values, with the allowed values for their messages.
+//! Parsers for option values. Their messages list the allowed values.
 
 use fairwire_core::units::Size;
 use fairwire_document::shortened;
 use fairwire_terminal::failure::Failure;
 use std::ops::RangeInclusive;
 
-/// The shortest contest, in seconds: a dozen round trips of the default 32 ms, below which nothing
-/// settles.
+/// The shortest contest, in seconds: a dozen round trips of 32 ms, the default. In a shorter
+/// contest, nothing settles.
 const SHORTEST: f64 = 0.4;
 const LONGEST: f64 = 3600.0;
 /// The smallest and largest packets that the lab sends, in bytes.

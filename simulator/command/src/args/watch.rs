@@ -20,7 +20,8 @@ pub(crate) struct WatchArgs {
     /// Show these disciplines instead of the scenario's: repeatable, or two with a comma.
     #[arg(long, value_name = "NAME")]
     pub discipline: Vec<String>,
-    /// Change a value of the scenario by its dotted path, with groups of flows by name; repeatable.
+    /// Change a value of the scenario by its dotted path, in which a group of flows is named;
+    /// repeatable.
     #[arg(long, value_name = "PATH=VALUE", add = ArgValueCompleter::new(keys::candidates))]
     pub set: Vec<String>,
     /// The seed. Default: the scenario's first.

@@ -32,7 +32,8 @@ pub(crate) fn cache(command: Option<&CacheCommand>) -> Result<Ending, Failure> {
 
 const ADVICE: &str = "set XDG_CACHE_HOME or HOME to a folder, with its whole path";
 
-/// Are components of other crates registered? No hash covers their code, so no run is kept.
+/// Are components of other crates registered? If so, no run is kept, because no hash covers their
+/// code.
 static HAS_PARTS_FROM_OUTSIDE: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn parts_from_outside() {

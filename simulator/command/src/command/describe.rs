@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The lists with the allowed names.
+/// Names the commands that list the allowed names.
 pub(crate) const LISTS: &str = "`fairwire list disciplines`, `list markers`, `list controllers`, `list sources` and `list networks` show the names";
 
 /// Longer lines are hard to read.

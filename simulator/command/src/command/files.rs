@@ -174,7 +174,7 @@ fn word(judged: &Judged) -> &'static str {
     }
 }
 
-/// The exit of the command: the exit of its worst file.
+/// The exit of the command: an interruption, otherwise the exit of its worst file.
 fn ending(ended: &[Judged]) -> Ending {
     let is_interrupted = interrupt::is_requested().then_some(Ending::Interrupted);
     let failed = ended.iter().map(|one| one.ending).find(|ending| matches!(ending, Ending::Failed(_)));

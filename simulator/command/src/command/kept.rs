@@ -13,12 +13,14 @@ use std::time::{Duration, Instant};
 const FORM: &str = "run 1";
 /// The version of kept samples.
 const SAMPLES: &str = "samples 1";
-/// Keeping a record takes about 1 ms, plus 10 us per flow. A run is kept only if this is less than
-/// a fiftieth of its own time.
+/// The minimum duration of a run that is kept, and the additional minimum per flow. Keeping a
+/// record takes about 1 ms, plus 10 us per flow. This time may be at most a fiftieth of the run's
+/// duration.
 const WORTH: Duration = Duration::from_millis(50);
 const WORTH_OF_FLOW: Duration = Duration::from_micros(500);
-/// Keeping a row of samples takes 0.7 us (docs/outputs.md). Here a fifth of the run's time is
-/// permitted, because pictures are redrawn more often than runs are repeated.
+/// The additional minimum duration per row of samples. Keeping a row takes 0.7 us
+/// (docs/outputs.md). For samples, a fifth of the run's duration is permitted, because pictures are
+/// redrawn more often than runs are repeated.
 const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 
 /// The outputs of a scenario's runs, and the kept runs.
@@ -28,7 +30,8 @@ const WORTH_OF_ROW: Duration = Duration::from_nanos(3500);
 pub(crate) struct Kept<'a> {
     outputs: &'a Outputs<'a>,
     cache: Cache,
-    /// For each discipline: everything that its runs depend on except the seed, and its label.
+    /// For each discipline: a hash of everything that its runs depend on except the seed, and the
+    /// discipline's label.
     disciplines: Vec<(String, String)>,
     seeds: usize,
     /// The data of each new run, until the run is kept.

@@ -84,7 +84,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
 }
 
-/// Checks the markers of all pages to be written, before any run takes time.
+/// Checks, before any run takes time, the markers in each page that will be written.
 fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
     for readme in readmes(args, studies)? {
         reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;
@@ -107,7 +107,7 @@ impl Readme<'_> {
     }
 }
 
-/// The maximum size of a README in bytes. No README is larger.
+/// The maximum size in bytes of a README or a page of advice; a larger file is refused.
 const MAX_README: u64 = 1 << 20;
 
 fn readmes<'a>(args: &ReproduceArgs, studies: &'a [Study]) -> Result<Vec<Readme<'a>>, Failure> {
@@ -153,7 +153,7 @@ fn advice(args: &ReproduceArgs) -> Result<Option<(PathBuf, String)>, Failure> {
     Ok(Some((path, text)))
 }
 
-/// The heading of the page, if it shows studies that are not built in.
+/// The heading of the results; empty if all their studies are built in.
 fn heading(plans: &[Plan<'_>]) -> String {
     let mut own: Vec<&Study> = Vec::new();
     for plan in plans.iter().filter(|plan| !library::is_embedded(&plan.study.folder)) {
@@ -182,7 +182,7 @@ fn say_where(results: &mut Results, studies: &[Study], folder: Option<&Path>) {
     }
 }
 
-/// Longer lines are hard to read.
+/// The maximum number of columns in a line; longer lines are hard to read.
 const MAX_COLUMNS: usize = 120;
 
 #[derive(Clone, Copy)]
@@ -251,7 +251,8 @@ pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Runs everything `plans` need, `jobs` at a time, with progress under the name `what`.
+/// Runs everything that `plans` need, with `jobs` runs at a time, and shows progress under the name
+/// `what`.
 pub(crate) fn run(
     plans: &[Plan<'_>],
     what: &str,
@@ -305,7 +306,8 @@ fn show(results: &Results, form: Form) -> Result<(), Failure> {
     }
 }
 
-/// The claims of each exhibit in lines of `columns`, and the number of each verdict.
+/// The claims of each exhibit, in lines of at most `columns` columns, and the number of claims with
+/// each verdict.
 fn claims(results: &Results, columns: usize) -> String {
     let columns = columns.min(MAX_COLUMNS);
     let mut text = String::new();
@@ -325,7 +327,7 @@ fn claims(results: &Results, columns: usize) -> String {
     text + &wrapped(&sum, columns, "  ") + "\n"
 }
 
-/// The verdict and the claim, and the measurement below.
+/// The verdict and the claim on one line, and the measurement below this line.
 fn claim(claim: &Claim, columns: usize) -> String {
     let (sign, colour) = match claim.verdict {
         Verdict::Holds => ('\u{2713}', Color::Green),
@@ -347,8 +349,8 @@ fn claim(claim: &Claim, columns: usize) -> String {
     format!("{line}\n{detail}")
 }
 
-/// The recorded verdict on each claim of `exhibits`, by exhibit and claim. A claim recorded as
-/// unclear counts as one that does not hold.
+/// The verdicts on the claims of `exhibits`, by exhibit and claim, in the form in which they are
+/// recorded. An unclear claim counts as one that does not hold.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
         exhibit

@@ -63,8 +63,8 @@ pub(crate) struct RunOptions<'a> {
     /// The folder of the scenario's file, if any; the file names in the scenario are relative to
     /// it.
     pub folder: Option<&'a Path>,
-    /// The stages to run side by side. Empty for the simulator alone, which results then do not
-    /// name.
+    /// The stages to run side by side. If empty, only the simulator runs, and results do not name
+    /// it.
     pub stages: &'a [&'a dyn Stage],
     /// Is the cache neither read nor written?
     pub is_uncached: bool,
@@ -78,7 +78,7 @@ pub(crate) struct RunOptions<'a> {
 
 #[derive(Debug)]
 pub(crate) struct Judged {
-    /// The exit of the command.
+    /// The outcome of the command.
     pub ending: Ending,
     /// The verdicts on differences between stages.
     pub agreements: Vec<Verdict>,
@@ -86,9 +86,10 @@ pub(crate) struct Judged {
     pub expectations: Vec<Verdict>,
     /// The disciplines that stages did not run, with the reasons.
     pub left_out: Vec<LeftOut>,
-    /// Was a comparison of stages requested that yielded no verdict?
+    /// Did several stages run without a verdict on any difference between them?
     pub is_uncompared: bool,
-    /// Was a comparison left unjudged that this machine could have judged?
+    /// Did a comparison remain without a verdict, for a reason that does not depend on this
+    /// machine?
     pub is_open: bool,
 }
 
@@ -136,12 +137,12 @@ pub(super) fn judged(
         views: showing.as_ref().map(Showing::views),
     };
     let done = stages::carry_out(scenario, &how);
-    // The following is printed on the terminal that the picture filled.
+    // The picture, which fills the terminal, ends first: the rest of this function prints there.
     let Done { mut report, trouble, left_out } = showing.map_or(Ok(()), Showing::end).and(done)?;
     let _writing = interrupt::writing();
     report.manifest.command = typed::command();
     if order.format != Format::Table && !quiet {
-        // The table would contain the notes, but is not printed.
+        // Only the table contains the notes, and it is not printed in this format.
         report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
     }
     if order.member.is_none() {
@@ -193,7 +194,7 @@ fn announced(scenario: &Scenario, stages: &[String]) -> Headline {
     }
 }
 
-/// Such as `, the first 10 s not measured`; empty if everything is measured.
+/// The warm-up in words, such as `, the first 10 s not measured`; empty if there is none.
 pub(crate) fn not_measured(warm_up: Duration) -> String {
     if warm_up == Duration::ZERO { String::new() } else { format!(", the first {warm_up} not measured") }
 }
@@ -229,8 +230,8 @@ fn place(scenario: &Scenario) -> String {
     }
 }
 
-/// The shared link's rate. For a trace, the mean rate, together with the `rate`, if given, that
-/// disciplines assume.
+/// The shared link's rate in words. For a trace or a pattern, this is the mean rate. If the
+/// scenario also gives a `rate`, which disciplines then assume, it is added.
 fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
     let typed = || link.rate.map_or(String::new(), |_| format!(" (disciplines go by {rate})"));
@@ -276,8 +277,9 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Reports the `[[agree]]` tables that were not judged, and the stages without any verdict. Returns
-/// whether this machine could have judged some of these tables.
+/// Reports the stages without any verdict, and the `[[agree]]` tables that were not judged. Omits
+/// tables that need something this machine lacks. Returns true if a table was reported, or if a
+/// reported stage ran a discipline that the first stage also ran.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);
@@ -297,7 +299,7 @@ fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bo
     !open.is_empty() || uncompared.iter().any(|one| one.is_run)
 }
 
-/// Reports the expectations that failed, for each stage, and returns all verdicts.
+/// Reports the expectations that failed or were not judged, and returns all verdicts.
 fn expected(scenario: &Scenario, report: &Report) -> Vec<Verdict> {
     report_unjudged(scenario, report);
     let judgements = judge(scenario.spec(), report);
@@ -331,7 +333,7 @@ fn report_unjudged(scenario: &Scenario, report: &Report) {
     }
 }
 
-/// Such as `1 run` or `2 runs`.
+/// A number and its noun, such as `1 run` or `2 runs`.
 pub(super) fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

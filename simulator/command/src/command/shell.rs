@@ -36,8 +36,8 @@ pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     ended.map(Ending::Command).map_err(|error| refused(&error))
 }
 
-/// Shows the links of a running shell: the one with process number `number`, or the only one if
-/// `number` is 0.
+/// Shows the links of the running shell with process number `number`. If `number` is 0, there must
+/// be only one shell, which is shown.
 fn watch(number: u32) -> Result<Ending, Failure> {
     let running = shell::running();
     let listed = running.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -85,7 +85,7 @@ fn refused(error: &ShellError) -> Failure {
     }
 }
 
-/// The scenario file, or a link from the arguments, changed by the arguments.
+/// The scenario of the given file, or else of [`base`], with the changes that the options make.
 fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     let set = changes(args)?;
     let disciplines = args.discipline.iter().cloned().collect();
@@ -104,8 +104,8 @@ fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     Ok(scenario)
 }
 
-/// A link in both directions. Disciplines use its rate, or the mean rate of a trace. The flow never
-/// runs, but defines the packet size.
+/// A scenario with a link in both directions. Disciplines assume the link's `rate`, or the mean
+/// rate of its trace. The flow never runs, but defines the packet size.
 fn base(args: &ShellArgs) -> String {
     let rate = |trace: bool| if trace { "" } else { "rate = \"10 Mbit/s\"\n" };
     let (down, up) = (rate(args.trace.is_some()), rate(args.up_trace.is_some()));

@@ -46,11 +46,11 @@ pub(crate) struct StageOptions<'a> {
     pub stages: Stages<'a>,
     /// The number of simultaneous runs, on stages that support it; 0 for the number of cores.
     pub jobs: usize,
-    /// The fraction of the command that these runs are.
+    /// The part of the command's progress that these runs make up.
     pub part: Part,
     /// Is progress hidden?
     pub quiet: bool,
-    /// The observers of the simulator.
+    /// The outputs in addition to the report, which observe the runs.
     pub outputs: &'a Outputs<'a>,
     /// Is the simulator's cache neither read nor written?
     pub is_uncached: bool,
@@ -163,7 +163,7 @@ impl WatchRun for WatchingOne<'_> {
         self.views.is_some()
     }
     fn view(&mut self, view: View) {
-        // A closed picture takes no more views.
+        // Sending fails once the picture is closed, which does not matter.
         let _ = self.views.map(|views| views.send(view));
     }
     fn finished(self: Box<Self>) {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const FRAME: Duration = Duration::from_millis(50);
 /// The simulated seconds per second that keys select.
 const SPEEDS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-/// The simulated time of a step, one sample, in seconds.
+/// The simulated time of one step, in seconds. A step is one sample.
 const STEP_S: f64 = 0.01;
 /// The factor by which a key changes a rate or a buffer.
 const FACTOR: f64 = 1.25;
@@ -78,7 +78,8 @@ pub(super) struct Playing {
 }
 
 impl Playing {
-    /// The run at its start, at the offered speed nearest to `speed`.
+    /// The run at its start, at the highest of [`SPEEDS`] that does not exceed `speed`, or else at
+    /// the lowest.
     pub(super) fn new(scenario: Scenario, speed: f64) -> Result<Self, String> {
         let player = Player::of(scenario).map_err(|error| error.to_string())?;
         let flows = player.flows();
@@ -157,8 +158,8 @@ impl Playing {
             matches!(key.code, KeyCode::Up | KeyCode::Down | KeyCode::Char(']' | '[' | 'd' | 'D'));
         match key.code {
             _ if is_interrupt => return true,
-            // Keys that change the run are refused. The pictures and the description of the link
-            // stay.
+            // After the end of the run, keys that would change it are refused. The pictures and the
+            // description of the link then stay as they are.
             _ if is_change && self.is_over => {
                 self.scene.trouble = Some("the run is at its end, and nothing changes any more".into());
             }

@@ -28,7 +28,7 @@ struct File {
 enum Cell {
     Number(f64),
     Missing(()),
-    /// Some series have values that are not numbers.
+    /// A value that is not a number, which some series have.
     Other(IgnoredAny),
 }
 

@@ -95,7 +95,7 @@ impl Curve {
 #[derive(Clone, Debug)]
 pub(crate) struct Sampled {
     pub discipline: String,
-    /// The stage; empty if only the simulator runs.
+    /// The stage; empty if results do not name it.
     pub stage: String,
     pub seed: u64,
     /// The time between two samples, seconds.
@@ -189,8 +189,8 @@ impl Sampled {
     }
 }
 
-/// The panels of each discipline's first run in `runs`, and the first of all runs. Measuring starts
-/// at `measured_from`.
+/// The first of `runs`, and the panels of each discipline's first run on each stage. Measuring
+/// starts at `measured_from`.
 pub(crate) fn over_time<'a>(
     runs: &'a [Sampled],
     over: &Over<'_>,
@@ -204,7 +204,8 @@ pub(crate) fn over_time<'a>(
     (first.first().copied(), panels.collect())
 }
 
-/// The conditions of a picture whose first run is `first`.
+/// The conditions of a picture in words: the seed and the sampling interval of its first run
+/// `first`, and whether measuring starts late.
 pub(crate) fn conditions(first: &Sampled, measured_from: Option<f64>) -> String {
     let every = Duration::from_ns((first.every_s * 1e9).round() as u64);
     let cut = measured_from.map_or("", |_| "; what is before the dashed line is not measured");

@@ -47,7 +47,7 @@ pub(crate) struct Wanted {
     pub of: Vec<String>,
     /// The axes of a sweep.
     pub over: Vec<String>,
-    /// The axis of a sweep with one panel per value.
+    /// The axis of a sweep that has a panel for each of its values.
     pub panels: Option<String>,
     /// Only these groups, links or flows.
     pub only: Vec<String>,

@@ -14,7 +14,7 @@ const LOG_RATIO: f64 = 10.0;
 #[derive(Debug)]
 pub(crate) struct Sweep<'a> {
     table: &'a Table,
-    /// The axes, in addition to the discipline.
+    /// The axes, without the discipline.
     pub axes: Vec<String>,
     /// The recorded measures of each run.
     pub measures: Vec<String>,
@@ -64,7 +64,8 @@ impl<'a> Sweep<'a> {
         Sweep { table, measures, axes, cells: by_cell.into_iter().map(|(_, rows)| rows).collect() }
     }
 
-    /// The axes with at least two numbers, over which means may be drawn.
+    /// The axes with at least two different values, all of which start with a number. Means may be
+    /// drawn over these axes.
     pub(super) fn numeric(&self) -> Vec<String> {
         let is_one = |axis: &&String| {
             let values: Option<BTreeSet<u64>> =
@@ -112,8 +113,9 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// For each of the [`dimensions`](Sweep::dimensions) of which `only` names values, keeps only
-    /// the cells with one of these values.
+    /// Keeps the cells that `only` selects. If `only` contains values of one of the
+    /// [`dimensions`](Sweep::dimensions), a selected cell has one of these values in that
+    /// dimension.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();

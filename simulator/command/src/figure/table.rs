@@ -108,7 +108,7 @@ pub(super) fn worded(value: &Value) -> String {
     }
 }
 
-/// The number at the start of a value, such as `50 packets`.
+/// The number at the start of a value, such as 50 for `50 packets`.
 pub(super) fn leading(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => Some(*number),

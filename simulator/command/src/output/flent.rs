@@ -20,7 +20,7 @@ const SUFFIX: &str = ".flent.gz";
 pub(super) struct Sampled {
     pub scenario: String,
     pub discipline: String,
-    /// The stage; empty if only the simulator runs.
+    /// The stage; empty if results do not name it.
     pub stage: String,
     pub seed: u64,
     pub engine: String,

@@ -108,7 +108,7 @@ mod tests {
         let of = |name| sampled(name, "", &[("tcp", vec![1e6; 5000]), ("a<b", vec![2e6; 5000])]);
         let picture = svg(&[of("red"), of("red"), of("faba")], Time::ZERO);
         assert_eq!(picture.matches("class=\"name\"").count(), 2);
-        // Each of three lines is drawn in the common legend and in two panels.
+        // The common legend and both panels each draw two lines with this class, one per group.
         assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
         assert!(picture.contains("a&lt;b") && !picture.contains("a<b"));
     }
@@ -119,7 +119,7 @@ mod tests {
         let picture = svg(&[of("sim"), of("lab")], Time::ZERO);
         assert!(picture.contains(">red: tcp<") && picture.contains(">red: udp<"), "{picture}");
         assert_eq!(picture.matches("class=\"name\"").count(), 2);
-        // Each of three lines is drawn in the common legend and in two panels.
+        // The common legend and both panels each draw two lines with this class, one per stage.
         assert_eq!(picture.matches("<path class=\"line s").count(), 3 * 2);
         assert!(picture.contains(">sim<") && picture.contains(">lab<"));
     }

@@ -18,7 +18,7 @@ pub(super) const FORMS: [(&str, Form); 2] =
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
-    /// The header of all rows: for only the simulator, and for several stages.
+    /// The headers of the file: the first for rows without a stage, the second for rows with one.
     pub head: [&'static str; 2],
     /// Writes a row of a run, at a time in seconds.
     pub row: fn(&mut dyn Write, Of<'_>, &str, SampleRow<'_>) -> io::Result<()>,
@@ -27,7 +27,7 @@ pub(super) struct Form {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Of<'a> {
     pub discipline: &'a str,
-    /// The stage; `None` if only the simulator runs.
+    /// The stage; `None` if results do not name it.
     pub stage: Option<&'static str>,
     pub seed: u64,
 }

@@ -25,7 +25,7 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
 struct Transfers {
     place: Destination,
     form: Form,
-    /// Transfers before this time are not kept.
+    /// Transfers that end before this time are not kept.
     from: Time,
     kept: Kept<Vec<CompletedRecord>>,
 }
@@ -94,7 +94,8 @@ impl Recorder for OfRun<'_> {
     }
 }
 
-/// Checks that something in the scenario completes, because `option` records durations.
+/// Checks that a flow of the scenario has transfers that end, because `option` records their
+/// durations.
 fn check(option: &str, flows: &[FlowSpec]) -> Result<(), Failure> {
     let has_transfers = |about: &About| about.timed.contains(&Kind::Transfer);
     let may_end = |about: &About| {

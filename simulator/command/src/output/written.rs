@@ -1,5 +1,5 @@
-//! The traits of an output: its writer, and its recorder of a run. Also the data kept until all
-//! runs are done.
+//! The traits of an output: its writer, and its recorder of a run. The module also keeps data until
+//! all runs are done.
 
 use fairwire_core::Time;
 use fairwire_metrics::record::Report;
@@ -12,11 +12,11 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'a> {
     pub which: RunId<'a>,
-    /// The stage; `None` if only the simulator runs.
+    /// The stage; `None` if results do not name it.
     pub stage: Option<&'static str>,
     /// The stage's index.
     pub at_stage: usize,
-    /// Is every packet observed? Other stages than the simulator provide only samples.
+    /// Is every packet observed? Stages other than the simulator provide only samples.
     pub is_simulated: bool,
 }
 
@@ -102,7 +102,7 @@ pub(super) trait Recorder: Send {
     fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
-/// The position of a run's data: sorted by run, then by stage.
+/// The position of a run's data among those of all runs. The order is by run, then by stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     run: usize,

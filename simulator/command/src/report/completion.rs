@@ -108,7 +108,7 @@ impl Part {
 
 fn rows(report: &Report) -> Vec<Row<'_>> {
     let records = || report.runs.iter().flat_map(|run| &run.transfers);
-    // A viewer does not notice single chunks of a video.
+    // A viewer does not notice single chunks of a video, so their times are omitted.
     let is_video = |group: &str| records().any(|it| it.group == group && it.kind == Kind::Stall.name());
     let mut rows: Vec<Row<'_>> = Vec::new();
     for TransferRecord { group, kind, .. } in records().filter(|record| !is_video(&record.group)) {

@@ -9,7 +9,7 @@ use fairwire_metrics::record::{ChangeRecord, Report, RunRecord, Summary};
 const MAX_ROWS: usize = 20;
 const SECONDS: Look = Look { scale: 1.0, digits: 3, unit: "" };
 
-/// One row per change, one column per discipline; empty if no flow stops.
+/// One row per change, one column per discipline; empty if no change was recorded.
 pub(super) fn text(report: &Report) -> String {
     let of = |run: &RunRecord| run.presence.as_ref().map_or(0, |all| all.changes.len());
     let Some(longest) = report.runs.iter().max_by_key(|run| of(run)).filter(|run| of(run) > 0) else {
@@ -41,7 +41,7 @@ fn reached(report: &Report, summary: &Summary, at: usize) -> Cell {
     Cell::new(shown(estimate(&times).as_ref(), SECONDS))
 }
 
-/// Such as `b starts; a and 1 more stop`.
+/// A change in words, such as `b starts; a and 1 more stop`.
 fn named(change: &ChangeRecord) -> String {
     let of = |groups: &[String], verb: &str| match groups {
         [] => None,

@@ -11,7 +11,7 @@ use fairwire_metrics::record::{Agreement, Difference, Estimate, Report, Summary}
 use fairwire_terminal::terminal::{self, has_colour, wrapped};
 use std::io::IsTerminal;
 
-/// The format of a number: `value * scale` with this number of decimals.
+/// The format of a number: `value * scale`, with `digits` decimals.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
     pub scale: f64,
@@ -186,7 +186,7 @@ fn timed(report: &Report, groups: &[&str]) -> Vec<(String, String)> {
     let is_there =
         &|measure: &String| report.summary.iter().any(|summary| summary.measures.contains_key(measure));
     let of = |group: &&str| {
-        // A viewer does not notice single chunks of a video.
+        // A viewer does not notice single chunks of a video, so their times are omitted.
         let is_video = is_there(&format!("{}.{group}", Kind::Stall.plural()));
         let timed = [Kind::Page, Kind::Transfer].into_iter().filter(|_| !is_video);
         timed.chain([Kind::Frame]).map(Kind::name).find_map(|kind| {
@@ -226,7 +226,7 @@ fn unit_of(measure: &str) -> &'static str {
     }
 }
 
-/// Transposed tables, with one row per measure, and as many disciplines as fit on `columns`.
+/// Transposed tables with one row per measure. Each has as many disciplines as fit on `columns`.
 fn on_their_side(rows: &[Vec<Cell>], columns: usize) -> Vec<Table> {
     let (header, mut rest) = rows.split_first().expect("a header");
     let with_header = |rows: &[Vec<Cell>]| table(&transposed(&[std::slice::from_ref(header), rows].concat()));
@@ -257,8 +257,8 @@ pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     table
 }
 
-/// The width of `table` in terminal columns. Each cell has a space on either side and a line before
-/// it, and one more line ends the row.
+/// The width of `table` in terminal columns. Each cell has a space on either side and a vertical
+/// line on its left. One more vertical line ends the row.
 pub(super) fn width(table: &Table) -> usize {
     table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }

@@ -1,5 +1,5 @@
-//! The summary of each paper: the claims that do not hold or that depend on settings not printed,
-//! and the cause.
+//! The summary of each paper: its claims that do not hold, or that depend on settings which the
+//! paper does not print. Each such claim has its cause.
 
 use super::cause::{Cause, cause};
 use super::document::cell;
@@ -8,7 +8,8 @@ use fairwire_study::calibration::{Held, Summary};
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// A claim that holds in at least this fraction of draws counts as independent of the settings.
+/// A claim counts as independent of the settings that its paper leaves open if it holds in at least
+/// this fraction of the draws of these settings.
 const NEARLY_ALL: f64 = 0.95;
 
 pub(super) fn head(out: &mut String, results: &Results) {
@@ -56,7 +57,8 @@ pub(super) fn table(out: &mut String, results: &Results, paper: &Paper<'_>) {
     let _ = writeln!(out, "{}", format!("{are}{open}").trim());
 }
 
-/// Does `claim` hold in nearly all draws? An untestable claim counts as holding.
+/// Does `claim` hold with the chosen settings and, if there are draws, in nearly all of them? An
+/// untestable claim counts as holding.
 fn is_independent(claim: &Claim) -> bool {
     let share = claim.calibrated.and_then(|held| held.share());
     !claim.is_missed() && share.is_none_or(|(share, _)| share >= NEARLY_ALL)
@@ -152,8 +154,8 @@ mod tests {
             rows[1].starts_with("| table1.close | **undecided** |") && rows[1].ends_with("| too few seeds |")
         );
         assert!(rows[2].starts_with("| table1.between | holds | holds | 6"), "{}", rows[2]);
-        // Two of the claims not in the table hold: one of table 1 and one of figure 4. The others
-        // are vague.
+        // Four claims have no row. Two of them hold: one of table 1 and one of figure 4. The other
+        // two cannot be tested.
         assert!(
             text.contains("2 more hold as chosen") && text.contains("2 cannot be tested as printed"),
             "{text}"

@@ -1,4 +1,4 @@
-//! Tables of numbers in the page: figures that are tables, and the data of figures.
+//! Tables of numbers in the page: panels that are tables, and the numbers of exhibits.
 
 use super::crosstab::{Crosstab, tables};
 use fairwire_figures::escaped;
@@ -6,7 +6,7 @@ use fairwire_figures::number::{number, with_interval};
 use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel};
 
 const SHADES: f64 = 9.0;
-/// The number of significant digits of a number that the paper does not print.
+/// The number of significant digits of our value if the paper prints no value to compare it with.
 const DIGITS: usize = 3;
 
 pub(super) fn figure(out: &mut String, panel: &Panel) {
@@ -55,7 +55,8 @@ fn plain(out: &mut String, panel: &Panel) {
     }
 }
 
-/// One row per position. The columns are the series, each with its measures.
+/// Adds a table with one row per category of `panel`. Each series has a group of columns, one for
+/// each of its measures.
 fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
     let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
     let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();

@@ -8,7 +8,8 @@ use std::iter::once;
 const HEAD: [&str; 11] =
     ["measure", "unit", "series", "x", "at", "mean", "half_width_95", "min", "max", "published", "where"];
 
-/// One row per number, with one column per seed. Then the paper's numbers that we did not measure.
+/// One row per number, with one column per seed. The last rows have the paper's numbers that we did
+/// not measure.
 pub(super) fn numbers(exhibit: &Exhibit) -> Result<String, Failure> {
     let seeds = exhibit.seeds.iter().map(|seed| format!("seed_{seed}"));
     let head = HEAD.map(String::from).into_iter().chain(seeds).collect();
@@ -56,8 +57,8 @@ pub(super) fn samples_name(exhibit: &Exhibit) -> String {
     format!("{}.samples.csv", exhibit.name())
 }
 
-/// One row per sample of the curves over time or in steps, which are not among the numbers. `None`
-/// if there are no such curves.
+/// One row per sample of the exhibit's curves over time and curves in steps, because [`numbers`]
+/// does not contain these samples. `None` if there are no such curves.
 pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let is_sampled = |kind: Kind| matches!(kind, Kind::Time | Kind::Steps);
     if !exhibit.panels.iter().any(|panel| is_sampled(panel.kind)) {
@@ -66,7 +67,7 @@ pub(super) fn samples(exhibit: &Exhibit) -> Result<Option<String>, Failure> {
     let head = ["panel", "line", "x", "y"].map(String::from).to_vec();
     let panels = exhibit.panels.iter().enumerate().filter(|(_, panel)| is_sampled(panel.kind));
     let rows = panels.flat_map(|(at, panel)| {
-        // If panels share a title, or have none, their numbers distinguish them.
+        // A panel without a title, or with the same title as another panel, is named by its number.
         let is_name = exhibit.panels.iter().filter(|other| other.title == panel.title).count() == 1;
         let is_name = is_name && !panel.title.is_empty();
         let name = if is_name { panel.title.clone() } else { format!("{}", at + 1) };

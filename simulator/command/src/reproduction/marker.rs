@@ -8,19 +8,20 @@ const CLOSE: &str = "-->";
 
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// The beginning of the marker, before the words.
+    /// The beginning of the opening comment, such as `<!-- share: `. The words after it select the
+    /// inserted number.
     pub open: &'static str,
-    /// The end of the enclosed text.
+    /// The closing comment, after the enclosed text.
     pub end: &'static str,
-    /// The permitted number of words.
+    /// The permitted number of words in the opening comment.
     pub words: RangeInclusive<usize>,
-    /// The form of the words, for a message.
+    /// The form of the words, for an error message.
     pub form: &'static str,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Marked {
-    /// The beginning of the marker.
+    /// The `open` of the marker's [`Kind`].
     pub kind: &'static str,
     /// The range of the enclosed text in the page.
     pub content: Range<usize>,

@@ -26,11 +26,11 @@ const MAX_TOGETHER: usize = 40;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// Below, on this page.
+    /// The exhibits are below, on this page.
     Here,
-    /// Below, on this page of one paper.
+    /// The exhibits are below, on this page, which has only one paper.
     HereOfOne,
-    /// On a separate page per paper.
+    /// The exhibits are on separate pages, one per paper.
     Apart,
 }
 
@@ -221,7 +221,8 @@ fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
     )
 }
 
-/// A name of a study as a link target, with other characters replaced.
+/// The name of a paper or an exhibit as a link target. Each character other than an ASCII letter, a
+/// digit, `.` or `-` becomes `-`.
 fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '-' }).collect()
 }
@@ -303,7 +304,7 @@ fn claims(out: &mut String, exhibit: &Exhibit) {
     }
 }
 
-/// Such as `11 claims: 9 hold, 2 do not`.
+/// The number of claims and of each verdict, such as `11 claims: 9 hold, 2 do not`.
 fn counted(exhibit: &Exhibit) -> String {
     let claims = exhibit.claims.len();
     let [hold, fail, open] = exhibit.counted();

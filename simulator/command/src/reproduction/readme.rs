@@ -1,7 +1,7 @@
 //! Numbers in the README of a study, always filled in from the results.
 //!
-//! `<!-- results: EXHIBIT MEASURE... -->` up to `<!-- end -->` becomes a table, and `<!-- = EXHIBIT
-//! MEASURE SERIES AT -->` up to `<!-- / -->` becomes one number.
+//! The text between `<!-- results: EXHIBIT MEASURE... -->` and `<!-- end -->` becomes a table. The
+//! text between `<!-- = EXHIBIT MEASURE SERIES AT -->` and `<!-- / -->` becomes one number.
 
 use super::crosstab::{Cell, tables};
 use super::document::cell;

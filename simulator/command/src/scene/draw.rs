@@ -8,9 +8,10 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
-/// The width in columns below which links are stacked, if there is enough height.
+/// The width in columns below which links are stacked, as many as the height permits.
 const SIDE_BY_SIDE: u16 = 100;
-/// The lines of a link without its flows: its activity, and two pairs of pictures.
+/// The lines of text about a link, above its pictures. Each row of pictures has [`PICTURE_LINES`]
+/// lines.
 const HEAD_LINES: u16 = 3;
 const PICTURE_LINES: u16 = 4;
 const MAX_TROUBLE_LINES: usize = 5;
@@ -49,7 +50,7 @@ fn areas(area: Rect, scene: &Scene) -> Vec<Rect> {
 
 fn draw_link(frame: &mut Frame<'_>, view: &LinkView, past: &Past, area: Rect) {
     let room = area.height.saturating_sub(HEAD_LINES);
-    // Flows have priority: a missing picture matters less.
+    // The table's head and up to five flows have priority over the pictures.
     let wanted = view.flows.len().min(usize::from(u16::MAX)) as u16 + 1;
     let rows = [2 * PICTURE_LINES, PICTURE_LINES, 0].into_iter();
     let pictures = rows.into_iter().find(|lines| room >= lines + wanted.min(6)).unwrap_or(0);

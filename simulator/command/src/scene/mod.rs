@@ -64,7 +64,8 @@ pub(crate) struct Showing {
 }
 
 impl Showing {
-    /// Starts the thread. Ctrl-C ends the picture and the contest; `q` ends only the picture.
+    /// Starts the thread that shows the views. Ctrl-C ends the picture and the contest; `q` ends
+    /// only the picture.
     pub(crate) fn begin(title: String) -> Self {
         let (views, receiver) = channel();
         let show = move || {

@@ -12,7 +12,8 @@ use std::fs;
 /// A source alone on the link, which sends 1000 bytes every millisecond.
 ///
 /// On the access links at both ends, a packet takes 0.1 ms to send and 1 ms to travel. On the
-/// shared link, it takes 1 ms and 5 ms. So packet n, counted from 0, is delivered at (n + 8.2) ms.
+/// shared link, these times are 1 ms and 5 ms. Packet n, counted from 0, is therefore delivered at
+/// (n + 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"
@@ -253,8 +254,8 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
         }
         sums.into_values().fold(0.0, f64::max)
     };
-    // A packet counts when its transmission starts. One more packet of 552 bytes in 50 ms is 88
-    // kbit/s.
+    // A packet counts in the interval in which its transmission starts. An interval of 50 ms may
+    // therefore contain one more packet of 552 bytes, which adds 88 kbit/s.
     assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
@@ -496,8 +497,8 @@ fn a_table_of_delays_is_in_its_file_and_in_the_report() {
     assert_eq!((&delays[0]["kind"], &delays[0]["of"]), (&"queueing".into(), &"bottleneck".into()));
     assert_eq!((&delays[1]["kind"], &delays[1]["of"]), (&"one-way".into(), &"udp.1".into()));
     assert_eq!(delays[0]["mean_s"], 0.0);
-    // Packets 12 to 91 are delivered after the warm-up of 20 ms. All took 8.2 ms, exact to the
-    // histogram's 0.4 %; the maximum is exact.
+    // Packets 12 to 91 are delivered after the warm-up of 20 ms, and each takes 8.2 ms. The
+    // histogram gives percentiles to within 0.4 %, but the maximum exactly.
     assert_eq!(delays[1]["packets"], 80);
     let percentiles = delays[1]["percentiles"].as_array().unwrap();
     assert!(percentiles.iter().all(|at| (at["delay_s"].as_f64().unwrap() / 0.0082 - 1.0).abs() < 0.004));
@@ -588,8 +589,8 @@ fn an_unwritable_output_is_refused_before_the_run() {
 fn too_short_a_warm_up_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
-    // Nothing is delivered in the first 8.2 ms; later, the rate is constant. The first batch of
-    // five samples ends at 10 ms.
+    // Nothing is delivered in the first 8.2 ms; later, the rate is constant. The second batch of
+    // five samples is the last one with a lower rate. It ends at 10 ms.
     let said = |warm_up: &str| {
         let set = format!("warm_up={warm_up}");
         stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))

@@ -321,7 +321,7 @@ fn a_full_disk_under_the_cache_costs_only_the_cache() {
     let studies = Studies::new();
     let small = studies.path("small");
     fs::create_dir(&small).unwrap();
-    // The disk has room for two or three of the six results, in addition to the folder.
+    // The disk has room for the cache's folder and two or three of the six results.
     let mount = format!("mount -t tmpfs -o size=20k tmpfs {}", small.display());
     let mounting = |script: &str| {
         let mut command = std::process::Command::new("unshare");

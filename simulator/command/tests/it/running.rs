@@ -132,8 +132,8 @@ fn out_writes_every_file_completely() {
     );
 }
 
-/// Changes that make a scenario run for minutes. A failed write after the run exits with code 1, so
-/// another code shows that the command failed before the run.
+/// Options that make a scenario run for minutes. A write that fails after the run gives exit code
+/// 1. Another code therefore shows that the command failed before the run.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -275,7 +275,7 @@ fn a_cached_run_is_reused_unless_it_is_observed() {
     let series = contest.path("series.csv").display().to_string();
     let report = |more: &[&str]| -> Value {
         let file = contest.file();
-        // Long enough to be kept on any machine.
+        // The run takes long enough on any machine to be kept in the cache.
         let args =
             ["run", file.as_str(), "--set", "duration=600 s", "--discipline", "red", "--format", "json"];
         let output = fairwire().args(args).args(more).env("XDG_CACHE_HOME", &cache).output().unwrap();
@@ -458,7 +458,7 @@ fn help_that_cannot_be_printed_is_a_failure() {
 fn an_unwritable_stderr_loses_nothing() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out").display().to_string();
-    // The variable CI is not set, so progress is shown as well.
+    // The variable `CI` is not set, so progress is also written to stderr.
     let with = |args: &[&str]| {
         let full = File::options().write(true).open("/dev/full").unwrap();
         fairwire().env_remove("CI").args(args).stderr(full).output().unwrap()

@@ -138,7 +138,8 @@ fn a_killed_sweep_keeps_runs_finished_a_second_before() {
         command.args(["sweep", "missing", "plan.toml", "--store", "st"]).current_dir(contest.folder());
         stdout(&command.output().expect("the binary starts")).lines().count().saturating_sub(1)
     };
-    // The first run has finished here; the next shard takes two CPU seconds.
+    // The loop ends when at least two runs are stored. The first shard is a single run; the next
+    // shard takes two CPU seconds.
     let all = 400;
     while missing() + 1 >= all && begun.elapsed() < Duration::from_secs(60) {}
     let (first, since) = (missing(), Instant::now());

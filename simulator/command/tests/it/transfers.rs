@@ -113,9 +113,10 @@ fn a_page_has_the_bytes_of_its_transfers() {
 }
 
 /// An isolated transfer takes 22 ms of propagation. Its first segment of 1040 bytes takes 0.104 ms
-/// on each access link and 1.04 ms on the shared link; each of 9 more segments adds 1.04 ms. The
-/// handshake before the transfer has packets of 40 bytes. Each way, they take 0.048 ms of
-/// transmission and 22 ms of propagation.
+/// on each access link and 1.04 ms on the shared link. Each of the 9 further segments adds 1.04 ms.
+///
+/// The handshake before the transfer has one packet of 40 bytes in each direction. Each packet
+/// takes 0.048 ms of transmission and 22 ms of propagation.
 #[test]
 fn a_lone_transfer_takes_its_opening_plus_its_ideal_time() {
     const ALONE_S: f64 = 0.032_608;
@@ -165,8 +166,8 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values.sort_by(f64::total_cmp);
                 values
             };
-            // The smallest value that the fraction `part` of the values does not exceed, up to half
-            // a bin.
+            // Checks that the percentile `key` is the smallest value that at least the fraction
+            // `part` of `values` does not exceed. The tolerance is half a bin of the histogram.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);

@@ -201,8 +201,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// The time of the next poll: after [`TICK`], or exactly at the end of the warm-up or of the
-    /// contest.
+    /// The time of the next poll: after [`TICK`], or earlier if the warm-up or the contest ends, or
+    /// `meter` is due. These times are exact.
     fn next(&self, phase: &Phase, now: Time, meter: &dyn Meter) -> Next {
         let soon = now + TICK;
         let due = |time: Time| if time > now { time.min(soon) } else { soon };

@@ -108,8 +108,9 @@ impl ContestPlan {
         presence::slot(self.duration - self.warm_up, self.senders.len())
     }
 
-    /// The on-times of the flows, and the bytes that each received, if any flow stops. `flows` are
-    /// the records of the senders, whose rates include the overhead on the link.
+    /// The on-times of the flows, and the bytes that each flow received. `None` if no sender has a
+    /// stop time. `flows` has the record of each sender. The bytes include the overhead on the
+    /// link, as the throughput in these records does.
     fn presence(&self, seen: &HostCounts, flows: &[FlowRecord]) -> Option<Presence> {
         if !self.has_stops() {
             return None;
@@ -232,9 +233,10 @@ impl ContestPlan {
         plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
-    /// The record of each flow. Throughput is the traffic that left the link for the sink. All
-    /// drops happen before, so the sink receives all of that traffic; less than a thousandth of the
-    /// bytes arrives twice. Goodput is the data that the sink's programs received.
+    /// The record of each flow. Throughput is the traffic that left the link for the sink. The link
+    /// drops packets before that, so the sink receives all of this traffic, except what a faulty
+    /// wire loses. Less than a thousandth of the bytes arrives twice. Goodput is the data that the
+    /// sink's programs received.
     ///
     /// In a short contest, goodput does not measure the share of the link. Data from the warm-up
     /// waits at the sink until gaps are filled, and then arrives all at once.
@@ -352,7 +354,8 @@ pub fn check(dumbbell: &Dumbbell) -> Result<(), CannotRun> {
         }
         tried.push(control);
         let Ok(socket) = socket(AddressFamily::INET, SocketType::STREAM, None) else { continue };
-        // A user may be refused a control that the root of the lab's namespace may use.
+        // Other errors do not count: a user may be refused a control that the root of the lab's
+        // namespace may use.
         if let Err(Errno::NOENT | Errno::INVAL) = sockopt::set_tcp_congestion(&socket, control) {
             let list = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
             let available = list.unwrap_or_default().trim().replace(' ', ", ");

@@ -60,7 +60,8 @@ pub(super) fn hold(
     Ok(Held { counted, seen, snapshots: samples.taken })
 }
 
-/// The maximum delay of this process on a busy machine without a loss of link rate.
+/// The longest delay of this process that the link makes up for. A busy machine with delays up to
+/// this limit does not reduce the link's rate.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The number of flows in addition to the contest's, for traffic of the kernels themselves.
 const OTHER_FLOWS: usize = 64;

@@ -43,8 +43,9 @@ impl Discipline for Metered {
         let packet = self.discipline.dequeue(now, &mut Counted { meter: &mut meter, signals });
         meter.waiting(self.discipline.backlog(), now);
         if let Some(packet) = &packet {
-            // If this process woke late, the packet is sent faster. In an entire contest, this adds
-            // up to less than a packet.
+            // The meter assumes the full transmission time. If this process woke late, the packet
+            // is actually sent faster. The differences in an entire contest add up to less than a
+            // packet.
             meter.started(packet, now, now + self.rate.time_to_send(packet.len.into()));
         }
         packet

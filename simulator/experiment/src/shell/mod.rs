@@ -44,10 +44,11 @@ pub struct ShellCommand {
     pub way: Way,
 }
 
-/// The reason why a command could not run behind a link, or not to its end.
+/// The reason why a command could not run behind a link, or could not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
-    /// The scenario has more than one link per direction.
+    /// The scenario's links do not suit a shell, for example because there is more than one per
+    /// direction.
     #[error(transparent)]
     Link(#[from] CannotRun),
     /// The network could not be built.
@@ -209,7 +210,8 @@ fn environment(order: &ShellCommand, enclosure: &Enclosure) -> Vec<(String, Stri
     ]
 }
 
-/// The variable with the text before the prompt of a nested shell.
+/// The environment variable with this shell's prompt text. A nested shell puts this text before its
+/// own prompt.
 const PROMPT: &str = "FAIRWIRE_LAB";
 
 fn system(operation: &'static str, source: io::Error) -> ShellError {

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The signals received since they were last read.
 pub(super) struct Signals {
     ends: Arc<AtomicUsize>,
-    /// Ctrl-C or Ctrl-\, which belong to the command while it runs.
+    /// The number of the last Ctrl-C or Ctrl-\ signal; 0 if there was none. While the command runs,
+    /// such a signal is meant for the command.
     interrupts: Arc<AtomicUsize>,
 }
 

@@ -1,4 +1,5 @@
-//! Views for other processes on this machine, over a socket without a file, so nothing remains.
+//! Views for other processes on this machine, sent over an abstract socket. Such a socket has no
+//! file that could remain after the process ends.
 
 use crate::view::View;
 use std::io::{self, BufRead, BufReader, Write};
@@ -8,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// The processes that watch this one. They have the same user and the same network namespace.
+/// The connections to the processes that watch this one. These processes run as the same user or as
+/// root, in the same network namespace.
 #[derive(Clone, Debug)]
 pub struct Watched(Arc<Mutex<Vec<UnixStream>>>);
 
@@ -33,8 +35,8 @@ impl Watched {
         Ok(watched)
     }
 
-    /// Adds `viewer` if its process has the same user. A socket without a file has no permissions,
-    /// so the kernel identifies the process.
+    /// Adds `viewer` if its process runs as the user of this process, or as root. An abstract
+    /// socket has no file permissions, so the check uses the user that the kernel reports.
     fn add(&self, viewer: UnixStream) {
         let is_own = rustix::net::sockopt::socket_peercred(&viewer)
             .is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root());

@@ -72,7 +72,7 @@ impl Glyphs {
     fn embed(&self, pdf: &mut Pdf) {
         let file = subsetter::subset(font::file(), 0, &self.mapped);
         let file = file.expect("the font that comes with the command can be cut");
-        // A tag of six letters before the font's name marks a subset (9.6.4).
+        // A tag of six letters before the font's name marks a subset (ISO 32000-1, 9.6.4).
         let name = format!("FAIRWR+{}", font::NAME);
         let name = Name(name.as_bytes());
         pdf.type0_font(FONT)

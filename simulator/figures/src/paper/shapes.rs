@@ -84,7 +84,8 @@ fn circle(at: Place, r: f64) -> Vec<Step> {
     ]
 }
 
-/// The strokes that fill a rectangle for bars of this colour number; none for the first.
+/// The hatching strokes within the rectangle of a bar with this colour number. Colours 0, 5 and so
+/// on have no hatching.
 pub(super) fn hatching(colour: usize, [left, top, right, bottom]: [f64; 4]) -> Vec<Step> {
     const APART: f64 = 3.0;
     let mut path = Vec::new();

@@ -156,7 +156,7 @@ fn plot(out: &mut String, panel: &Panel, line: &Line) {
     let _ = write!(out, "\\addplot[{style}{bars}] coordinates {{");
     let columns = Columns::new(panel);
     let has_names = frame::has_names(panel);
-    // A line breaks at a value that is not a number, by `unbounded coords=jump`.
+    // NaN is written too: `unbounded coords=jump` makes pgfplots interrupt the line there.
     let is_drawn = |mark: &&Mark| {
         (mark.y.is_nan() || can_show(&panel.y, mark.y)) && (has_names || can_show(&panel.x, mark.x))
     };

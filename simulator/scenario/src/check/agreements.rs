@@ -6,8 +6,8 @@ use crate::fault::{missing, refused, unknown};
 use fairwire_metrics::agreement::is_called;
 
 impl Check<'_> {
-    /// Checks an entry. The code that knows the stages checks their names: see
-    /// [`Scenario::unknown_stage`](crate::Scenario::unknown_stage).
+    /// Checks an `[[agree]]` entry, except the name of its stage. The code that knows the stages
+    /// checks this name: see [`Scenario::unknown_stage`](crate::Scenario::unknown_stage).
     pub(super) fn agreement(&self, at: usize, agree: &AgreeSpec, measures: &[String]) -> Checked {
         let path = |key: &str| format!("agree.{at}.{key}");
         agree.discipline.as_ref().map_or(Ok(()), |name| self.known(&path("discipline"), name))?;
@@ -40,7 +40,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that `name` is a measure, or the beginning of several measures.
+    /// Checks that `name` is a measure, or that the names of measures begin with `name` and a dot.
     fn called(&self, path: &str, name: &str, measures: &[String]) -> Checked {
         if measures.iter().any(|measure| is_called(measure, name)) {
             return Ok(());

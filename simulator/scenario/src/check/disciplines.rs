@@ -9,7 +9,7 @@ use fairwire_catalogue as catalogue;
 use fairwire_catalogue::{BadParameter, BuildError, UnknownDiscipline};
 use fairwire_document::shortened;
 
-/// What an error allows instead of a wrong combination with a scheduler.
+/// The allowed values, for the error about a wrong combination with a scheduler.
 const A_DROPPER: &str = "a scheduler and a dropper, such as `drr+faba`; or a discipline alone";
 
 impl Check<'_> {
@@ -46,8 +46,8 @@ impl Check<'_> {
         self.base(topology)
     }
 
-    /// Checks the `[discipline.<name>]` tables, including values that each discipline here
-    /// overrides.
+    /// Checks the `[discipline.<name>]` tables, including values that all disciplines of the
+    /// scenario override.
     fn base(&self, topology: &Topology) -> Checked {
         let of_queues = topology.queues.iter().filter_map(|queue| queue.own.as_ref());
         let uses = self.own.iter().chain(of_queues);

@@ -43,7 +43,7 @@ impl Check<'_> {
         if buffer.limit(queue.rate).max_packets() <= MAX_SLOTS {
             return Ok(());
         }
-        // 28 B is the smallest packet, which determines the slots of `Limit::bytes`.
+        // `Limit::bytes` has one slot per 28 B, the size of the smallest packet.
         let megabytes = u64::from(MAX_SLOTS) * 28 / 1_000_000;
         let why = "it would take more than 600 MB of memory in each run";
         Err(refused(path, buffer, why, format!("at most {MAX_SLOTS} packets, or {megabytes} MB")))

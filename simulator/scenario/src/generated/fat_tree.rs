@@ -21,14 +21,15 @@ pub(super) const ABOUT: About = About {
 #[parameters(name = "fat-tree", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FatTreeSpec {
-    /// The ports of a switch, an even number.
+    /// The number of ports of a switch, which must be even.
     ///
-    /// There are `k`³/4 hosts and 5`k`²/4 switches, unless `hosts` is given.
+    /// There are 5`k`²/4 switches and, unless `hosts` is given, `k`³/4 hosts.
     #[parameter(required, min = 2, max = 64, unit = "1")]
     pub k: Option<u32>,
-    /// The hosts at each edge switch.
+    /// The number of hosts at each edge switch.
     ///
-    /// More than `k`/2 of them can send more than the links above the edge carry.
+    /// If all links have the same rate, more than `k`/2 hosts can overload the upward links of
+    /// their edge switch.
     #[parameter(unset = "`k` / 2", min = 1, max = 1000, unit = "1")]
     pub hosts: Option<u32>,
     /// The rate of the links of hosts.
@@ -58,10 +59,11 @@ pub enum RouteBy {
     /// acknowledgements have another hash. The hash does not depend on the seed.
     #[default]
     Flow,
-    /// Only by the destination: at the edge by its port, and at the aggregation by its edge switch.
-    /// All packets to one host take the same downward path. No two flows share a link if each host
-    /// sends to the one a fixed number of positions further (D-mod-K; Zahavi, Johnson, Kerbyson and
-    /// Lang 2010).
+    /// Only by the destination. Edge switches choose by the port where the destination is
+    /// connected, and aggregation switches by the edge switch of the destination. All packets to
+    /// one host take the same downward path. If each host sends to the host a fixed number of
+    /// positions further, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson and Lang
+    /// 2010).
     Destination,
 }
 
@@ -226,7 +228,7 @@ mod tests {
     #[test]
     fn it_has_the_hosts_and_switches_of_the_paper() {
         // Section 3: with k = 48, there are 27 648 hosts. There are 5k²/4 switches. Each of the
-        // three layers of cables has one cable per host, and each cable is a link in either
+        // three layers of cables has one cable per host, and each cable has one link in each
         // direction.
         let tree48 = tree(48, None);
         assert_eq!((tree48.hosts(), tree48.switches()), (27_648, 2880));
@@ -265,8 +267,8 @@ mod tests {
         };
         let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
         assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
-        // At each core switch, 1000 flows are expected. The bounds are 4 standard deviations of a
-        // binomial with p = 1/4 away.
+        // At each core switch, 1000 flows are expected. The bounds are 4 standard deviations below
+        // and above this number, by a binomial with p = 1/4.
         assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 

@@ -1,8 +1,8 @@
-//! Generated networks, which a few numbers describe completely, and whose flows follow a pattern of
-//! hosts.
+//! Generated networks. A few numbers describe such a network completely, and a pattern determines
+//! which hosts its flows connect.
 //!
-//! Only the links that flows need are computed: a path is arithmetic on the numbers of its ends,
-//! and unused links are not created.
+//! Only the links that flows need are created: the links of a path are computed from the numbers of
+//! its ends.
 
 mod dumbbells;
 mod fat_tree;
@@ -27,7 +27,8 @@ pub(crate) const MAX_NODES: u64 = 100_000;
 
 /// The structure of a generated network.
 pub trait Layout: Debug {
-    /// The number of hosts, which are numbered from 0. Their names begin with `h1`.
+    /// The number of hosts. They are numbered from 0, but their names count from 1: `h1`, `h2` and
+    /// so on.
     fn hosts(&self) -> u32;
 
     /// Switches.

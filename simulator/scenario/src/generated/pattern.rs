@@ -47,8 +47,8 @@ pub struct IncastSpec {
     pub to: Option<u32>,
     /// The number of the first sending host.
     ///
-    /// There are as many senders as flows, but at most all other hosts. The other senders are the
-    /// hosts that follow and, after the last host, the hosts from `h1` on.
+    /// There are as many senders as flows, but at most all hosts except `to`. The senders are this
+    /// host and those that follow it. After the last host, `h1` follows.
     #[parameter(unset = "the one after `to`", min = 1, unit = "host")]
     pub from: Option<u32>,
 }
@@ -100,8 +100,8 @@ impl PatternChoice {
         }
     }
 
-    /// The first `most` of the pattern's pairs among `hosts` hosts, if its parameters are valid
-    /// there.
+    /// The first `most` pairs of the pattern in a network of `hosts` hosts, if the pattern's
+    /// parameters are valid in this network.
     pub(crate) fn pairs(&self, hosts: u32, most: u32) -> Result<Vec<(u32, u32)>, OutOfRange> {
         let most = u64::from(most).min(self.count(hosts)) as u32;
         let on = |from: u32, by: u32| (from, ((u64::from(from) + u64::from(by)) % u64::from(hosts)) as u32);

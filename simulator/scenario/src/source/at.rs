@@ -13,7 +13,7 @@ use fairwire_sim::app::{Law, Load, Offered, Traffic};
 use fairwire_sim::endpoint::Endpoints;
 use std::sync::Arc;
 
-/// The default packet of a datagram source, bytes.
+/// The default packet size of a datagram source, bytes.
 pub(crate) const PACKET: u32 = 512;
 /// The size of IPv4 and UDP headers, bytes (RFC 791, RFC 768).
 const HEADER: u32 = 28;
@@ -22,7 +22,8 @@ const HEADER: u32 = 28;
 pub(super) const MIN_GAP: Duration = Duration::from_us(1);
 /// The longest time between packets. With a longer one, a run would have no packets.
 const MAX_GAP: Duration = Duration::from_secs(1_000_000);
-/// The maximum number of connections. A browser has six, and each needs as much memory as a flow.
+/// The maximum number of connections. A browser opens six. Each connection needs as much memory as
+/// a flow.
 const MAX_CONNECTIONS: u16 = 1024;
 
 /// The properties of a source.
@@ -38,7 +39,7 @@ pub struct About {
     pub header_bytes: u32,
     /// The types of events that the source times, as in measures.
     pub timed: &'static [Kind],
-    /// The parameters of an example as entered, if some are required; empty otherwise.
+    /// The parameters of an example, as entered. Empty if the source has no required parameters.
     pub example: &'static str,
 }
 
@@ -80,7 +81,7 @@ pub enum Offer {
     },
     /// Unlimited data for one TCP.
     Endless,
-    /// Data for TCP as from users.
+    /// Data over TCP, as one user generates it.
     Tcp(Load),
     /// A protocol with two ends.
     Endpoints {
@@ -157,8 +158,8 @@ impl At<'_> {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
-    /// The error for `key`, or for the source if `key` is empty, if the mistake is more than a
-    /// single value.
+    /// The error for `key`, or for the source if `key` is empty. It is for mistakes that do not lie
+    /// in a single value.
     pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };

@@ -22,11 +22,11 @@ pub fn all() -> &'static [Entry] {
 }
 
 /// Adds an external source. It then has a name in scenarios, a table of parameters, a page and a
-/// schema. Must be called before anything else, because the list is fixed once it was read.
+/// schema. Must be called before anything else, because the first read of the list fixes it.
 ///
 /// # Errors
 ///
-/// If the name is taken, or the list was already read.
+/// If the name is taken, or the list has already been read.
 pub fn register<S: SourceSpec + Part>(about: About) -> Result<(), NotRegistered> {
     Sources::registry().register(Entry::of::<S>(about, || Box::new(S::default())))
 }

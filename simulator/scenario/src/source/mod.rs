@@ -62,7 +62,7 @@ impl Sends {
         }
     }
 
-    /// The number of flows in the simulator for each member of the group.
+    /// The number of simulated flows for each flow of the group: one per connection.
     pub(crate) fn connections(&self) -> u64 {
         match &self.source {
             Source::Tcp { load, .. } => load.connections().into(),
@@ -122,7 +122,8 @@ impl At<'_> {
         }
     }
 
-    /// Datagrams of `traffic`, whose remaining problems the simulator reports.
+    /// The datagrams of `traffic`. The ranges of its parameters have been checked; the simulator
+    /// reports any other problem.
     fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, NoOffer> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {

@@ -25,7 +25,7 @@ pub(crate) struct QueuePlan {
     pub(crate) buffer: Amount,
     /// The discipline set for this queue; `None` if the compared disciplines work here.
     pub(crate) own: Option<Compared>,
-    /// The packets that the device holds; 0 without a device.
+    /// The capacity in packets of the device behind the discipline; 0 if there is no device.
     pub(crate) device: u32,
     pub(crate) path: String,
 }
@@ -38,7 +38,8 @@ pub(crate) struct Route {
     pub(crate) flows: u32,
 }
 
-/// The buffer before its size is known. Sizes in bandwidth-delay products require the routes.
+/// A placeholder for a buffer whose size is not yet known. Sizes in bandwidth-delay products can be
+/// computed only when the routes are known.
 pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
 
 pub(crate) type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
@@ -48,8 +49,8 @@ impl QueuePlan {
         self.rate != UNCONTENDED
     }
 
-    /// The time that packets take on the wire beyond its delay: the mean of jitter, and the maximum
-    /// of changing delays.
+    /// The time that packets take on the wire beyond its initial delay: the mean jitter, plus the
+    /// excess of the longest later delay over the initial delay.
     pub(crate) fn longer_by(&self) -> Duration {
         const DRAWS: u64 = 16;
         let mut rng = Seed(1).stream("a mean of jitter");
@@ -120,9 +121,12 @@ pub(super) struct Own<'a> {
 }
 
 /// The changes of the return direction of the link `there`, and the behaviour of its wire. Missing
-/// settings are copied from the forward direction. If the return direction has its own rate,
-/// changes of the rate are not copied. If it has its own delay or changes, the file of delays is
-/// not copied.
+/// settings are copied from the forward direction, with these exceptions:
+///
+/// - Changes of the rate or delay, and outages, are not copied if the return direction has its own
+///   rate, `changes`, pattern or trace.
+/// - Changes of the delay, and outages, are not copied if it has its own file of delays.
+/// - The file of delays is not copied if it has its own delay, `changes` or file of delays.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,

@@ -1,5 +1,5 @@
-//! Figures of links and disciplines that people know from other tools. Each has a scenario file,
-//! for which `fairwire run FILE` shows the same figures.
+//! Figures of links and disciplines that people know from other tools. Each case has the text of a
+//! scenario file, for which `fairwire run FILE` shows the same figures.
 
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_scenario::{Overrides, Scenario, parse, run_all};

@@ -144,8 +144,9 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // The hosts are in one pod, so the path has an aggregation switch: the switch at the second
-    // port on the forward path, and the switch at the first port on the return path.
+    // The hosts are in one pod, so each direction passes one aggregation switch. The forward path
+    // uses the switch at the second port, a2. The return path uses the switch at the first port,
+    // a1.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 
@@ -161,7 +162,8 @@ fn a_pattern_needs_a_generated_network() {
     );
 }
 
-/// Each host sends to the host half their number further, so every packet crosses six links.
+/// Each of the 16 hosts sends to the host whose number is 8 higher. That host is in another pod, so
+/// every packet crosses six links.
 #[test]
 fn each_wire_of_a_generated_network_loses_its_share() {
     let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];

@@ -176,8 +176,8 @@ fn every_scenario_of_the_repository_is_unchanged_by_rewriting() {
         let second = parse("two.toml", first.toml(), &Overrides::default()).unwrap();
         assert_ne!(first.toml(), text);
         assert_eq!((first.sha256(), first.notes()), (second.sha256(), second.notes()), "{}", first.toml());
-        // These two notes are expected: no file contains the mean of a trace, and hosts of a
-        // paper's simulator take no time.
+        // These two notes are expected. One states the mean of a trace, which no file contains. The
+        // other is about the hosts of a paper's simulator, which take no time.
         let is_meant =
             |note: &&String| note.contains("follows a trace") || note.contains("hosts take no time");
         let slips: Vec<_> = first.notes().iter().filter(|note| !is_meant(note)).collect();

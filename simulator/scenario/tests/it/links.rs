@@ -8,7 +8,7 @@ use fairwire_scenario::{Overrides, Scenario, judge, load, network, parse, report
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Two flows and one datagram flow on a link of 10 Mbit/s and 20 ms one way.
+/// Two TCP flows and one datagram flow on a link of 10 Mbit/s with a delay of 20 ms one way.
 const TEXT: &str = "format = 2\nname = \"links\"\nduration = \"10 s\"\nseeds = 1\ndisciplines = [\"tail-drop\"]\n\
     [link]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nbuffer = \"2 bdp\"\n\
     [[flow]]\ngroup = \"tcp\"\ncount = 2\nsource = \"bulk\"\ntcp = { profile = \"ns2-2002\" }\nrtt = [\"60 ms\", \"100 ms\"]\naccess = { rate = \"1 Gbit/s\" }\n\

@@ -66,7 +66,8 @@ fn four_changing_flows_have_their_fair_share_at_each_time() {
         let is_on = |number: usize| (number..number + 6).contains(&stretch);
         let flows = (0..4).filter(|number| is_on(*number)).count() as f64;
         for (number, of_flow) in seconds.values().enumerate() {
-            // The bytes from 2 s after the change on.
+            // The bytes that the flow receives in the stretch, without the first 2 s after its
+            // change.
             let bytes: u64 = of_flow[10 * stretch + 2..10 * stretch + 10].iter().sum();
             let mbps = bytes as f64 * 8.0 / 8e6;
             let fair = if is_on(number) { 12.0 / flows } else { 0.0 };
@@ -175,7 +176,7 @@ fn a_late_flow_has_its_share_of_its_active_time() {
         assert!((share - 1.0).abs() < 0.03, "{:?}", late.fairness);
     }
     assert!(late.fairness.jain > 0.999, "{}", late.fairness.jain);
-    // The packets are the same as in a run whose shares cover the entire run.
+    // A late flow counts as on until the end of the run, so a stop at that time changes no packet.
     let stops = flows.replace("start = \"45 s\"", "start = \"45 s\"\nstop = \"60 s\"");
     let (stopped, _) = run(&read(&text(60, "drr", &stops)));
     assert_eq!((&late.flows, &late.links, late.events), (&stopped.flows, &stopped.links, stopped.events));

@@ -73,9 +73,9 @@ fn datagrams_arrive_at_the_rate_of_their_laws() {
     is_about(exponential, 800_000.0, 0.06);
     // 50 packets of 200 bytes each second.
     is_about("source = { voip = { continuous = true } }", 80_000.0, 0.001);
-    // The video has 3 Mbit/s, and 28 bytes of headers for each 1172 of payload. The standard error
-    // is 1 %: there are 1800 frames with a relative deviation of 0.3, 60 of which are larger
-    // I-frames. The tolerance is 3.3 standard errors.
+    // The video has 3 Mbit/s of payload, and 28 bytes of headers for each 1172 bytes of payload.
+    // There are 1800 frames, 60 of which are larger I-frames. Frame sizes have a relative deviation
+    // of 0.3, so the standard error is 1 %. The tolerance is 3.3 standard errors.
     is_about("source = \"video\"", 3_000_000.0 * 1.03, 0.045);
 }
 

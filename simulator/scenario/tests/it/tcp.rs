@@ -167,8 +167,8 @@ fn bbr_without_selective_acknowledgements_is_refused() {
     assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");
 }
 
-/// The mean queueing delay in ms of one Vegas flow with Linux's arithmetic. A packet takes 1.2 ms
-/// on the link, which is included in the round trip of 40 ms.
+/// The mean queueing delay in ms of one Vegas flow with Linux's arithmetic. The round trip of 40 ms
+/// includes the 1.2 ms that the link takes to send a packet.
 fn wait_ms_of_vegas(delayed_ack: &str) -> f64 {
     let text = format!(
         r#"
@@ -194,12 +194,14 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
     outcome.runs[0].links[0].sojourn.as_ref().expect("it is measured").mean_s * 1e3
 }
 
-/// On average a segment waits half of the time for the segment with which it is acknowledged. So a
-/// window of w keeps (w - 1/2) 1.2 ms of queue, minus 40.042 ms for the round trip, of which the
-/// acknowledgement takes 0.042 ms. After slow start, w falls by one in each round until fewer than
-/// 5 segments seem to wait. If the first segment is acknowledged at once, its time is the minimum
-/// round-trip time, and w is 37. In pairs, the first segment waits 1.2 ms for the second, and w is
-/// 39.
+/// Segments are acknowledged in pairs, and the first of a pair waits for the second. On average, a
+/// segment thus waits for half of the 1.2 ms that a packet takes. So a window of w segments keeps
+/// (w - 1/2) 1.2 ms - 40.042 ms of queue. The 40.042 ms are the round trip, 0.042 ms of which are
+/// due to the acknowledgement.
+///
+/// After slow start, w falls by one in each round until fewer than 5 segments seem to wait. If the
+/// first segment is acknowledged at once, its time is the minimum round-trip time, and w is 37. If
+/// the first segment is in a pair, it waits 1.2 ms for the second, and w is 39.
 #[test]
 fn vegas_queues_less_if_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {

@@ -20,8 +20,8 @@ const SCENARIOS: [(&str, &str); 7] = [
     ("two-way", include_str!("../../../../scenarios/two-way.toml")),
 ];
 
-/// Five flows send at exactly the same instants, into a queue that can carry four. So only the tie
-/// rule decides which packets are refused.
+/// Five flows of 1 Mbit/s send at exactly the same instants, into a link that can carry four. So
+/// only the tie rule decides which packets are refused.
 const LATTICE: &str = r#"
 format = 2
 name = "lattice"
@@ -60,7 +60,7 @@ impl Row {
         self.difference.mean.abs() > half_width(&self.difference)
     }
 
-    /// Is the difference no larger than both intervals together?
+    /// Is the difference no larger than the sum of both half-widths?
     fn agrees(&self) -> bool {
         self.difference.mean.abs() <= half_width(&self.random) + half_width(&self.fifo)
     }

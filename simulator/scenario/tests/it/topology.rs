@@ -21,7 +21,7 @@ fn says(message: &str, parts: &[&str]) {
     }
 }
 
-/// Every link takes 10 ms; the queues hold 100 packets.
+/// Each link takes 10 ms there and back, and its queue holds 100 packets.
 fn link(from: &str, to: &str, mbit: u32, more: &str) -> String {
     format!(
         "[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{mbit} Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -44,7 +44,8 @@ fn head(nodes: &str, disciplines: &str) -> String {
 }
 
 /// Asserts that greedy flows under fair queueing at every link get their max-min shares, within 2
-/// %. Each TCP has a buffer above its bandwidth-delay product of 24 ms, so it always uses its turn.
+/// %. The buffer of each TCP flow exceeds its bandwidth-delay product for round trips of 14 to 34
+/// ms. So each flow always has a packet when its turn comes.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();
@@ -62,7 +63,7 @@ fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     }
 }
 
-/// Acknowledgements have a separate queue here, which data does not share.
+/// Acknowledgements have a separate queue here, so they take no capacity from data.
 #[test]
 fn a_parking_lot_under_fair_queueing_is_shared_max_min_fairly() {
     let text = head("[\"a\", \"b\", \"c\", \"d\"]", "[\"drr\", \"sfq-start\"]")

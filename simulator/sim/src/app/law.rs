@@ -30,8 +30,8 @@ pub enum Law {
         /// Standard deviation of the logarithm; at least 0.
         sigma: f64,
     },
-    /// A law's draws between two bounds. Draws outside are repeated; after a hundred, the nearer
-    /// bound is taken.
+    /// A law's draws between two bounds. A draw outside them is repeated. If a hundred draws in a
+    /// row are outside, the bound nearer to the last draw is taken.
     Between {
         /// The law.
         law: Box<Law>,
@@ -56,8 +56,8 @@ pub enum Law {
     },
 }
 
-/// The number of consecutive draws outside the bounds after which a law has nearly no weight inside
-/// them.
+/// After this number of consecutive draws outside the bounds, a law is assumed to have nearly no
+/// weight inside them.
 const MAX_DRAWS: u32 = 100;
 
 impl Law {
@@ -187,8 +187,8 @@ fn above_zero(rng: &mut Rng) -> f64 {
 }
 
 /// A standard normal draw (G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29,
-/// 1958). One of the pair is discarded: keeping it would make the state of a source depend on the
-/// number of earlier draws.
+/// 1958). The method yields a pair of draws, but the second is never used. If it were kept, the
+/// state of a source would depend on the number of earlier draws.
 fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(above_zero(rng)));
     radius * libm::cos(TAU * rng.uniform())
@@ -251,8 +251,8 @@ mod tests {
 
     #[test]
     fn a_lognormal_law_has_the_given_moments() {
-        // With s^2 = ln(1 + 0.25), so e^(s^2) = 1.25, the kurtosis is e^(4 s^2) + 2 e^(3 s^2) + 3
-        // e^(2 s^2) - 3.
+        // Let s^2 = ln(1 + 0.25), so that e^(s^2) = 1.25. The kurtosis is then e^(4 s^2) + 2 e^(3
+        // s^2) + 3 e^(2 s^2) - 3.
         let w = 1.25_f64;
         let kurtosis = w.powi(4) + 2.0 * w.powi(3) + 3.0 * w * w - 3.0;
         has_moments(&Law::log_normal(Moments { mean: 8.0, deviation: 4.0 }), 8.0, 16.0, kurtosis);

@@ -1,8 +1,8 @@
 //! Applications: they offer packets, or give data to a TCP.
 //!
-//! [`datagram`] sources send whatever happens to their packets. A [`load`] opens TCP connections
-//! and gives them data. Each draws from a separate random stream, and sleeps until it is due, so an
-//! idle source costs nothing.
+//! A [`datagram`] source sends regardless of what happens to its packets. A [`load`] opens TCP
+//! connections and gives them data. Each draws from a separate random stream, and sleeps until it
+//! is due, so an idle source costs nothing.
 
 mod call;
 pub(crate) mod datagram;

@@ -130,7 +130,8 @@ fn go_on_back(
     *stage.frames.at_mut(slot) = frame;
     match leg.to {
         Target::Queue(_) => {
-            // Packets of one link and one leg stay in order, even at the same instant.
+            // Packets from one link on one leg have the same identity, so they stay in order even
+            // at the same instant.
             let is_first = frame.leg == stage.group.back;
             let identity = if is_first { !frame.identity() } else { frame.leg };
             stage.events.push_at_link(there, Event::Arrival(slot), identity, leg.lane);

@@ -100,7 +100,7 @@ pub(crate) struct Lanes {
     pub(crate) wake: Lane,
 }
 
-/// A flow's membership in its group. With the group's plan, it suffices to build the flow.
+/// A flow's membership in its group. A flow is built from the group's plan and this.
 #[derive(Clone, Copy)]
 pub(crate) struct Membership {
     pub(crate) group: u32,
@@ -146,8 +146,9 @@ impl Flow {
         Counts { sent, delivered, datagram_bytes, dropped, marked, lost: lost.into(), losses }
     }
 
-    /// Starts the measured time. Counts of deliveries remain: they are separated by delivery time,
-    /// which may be later than now.
+    /// Starts the measured time. Counts of deliveries are not reset: they contain only deliveries
+    /// in the measured time. Some are already counted, because a delivery is computed before its
+    /// time.
     pub(crate) fn start_measuring(&mut self) {
         self.source.sent = 0;
         (self.seldom.dropped, self.seldom.marked, self.seldom.lost) = (0, 0, 0);

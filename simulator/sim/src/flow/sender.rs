@@ -85,7 +85,8 @@ impl Flow {
         let Protocol::Tcp(sender) = &mut self.protocol else { unreachable!("only TCP is acknowledged") };
         let now = stage.now;
         sender.on_ack(ack, now, &mut Outlet { way: &mut self.source, stage });
-        // The receiver's timer, in another cache line, is scheduled when the receiver sets it.
+        // The receiver's deadline is not read here, because it is in another cache line. Its wake
+        // was scheduled when the receiver set it.
         let due = sender.deadline().unwrap_or(Time::MAX);
         if due < self.source.wakes_at {
             self.wake_sooner(due, stage);

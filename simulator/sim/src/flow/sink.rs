@@ -10,7 +10,7 @@ use fairwire_tcp::Ack;
 
 pub(crate) struct Delivery {
     pub(crate) at: Time,
-    /// The number of new packets that this one puts in order.
+    /// The number of packets that are now in order at the receiver because of this delivery.
     pub(crate) packets: u64,
     pub(crate) datagram_bytes: u64,
     /// The acknowledgement, without the receiver's blocks.
@@ -18,9 +18,9 @@ pub(crate) struct Delivery {
 }
 
 impl Flow {
-    /// Receives a packet at the end of its path. Returns when the packet will have crossed the
-    /// access link. The time can be computed now: only this flow's own packets use its sink, and in
-    /// order.
+    /// Receives a packet at the end of its path. The result contains the time when the packet will
+    /// have crossed the access link. This time is known already, because only this flow's packets
+    /// use the access link, and they stay in order.
     #[inline(always)]
     pub(crate) fn on_delivery(
         &mut self,
@@ -92,7 +92,8 @@ impl Flow {
     pub(crate) fn go_on(&mut self, frame: Frame, slot: u32, at: Time, stage: &mut Stage<'_, impl Events>) {
         let leg = &stage.legs[frame.leg as usize];
         let there = at + stage.group.takes(leg, frame.is_data(), frame.datagram_bytes());
-        // Packets of one link and one leg stay in order, even at the same instant.
+        // Packets from one link on one leg have the same identity, so they stay in order even at
+        // the same instant.
         let is_first = frame.leg == stage.group.back;
         let identity = if is_first { frame.identity() } else { frame.leg };
         match leg.to {

@@ -1,9 +1,9 @@
-//! A simple engine of the same model, as the oracle of the tuned one: a heap of events in the
-//! documented order, each handled when it comes up. It has no lookahead, lanes, calendar or
-//! prefetching.
+//! A simple engine for the same model, with which the tuned engine is compared. It keeps events in
+//! a heap in the documented order, and handles each when it comes up. It has no lookahead, lanes,
+//! calendar or prefetching.
 //!
-//! Both engines share flows, links and their arithmetic, which carry no tuning. Both give the same
-//! bits over random networks.
+//! Both engines share the flows, the links and their arithmetic, none of which is tuned. On random
+//! networks both engines give the same bits.
 
 mod oracle;
 
@@ -26,7 +26,8 @@ pub(super) struct ReferenceQueue {
     end: Time,
 }
 
-/// An event, in the order of events: by time, then by draw, then by scheduling order.
+/// An event. The derived order is the order in which events come up: by time, then by the draw of
+/// the tie rule, then by scheduling order.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Due {
     time: Time,

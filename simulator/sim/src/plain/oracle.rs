@@ -106,8 +106,8 @@ impl Marker for Coloring {
     }
 }
 
-/// Keeps some packets of random sizes in flight: more with each that returns, and half as many
-/// after a time without returns.
+/// Keeps a window of packets of random sizes in flight. The window grows with each packet that
+/// returns. It is halved after a time in which none returns.
 struct Windowed {
     rng: Rng,
     window: u32,
@@ -197,8 +197,8 @@ struct Drawn {
     on: u8,
 }
 
-/// A network, as the numbers that choose it. Delays, sizes and rates have few round values, so
-/// events coincide.
+/// The numbers from which a network is built. They select from a few round values for delays, sizes
+/// and rates, so events coincide.
 #[derive(Clone, Debug)]
 struct Plan {
     shape: Shape,

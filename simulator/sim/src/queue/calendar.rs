@@ -17,8 +17,8 @@ pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event in the calendar is due before this time. While `near` is not empty, it is the time
-    /// of the next event; zero if nothing is known.
+    /// No event in the calendar is due before this time. It is zero while no such time is known.
+    /// Otherwise, while `near` is not empty, it is the time of the next event.
     pub(super) bound: Time,
     /// Is a bucket being served whose events have not been prefetched?
     pub(super) is_fresh: bool,
@@ -48,7 +48,8 @@ pub(super) const CROWD: usize = 64;
 const MIN_BUCKETS: usize = 1 << 10;
 const MAX_BUCKETS: usize = 1 << 22;
 
-/// A first guess at the width, 2^17 ns = 131 us: the time between packets at 30 Mbit/s.
+/// A first guess at the width, 2^17 ns = 131 us: the transmission time of a packet of about 500
+/// bytes at 30 Mbit/s.
 const FIRST_SHIFT: u32 = 17;
 
 impl Calendar {
@@ -78,8 +79,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Does the calendar have an event before the entry with this time and number? `None`: there is
-    /// no such entry.
+    /// Does the calendar have an event before the entry with this time and number? If the number is
+    /// `None`, there is no such entry, and any event precedes it.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -153,8 +154,9 @@ impl Calendar {
     }
 
     /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
-    /// buckets (few events beyond the last). Costs a walk over all pending events, at most once per
-    /// wheelful of events.
+    /// buckets. More are required if over an eighth of the recent events were beyond the last
+    /// bucket. This walks over all pending events, at most once per as many events as there are
+    /// buckets.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;
@@ -169,9 +171,10 @@ impl Calendar {
         self.lay_out(Layout { shift, buckets }, now, ties);
     }
 
-    /// The number of buckets that covers all pending events, because repeated doubling would walk
-    /// over all events each time. If this is far more than the number of events, it is twice the
-    /// current number of buckets instead.
+    /// The new number of buckets, when more are required. It covers all pending events if possible,
+    /// because repeated doubling would walk over all events each time. It is at least twice the
+    /// current number. If that allows, it is at most half the number of pending events, before
+    /// rounding up to a power of two.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);

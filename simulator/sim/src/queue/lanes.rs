@@ -8,7 +8,7 @@ use fairwire_core::Time;
 /// The maximum number of lanes. More would need another level of the tournament.
 pub(crate) const MAX_LANES: usize = 16;
 
-/// Entries of a lane that are prefetched together.
+/// The number of entries of a lane that are prefetched together.
 pub(crate) const AHEAD: usize = 16;
 
 const ENTRIES_IN_LINE: usize = LINE / size_of::<Entry>();
@@ -83,7 +83,8 @@ pub(crate) struct First(u64);
 pub(crate) struct Horizon(u64);
 
 impl Horizon {
-    /// The horizon `time`: entries due then or later, or missing, are beyond it.
+    /// The horizon at `time`. Entries due at `time` or later are beyond it. If all lanes are empty,
+    /// the first entry counts as beyond it.
     pub(crate) fn at(time: Time) -> Self {
         Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
@@ -162,8 +163,8 @@ impl Lanes {
     }
 
     /// Plays the matches of `lane` up to the root, and returns the winner there. The winner of the
-    /// previous match mostly wins again. With branches the processor proceeds on that assumption
-    /// while the keys are still being loaded.
+    /// previous match mostly wins again. The code has branches, so the processor proceeds on this
+    /// assumption while the keys are still being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
         let mut node = MAX_LANES + lane % MAX_LANES;
@@ -177,7 +178,7 @@ impl Lanes {
             node /= 2;
             lanes.keys[node] = first;
         };
-        // Lanes that do not exist have already lost.
+        // Rounds in which `lane` would meet only lanes that do not exist are skipped.
         let count = self.count;
         round(self);
         if count > 2 {
@@ -237,8 +238,8 @@ impl Lanes {
     }
 }
 
-/// The first lane below a node, which represents the node until the first match there. A lane of
-/// another node would hide those below this one.
+/// The first lane below `node`. The key of this lane is the node's key until the first match there.
+/// The key of a lane elsewhere would hide the lanes below the node.
 fn first_below(node: usize) -> usize {
     let Some(depth) = node.checked_ilog2() else { return 0 }; // node 0 does not exist
     (node << (MAX_LANES.ilog2() - depth)) % MAX_LANES
@@ -250,7 +251,8 @@ const LATEST: u64 = 1 << 59;
 /// Keys from this value on belong to empty lanes.
 const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
-/// The key of an empty lane: after all others, and never at the same time as another.
+/// The key of an empty lane. Its time is later than that of any entry, and differs from the times
+/// of other empty lanes.
 #[inline]
 fn never(lane: usize) -> u64 {
     NO_KEY + (lane * MAX_LANES + lane) as u64
@@ -319,7 +321,8 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Prefetches the slot at this distance after the head, first touched in the ring's next round.
+    /// Prefetches the slot at this distance after the head. The slot may not be used before the
+    /// ring's next round.
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {

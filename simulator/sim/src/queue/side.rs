@@ -1,10 +1,11 @@
 //! The events of one side of a run, in their order.
 //!
 //! Most events come in ordered streams: packets after the same constant delay, timers of the same
-//! length. Each stream has a lane, which is a simple queue; the next event is the first of all
-//! lanes' fronts. An event earlier than the last of its lane enters a spare lane. If hosts take a
-//! few microseconds per packet, their packets mix, and two spare lanes hold most of these. All
-//! other events wait in the calendar.
+//! length. Each stream has a lane, which is a simple queue. The next event is the first of all
+//! lanes' fronts. An event earlier than the last of its lane enters a spare lane.
+//!
+//! If hosts take a few microseconds per packet, their packets come out of order, and two spare
+//! lanes hold most of these packets. All other events wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -28,9 +29,9 @@ pub(super) struct EventLane {
     wants_spares: bool,
 }
 
-/// Lanes for out-of-order events, if hosts take time. Of 337 000 packets of twenty CUBIC flows over
-/// 100 Mbit/s, the flows' lane refuses 25 000, of which these spare lanes refuse 9000 (counted by
-/// callgrind).
+/// The number of lanes for out-of-order events, which occur if hosts take time. Of 337 000 packets
+/// of twenty CUBIC flows over 100 Mbit/s, the flows' lane refuses 25 000. Of these 25 000, the
+/// spare lanes refuse 9000 (counted by callgrind).
 const SPARES: usize = 2;
 
 impl EventLane {
@@ -130,8 +131,8 @@ impl EventLane {
         self.next_of_tied(first, free_at)
     }
 
-    /// As [`next_or_free`](EventLane::next_or_free), for simultaneous events, or if the calendar
-    /// may have the first.
+    /// Does what [`next_or_free`](EventLane::next_or_free) does, if events are simultaneous or the
+    /// calendar may have the first event.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
         let (at, event) = (*free_at, Event::LinkFree(0));
@@ -308,8 +309,9 @@ mod tests {
         queue.want_spares();
         let lane = queue.lane();
         queue.set_end(Time::MAX);
-        // All entries have one identity. The entries at 5 are refused by the lane, then also by the
-        // first spare lane, then by both spare lanes.
+        // All entries have one identity. The lane refuses the four entries at 5. The first spare
+        // lane takes the first of them, and the second spare lane the second. Both spare lanes
+        // refuse the third and the fourth.
         for (number, at) in [9, 5, 8, 5, 7, 5, 6, 5].into_iter().enumerate() {
             queue.push(Time::from_ns(at), Event::Sink(number as u32), 3, lane);
         }

@@ -1,13 +1,15 @@
 //! The events of a run on two sides: those at hosts, and those at queued links.
 //!
 //! A link's event reaches no host before the delays of the link and of the host's own link have
-//! passed. So all host events within this time, the lookahead, can be handled before any at the
-//! links. Then the links catch up, and know everything sent to them. Conservative parallel
-//! simulation does the same with logical processes (K. Chandy and J. Misra, "Distributed
-//! simulation", IEEE TSE 5(5), 1979); here there is one processor. It predicts a succession of
-//! events of one type better than a mixture, and fewer lanes compete on each side. Packets that
-//! leave their last queue come up last, all together: they affect only their hosts, which have not
-//! reached that time yet.
+//! passed. This time is the lookahead. All host events within it can be handled before any event at
+//! the links. Then the links catch up, and know everything sent to them.
+//!
+//! Conservative parallel simulation does the same with logical processes (K. Chandy and J. Misra,
+//! "Distributed simulation", IEEE TSE 5(5), 1979); here there is one processor. It predicts a
+//! succession of events of one type better than a mixture, and fewer lanes compete on each side.
+//!
+//! Packets that leave their last queue are handled together, after the links' events. They affect
+//! only their hosts, which have not yet reached the time at which these packets arrive.
 //!
 //! The outcome is bit-identical to that with one side. Simultaneous events on one side are
 //! distinguished by their identity, not by scheduling order ([`Ties`](crate::ties::Ties)). Events
@@ -29,13 +31,15 @@ pub(crate) struct Sides {
     done: Time,
     /// By link: the lane of its [`Event::LinkFree`].
     free: Vec<Lane>,
-    /// When the only link becomes free, which is not an event in a lane; MAX with several links.
+    /// The time at which the only link becomes free; no lane has an event for it. MAX with several
+    /// links.
     free_at: Time,
     left: Vec<Leaving>,
     came_up: usize,
 }
 
-/// The distance, in packets that left the links, at which memory is prefetched; doubled for frames.
+/// While a packet that left the links is handled, the flow of the packet this many places later is
+/// prefetched. Frames are prefetched twice as far ahead.
 const LEFT_AHEAD: usize = 16;
 
 impl Sides {

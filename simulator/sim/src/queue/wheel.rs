@@ -37,8 +37,8 @@ impl Entry {
 
 /// The buckets from number `head` on; bucket `b` holds the times with `time >> shift == b`.
 ///
-/// The events of a bucket are stored in chunks. In a list of single events, each event would be a
-/// cache miss after the previous one.
+/// The events of a bucket are stored in chunks. In a linked list of single events, each event would
+/// cost a cache miss, one after the other.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     pub(crate) shift: u32,
@@ -148,8 +148,8 @@ impl Wheel {
         let start = self.slot(self.head);
         let words = self.occupied.len();
         let mut word = self.occupied[start / 64] & (!0 << (start % 64));
-        // The first word is searched twice: at the end, only for its bits before `start`, which are
-        // the furthest.
+        // The word that contains `start` is searched twice: first for its bits from `start` on, and
+        // at the end for its bits before `start`, which are the furthest ahead.
         for step in 0..=words {
             if word != 0 {
                 let slot = (start / 64 + step) % words * 64 + word.trailing_zeros() as usize;

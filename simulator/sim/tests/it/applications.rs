@@ -119,8 +119,8 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
 
 #[test]
 fn a_link_wastes_opportunities_without_a_backlog() {
-    // The link has one opportunity every 5 ms. A packet of 1000 bytes comes every 20 ms, at 1 ms
-    // plus the access delay.
+    // The link has one opportunity every 5 ms. A source sends a packet of 1000 bytes every 20 ms,
+    // the first at 1 ms. Each packet reaches the link after the access delay.
     let packets: Vec<_> = (0..500)
         .map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0, ecn: Ecn::Ect1 })
         .collect();
@@ -171,7 +171,8 @@ fn a_link_with_spare_capacity_delivers_the_offered_load() {
     assert_eq!(measured.flows.len(), 11);
     for flow in &measured.flows {
         let offered = flow.offered_bps.expect("of a source that does not respond");
-        // Packets of 11 ms and a partial burst may be in flight at either end of the measured 54 s.
+        // At either end of the measured 54 s, the packets of 11 ms and a partial burst may be in
+        // flight.
         assert!((flow.throughput_bps / offered - 1.0).abs() < 0.02, "{flow:?}");
         assert!(flow.goodput_bps < flow.throughput_bps && flow.packets_sent > 100, "{flow:?}");
         assert_eq!(flow.packets_dropped, 0);
@@ -290,8 +291,8 @@ fn a_web_client_loads_pages_of_objects() {
     assert_eq!(measured.flows.len(), 3, "one record per client, not per connection");
     let of = |kind| measured.transfers.iter().find(|record| record.kind == kind).expect(kind);
     let (objects, pages) = (of("transfer"), of("page"));
-    // 6.64 objects per page on average. The number of embedded objects has a second moment below 53
-    // times its mean.
+    // A page has 6.64 objects on average. The number of embedded objects has a second moment below
+    // 53 times its mean.
     let per_page = objects.completed as f64 / pages.completed as f64;
     let bound = 3.3 * (53.0 * 5.64 / pages.completed as f64).sqrt();
     assert!((per_page - 6.64).abs() < bound, "{per_page} +- {bound}");

@@ -113,8 +113,9 @@ fn all<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().expect("one thread").clone()
 }
 
-/// Requests a higher target, but a lower one for five packets after a mark. After the window is
-/// halved, the first acknowledgements release no packets, so their requests do not reach the edge.
+/// Requests a higher target, but a lower one for five packets after a mark. After the congestion
+/// window is halved, the first acknowledgements release no packets, so their requests do not reach
+/// the edge.
 const EAGER: EstimatorPlan =
     EstimatorPlan { low: 0.05, high: 0.1, window: 5, weight: 1.0, cadence: fairwire_sim::Cadence::Sliding };
 

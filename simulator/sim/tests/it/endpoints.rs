@@ -172,7 +172,8 @@ fn packets_arrive_in_order_with_payload_and_marks_after_the_path_delay() {
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0 && two[0].2 < two[1].2));
     let from = Time::from_ns(1_017_160_000); // the first marked after the warm-up
     let marked = seen.iter().filter(|(_, ecn, at)| *ecn == Ecn::Ce && *at > from).count() as u64;
-    // Marked packets that have not arrived at the end: about 20 wait, and 17 are in flight.
+    // `packets_marked` includes marked packets that have not arrived at the end: about 20 wait, and
+    // 17 are in flight.
     assert!(marked > 1000 && (marked..marked + 80).contains(&measured.flows[0].packets_marked), "{marked}");
 }
 
@@ -274,7 +275,7 @@ fn a_flow_finished_after_the_warm_up_is_a_transfer_and_two_runs_agree() {
     let measured = files();
     let [transfers] = &measured.transfers[..] else { panic!("{:?}", measured.transfers) };
     // The flows send 60, 120 and 180 packets at a mean interval of 20 ms. 60 packets take 1.2 s +-
-    // 0.09 s (one standard deviation), which is after the warm-up.
+    // 0.09 s (one standard deviation), so even the shortest flow ends after the warm-up of 1 s.
     assert_eq!((&*transfers.group, &*transfers.kind, transfers.completed), ("files", "transfer", 3));
     assert_eq!(format!("{measured:?}"), format!("{:?}", files()));
 }

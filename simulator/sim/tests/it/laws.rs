@@ -64,13 +64,13 @@ impl Observer for RoundTrips {
 
 const SEGMENT_BYTES: u32 = 1460;
 const HEADER_BYTES: u32 = 40;
-/// The minimum timeout, above the estimator's result at a nearly constant round trip of 0.1 s, so
-/// this is the timeout.
+/// The minimum timeout. At a nearly constant round trip of 0.1 s the estimator's result is lower,
+/// so the minimum is the timeout.
 const TIMEOUT: Duration = Duration::from_ms(400);
 /// The approximate number of losses in each run.
 const LOSSES: f64 = 1000.0;
-/// Three standard deviations of a run's relative throughput. Over 12 seeds, each of the first
-/// test's points with SACK had 3.6 to 6.0 %.
+/// Three standard deviations of a run's relative throughput. Over 12 seeds with SACK, three
+/// standard deviations were 3.6 to 6.0 % at the points of the first test.
 const CHANCE: f64 = 0.06;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -168,8 +168,8 @@ struct Point {
 
 /// Independent losses only, never the rest of a round.
 const INDEPENDENT: Duration = Duration::ZERO;
-/// The rest of a round: a window leaves within a few milliseconds of its acknowledgements, and
-/// windows are 100 ms apart.
+/// The time after a loss in which the rest of the round is lost. A window leaves within a few
+/// milliseconds of its acknowledgements, and windows are 100 ms apart.
 const REST_OF_ROUND: Duration = Duration::from_ms(50);
 
 fn points(tcp: &Config, then: Duration) -> Vec<Point> {
@@ -222,8 +222,8 @@ fn pftk_holds_within_a_quarter_up_to_losses_of_two_percent() {
 #[test]
 fn pftk_lies_between_single_losses_and_lost_rounds() {
     // The model's Reno loses the rest of a round and repairs all of it in one round trip. Single
-    // losses leave less to repair. If it loses the rest of a round, our Reno mostly ends in a
-    // timeout, because it repairs one loss per round trip.
+    // losses leave less to repair. Our Reno repairs one loss per round trip, so the loss of the
+    // rest of a round mostly ends in a timeout.
     for acks in [Acks::Each, Acks::EveryOther] {
         let alone = points(&tcp(Recovery::Sack, acks), INDEPENDENT);
         let reno = Config { limited_transmit: false, ..tcp(Recovery::Reno, acks) };

@@ -60,7 +60,7 @@ fn settings(ms: u64) -> Settings {
 #[derive(Default)]
 struct Log {
     every: Option<Duration>,
-    /// The samples: time in us, bytes delivered, bytes dropped, backlog in packets.
+    /// The samples: time in us, bytes delivered, packets dropped, backlog in packets.
     samples: Vec<(u64, u64, u64, u32)>,
     windows: Vec<f64>,
     events: Vec<PacketEvent>,

@@ -100,8 +100,8 @@ fn sent_packets_are_delivered_or_lost_on_the_wire() {
     assert_eq!((flow.packets_lost, flow.packets_dropped, held_back), (Some(lost), 0, 0));
     assert!(link.drops.is_empty(), "what a wire loses is no drop: {link:?}");
     assert!((lost as f64 - 20_000.0).abs() < 540.0, "{lost}"); // 4 sd of sqrt(200 000 x 0.1 x 0.9)
-    // 5 % of the 180 000 packets that are not lost come twice. The bound is 4 standard deviations
-    // of 93.
+    // Of the 180 000 packets that are not lost, 5 % come twice. The bound is four standard
+    // deviations; one standard deviation is 93 packets.
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;
@@ -133,7 +133,8 @@ fn a_reno_flow_has_the_rate_of_the_square_root_law() {
         let window = measured.flows[0].throughput_bps * 0.040 / (1500.0 * 8.0);
         // The constant is 1.31 for independent losses with probability p (T. Ott, J. Kemperman and
         // M. Mathis, 1996), and 1.22 for evenly spaced losses (M. Mathis et al., CCR 27(3), 1997).
-        // During a recovery of one round trip the window hardly grows, so the test allows a tenth.
+        // During a recovery of one round trip the window hardly grows, so the test allows a
+        // deviation of a tenth.
         let constant = window * p.sqrt();
         assert!((1.22 * 0.9..1.31 * 1.1).contains(&constant), "{constant} at {p}");
     }

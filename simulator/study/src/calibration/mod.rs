@@ -2,8 +2,8 @@
 //!
 //! A study may declare a space of settings that its paper leaves open (`space.toml`). Draws from
 //! the space are run in addition to the study's own choice. Each claim then holds in a share of the
-//! draws; the draw nearest to the printed numbers is the best one. The draws fill the space evenly,
-//! so a share is over admissible settings, not likely ones.
+//! draws. The best draw is the one whose results are nearest to the printed numbers. The draws fill
+//! the space evenly, so a share concerns admissible settings, not likely ones.
 
 pub(crate) mod record;
 mod space;
@@ -19,15 +19,15 @@ use crate::study::Study;
 use fairwire_scenario::ScenarioError;
 use std::collections::BTreeMap;
 
-/// The number of seeds. Two suffice to distinguish chance from a difference, when many draws are
-/// compared together.
+/// The number of seeds per draw. Because many draws are compared together, two seeds suffice to
+/// distinguish a difference from chance.
 const SEEDS: usize = 2;
 
 /// The exhibits of one paper under draws of its space: their runs and their results.
 pub struct Trial<'a> {
     space: SpaceSpec,
     draws: Vec<Draw>,
-    /// Plans for each exhibit: one of the unchanged study, then one of each draw.
+    /// First the plans of the unchanged study, one for each exhibit; then those of each draw.
     plans: Vec<Plan<'a>>,
     exhibits: usize,
 }
@@ -102,8 +102,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// Cross-validation: the numbers are cut into two halves, every second one in each. The draw that
-/// is best for one half is judged by the other half. Returns the mean distance.
+/// Cross-validation: the numbers are assigned alternately to two halves. The draw that is best for
+/// one half is judged by its distance from the other half. Returns the mean distance.
 fn held_out(
     known: &[usize],
     nearest: &dyn Fn(&[usize]) -> usize,
@@ -119,8 +119,9 @@ fn held_out(
     })
 }
 
-/// The relative distance of our numbers from the printed ones; `None` where we have no number. A
-/// number that is small among the numbers of its measure is compared with their mean size.
+/// The difference of our numbers from the printed ones; `None` where we have no number. Each
+/// difference is divided by the printed number, or by the mean size of its measure's printed
+/// numbers if that is larger.
 fn errors(exhibits: &[Exhibit]) -> Vec<Option<f64>> {
     exhibits
         .iter()

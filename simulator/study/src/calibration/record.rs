@@ -13,7 +13,8 @@ pub struct Calibration {
     /// The draws in which each claim holds, by exhibit and claim: `table1.faba-above-fred`.
     #[serde(default)]
     pub claims: BTreeMap<String, Held>,
-    /// The smallest and the largest mean of each number, by exhibit, measure, series and point.
+    /// The smallest and the largest mean of each number over the study's own choice and all draws,
+    /// by exhibit, measure, series and point.
     #[serde(default)]
     pub bands: BTreeMap<String, [f64; 2]>,
 }
@@ -44,7 +45,8 @@ pub struct Distance {
     pub chosen: f64,
     /// The difference in the best draw.
     pub best: f64,
-    /// The difference for each half of the numbers, in the draw that is best for the other half.
+    /// The cross-validated difference: each half of the numbers is compared in the draw that is
+    /// best for the other half.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub held_out: Option<f64>,
 }
@@ -77,7 +79,7 @@ impl Calibration {
         format!("# Written by `fairwire calibrate --record`.\n\n{text}")
     }
 
-    /// The smallest and the largest mean of a number over all draws.
+    /// The smallest and the largest mean of a number over the study's own choice and all draws.
     pub fn band(&self, exhibit: &str, measure: &str, series: &str, at: &str) -> Option<[f64; 2]> {
         self.bands.get(&number(exhibit, measure, series, at)).copied()
     }

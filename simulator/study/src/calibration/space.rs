@@ -24,7 +24,8 @@ pub struct SpaceSpec {
 pub struct SettingSpec {
     /// Its name.
     pub id: String,
-    /// The paper's statement about the setting, with its location, or that there is none.
+    /// The paper's statement about the setting, with its location; or the remark that the paper
+    /// makes no statement.
     pub paper: String,
     /// The exhibits that the setting affects.
     pub exhibits: Vec<String>,
@@ -36,8 +37,8 @@ pub struct SettingSpec {
     /// The distribution over a range: uniform by default, or uniform in the logarithm.
     #[serde(default)]
     pub scale: Scale,
-    /// The changes to the scenario, in which a number of the range replaces `{x}`, `{x*2}` or
-    /// `{x/8}`.
+    /// The changes to the scenario. The number drawn from the range replaces `{x}`; formulas such
+    /// as `{x*2}` or `{x/8}` are replaced by their result.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -72,7 +73,7 @@ pub struct Drawn {
 /// calibrations depend on it.
 const SEED: u32 = 1;
 
-/// The maximum number of draws: `sobol_burley::sample` specifies no results beyond.
+/// The maximum number of draws: `sobol_burley::sample` specifies no results for higher numbers.
 pub const MAX_DRAWS: u32 = 1 << 16;
 /// The maximum number of settings: each uses one dimension.
 const MAX_SETTINGS: usize = sobol_burley::NUM_DIMENSIONS as usize;
@@ -207,7 +208,7 @@ impl SettingSpec {
         }
     }
 
-    /// Each choice, or each end of the range, with its key.
+    /// Each choice, or each end of the range, with its key in the setting.
     fn each(&self) -> Vec<(String, Drawn)> {
         match self.range {
             None => {

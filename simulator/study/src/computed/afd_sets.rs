@@ -1,8 +1,8 @@
 //! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples the
-//! flow loses there.
+//! flow loses while it is in the set.
 //!
-//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6, and is
-//! observed at each replacement.
+//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6. It is
+//! observed each time that a sample replaces another.
 
 use super::made::Made;
 use fairwire_core::{FlowHash, Rng, Seed};
@@ -19,7 +19,7 @@ const SET_SIZE: u32 = 5;
 const REUSE: f64 = 0.06;
 /// The sampled fraction of the arrivals; see `cbr.toml`.
 const SAMPLING: f64 = 0.2;
-/// Replacements before observation: the sample has been renewed five times.
+/// The replacements before the observation begins: five times the number of samples.
 const UNWATCHED: u64 = 5 * SAMPLES as u64;
 /// Replacements observed: five minutes of the link.
 const WATCHED: u64 = 100_000;

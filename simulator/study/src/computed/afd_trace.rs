@@ -1,10 +1,10 @@
 //! Fig. 1 of the AFD paper: the distribution of the rates of flows over one second. The paper's
-//! traces are not available, so these are synthetic.
+//! traces are not available, so the traces here are synthetic.
 //!
-//! Flows arrive at random times and last an exponential time with a mean of one second. Their rates
-//! follow a Pareto or an exponential law; packets arrive at random times. A link that carries four
-//! fifths of the offered load then gets the shadow buffer that the paper's rule requires, b = 10 R
-//! / r_fair. The buffer's content is counted once a second.
+//! Flows arrive at random times; their durations are exponential, with a mean of one second. Their
+//! rates follow a Pareto or an exponential law; packets arrive at random times. A link that carries
+//! four fifths of the offered load then gets the shadow buffer that the paper's rule requires, b =
+//! 10 R / r_fair. The buffer's content is counted once a second.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Duration, Rng, Seed};
@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 
 const SECOND: Duration = Duration::from_secs(1);
 const SECONDS: u64 = 20;
-/// Seconds until arrivals and departures of flows balance, and the sample is full.
+/// The seconds at the start that are not examined. After them, arrivals and departures of flows
+/// balance, and the shadow buffer is full.
 const LEFT_OUT: u64 = 5;
 const FLOWS: u32 = 20_000;
 const PACKET_BYTES: u32 = 500;
@@ -104,7 +105,8 @@ struct Found {
     unseen: f64,
 }
 
-/// Samples `packets` into a shadow buffer of `b` and examines it at the end of each second.
+/// Samples `packets` into a shadow buffer of `b` samples, and examines the buffer at the end of
+/// each second.
 fn sampled(packets: &[TracePacket], b: u32, rng: &mut Rng) -> Found {
     let sampling = Sampling { samples: b, probability: SAMPLING, typical: 1 };
     let mut sampled = Sampled::new(sampling, ShadowBuffer::new(b));

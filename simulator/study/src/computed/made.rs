@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Made {
     /// The numbers.
     pub numbers: Vec<MadeNumber>,
-    /// Curves of any number of points; the curves of the first seed are drawn.
+    /// Curves of any number of points. The exhibit draws only the curves of its first seed.
     #[serde(default)]
     pub curves: Vec<MadeCurve>,
 }

@@ -1,9 +1,9 @@
 //! The fluid model of RQM: J. Edmonds et al., York University CSE-2006-09, 2006, section 4.
 //!
 //! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop, so db_i/dt =
-//! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum of the rates, and n~ the resulting
-//! estimate of n. Theorem 1 gives the limit and the speed of convergence. The equations are solved
-//! from random rates by the Runge-Kutta method of fourth order.
+//! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum of the rates. The guess n~ is the
+//! estimate of n that RQM derives from b. Theorem 1 gives the limit and the speed of convergence.
+//! The equations are solved from random initial rates by the Runge-Kutta method of fourth order.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
@@ -11,24 +11,26 @@ use fairwire_laws::dropper::rqm::{Checked, Law, OverloadRule};
 
 /// Packets of 1040 bytes per second at 10 Mbit/s.
 const CAPACITY: f64 = 1e7 / (8.0 * 1040.0);
-/// gamma, the unused fraction of the capacity, and c, the steepness of the guess: section 5.2.
+/// gamma, the unused fraction of the capacity, and c, the steepness of the guess n~ as a function
+/// of the sum of the rates: section 5.2.
 const UNUSED: f64 = 0.01;
 const STEEPNESS: f64 = 1.0;
 /// alpha in packets per second squared. Section 2 gives 1 without a unit; this unit fits the
 /// paper's counts of drops.
 const ALPHA: f64 = 1.0;
-/// The numbers of sessions. Close to n sessions the guess responds at a rate of about 2 alpha e^(c
-/// n) / B' per second, where B' is the virtual capacity. With more than a dozen sessions, steps
-/// would be tiny.
+/// The numbers of sessions n. When the guess is close to n, it responds at a rate of about 2 alpha
+/// e^(c n) / B' per second, where B' is the virtual capacity. With more than a dozen sessions, the
+/// solver's steps would have to be tiny.
 const SESSIONS: [u32; 5] = [2, 3, 5, 8, 10];
-/// The values of q: theorem 1 concerns rates within a factor of 1 + e^(-q).
+/// The values of q. Theorem 1 gives the time until rates are within a factor of 1 + e^(-q) of their
+/// limit.
 const NEARNESS: [u32; 3] = [1, 3, 5];
-/// The q that determines the length of a run, which is twice the theorem's time.
+/// The q that determines the length of a run: twice the time that theorem 1 gives for this q.
 const LAST_NEARNESS: f64 = 7.0;
 /// M is the imbalance, at least 1. If M - 1 is below this value, it is only rounding.
 const BALANCED: f64 = 1e-6;
-/// The number of sessions drawn as curves, the q that determines the curves' length, and the points
-/// per curve.
+/// Curves are drawn for the run with this number of sessions. The other two values are the q that
+/// determines the curves' length, and the number of points per curve.
 const DRAWN: u32 = 10;
 const DRAWN_NEARNESS: f64 = 3.0;
 const POINTS: f64 = 400.0;
@@ -78,7 +80,8 @@ struct Path {
     now_s: f64,
     /// When M was first within the bound of lemma 3, by q.
     balanced_s: [Option<f64>; 3],
-    /// The last time at which some rate or the guess was outside the factor of theorem 1, by q.
+    /// The last time at which a rate or the guess differed from its limit by more than the factor 1
+    /// + e^(-q) of theorem 1, by q.
     apart_s: [f64; 3],
     /// The largest rise of M in a step.
     rise: f64,
@@ -194,7 +197,8 @@ impl Path {
         }
     }
 
-    /// The largest factor, 1 or more, by which a rate or the guess deviates from theorem 1.
+    /// The largest factor, 1 or more, by which a rate or the guess deviates from the limit of
+    /// theorem 1.
     fn off(&self) -> f64 {
         let wanted = self.law.utilization(self.sessions) / self.sessions;
         let factor = |value: f64, wanted: f64| (value / wanted).max(wanted / value);

@@ -168,9 +168,11 @@ pub struct TrendSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// No step goes down, and the last number is above the first.
+    /// No step goes down by more than [`TrendSpec::tolerance`], and the last number is not below
+    /// the first.
     Rises,
-    /// No step goes up, and the last number is below the first.
+    /// No step goes up by more than [`TrendSpec::tolerance`], and the last number is not above the
+    /// first.
     Falls,
     /// All numbers are near their mean.
     Flat,
@@ -187,8 +189,8 @@ pub struct ExtremeSpec {
     pub of: Names,
     /// The two positions on the horizontal axis between which the extreme must lie.
     pub between: [f64; 2],
-    /// The amount by which the best number outside may be better while the claim still holds.
-    /// Default: 0.
+    /// The claim still holds if the best number outside `between` is better than the best inside by
+    /// up to this amount. Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }

@@ -23,7 +23,7 @@ pub struct StudySpec {
     pub paper: String,
     /// The title, in one line.
     pub title: String,
-    /// The full reference: authors, title, where, year.
+    /// The full reference: authors, title, place of publication, year.
     pub source: String,
     /// The seeds of every exhibit that names none.
     #[serde(default)]
@@ -73,14 +73,14 @@ pub struct ExhibitSpec {
     pub seeds: Option<SeedsSpec>,
     /// The variation along the horizontal axis. Default: nothing varies, so there is one point.
     pub vary: Option<VarySpec>,
-    /// The variations between lines besides the discipline.
+    /// The variants of the scenario to compare. Each variant with each discipline is a series.
     #[serde(default)]
     pub case: Vec<CaseSpec>,
     /// The reductions of `--quick`.
     #[serde(default)]
     pub quick: QuickSpec,
     /// The time between two samples, for measures over time such as `mean(cwnd.tcp.1)`. Default:
-    /// "100 ms".
+    /// that of the exhibit's curves, or "100 ms" without curves.
     pub sample: Option<Quantity<Duration>>,
     /// The measures.
     #[serde(default)]
@@ -112,10 +112,10 @@ pub struct VarySpec {
     pub from: Option<f64>,
     /// The last one.
     pub to: Option<f64>,
-    /// The difference between neighbours.
+    /// The difference between neighbouring values of `{x}`.
     pub step: Option<f64>,
-    /// Changes to the scenario at each point, in which the point's number replaces `{x}`, `{x*2}`
-    /// or `{x/8}`.
+    /// Changes to the scenario at each point. The point's number replaces `{x}`; formulas such as
+    /// `{x*2}` or `{x/8}` are replaced by their result.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -159,13 +159,15 @@ pub struct CaseSpec {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickSpec {
-    /// The interval between the points of a sweep that are used; the first and the last are used
-    /// too.
+    /// If this is n, every n-th point is used, from the first, and also the last point. Points that
+    /// a claim names are always used.
     pub every: Option<usize>,
-    /// The names or values of the only points used.
+    /// The points to use, by name or position, instead of `every`. Points that a claim names are
+    /// always used.
     #[serde(default)]
     pub points: Vec<At>,
-    /// Changes to the scenario after all others: a shorter duration, fewer flows.
+    /// Changes to the scenario, such as a shorter duration or fewer flows. They are applied after
+    /// the changes of the exhibit and the case, and before those of the point.
     #[serde(default)]
     pub set: Vec<String>,
 }
@@ -195,7 +197,8 @@ pub struct MeasureSpec {
     /// The measure's unit. Default: none, for a dimensionless number.
     #[serde(default)]
     pub unit: String,
-    /// The measure's position on the horizontal axis, if measures are along it. Default: the label.
+    /// The measure's position on the horizontal axis, if the axis shows measures. If a measure has
+    /// no position, the axis shows labels instead.
     pub x: Option<f64>,
 }
 
@@ -287,10 +290,10 @@ pub struct LineSpec {
     pub y: f64,
     /// Its text.
     pub label: String,
-    /// The fraction of `y`, such as 0.15, within which everything lies according to the paper. It
-    /// is drawn as a shaded band.
+    /// A fraction of `y`, such as 0.15. According to the paper, all values differ from `y` by at
+    /// most this fraction. The range is drawn as a shaded band.
     pub within: Option<f64>,
-    /// The title of the only drawing with the line. Default: all drawings.
+    /// The title of the drawing that shows the line. Default: all drawings show it.
     pub panel: Option<String>,
 }
 

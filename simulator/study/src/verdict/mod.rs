@@ -40,7 +40,7 @@ impl Finding {
     fn verdict(&self, is_exact: bool) -> Verdict {
         let Some(Estimate { mean, half_width_95, .. }) = self.estimate else { return Verdict::Fails };
         let Allowed { min, max } = self.allowed;
-        // Sums of decimals are inexact in the last bits.
+        // The bounds are widened slightly, because sums of decimals are inexact in the last bits.
         let slack =
             1e-12 * [min, max, mean].iter().filter(|v| v.is_finite()).fold(0.0f64, |a, b| a.max(b.abs()));
         let value = Value { mean, half_width_95: half_width_95.or(is_exact.then_some(0.0)) };
@@ -71,8 +71,8 @@ pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
 
-/// The verdict on `number` against the paper's printed number, by the claims of `plan` that have a
-/// tolerance for it; `None` without such claims.
+/// The verdict on the difference of `number` from the paper's printed number, by those claims of
+/// `plan` that compare the two. `None` if there are none.
 pub(crate) fn beside_print(plan: &Plan<'_>, table: &Table<'_>, number: &Number) -> Option<Verdict> {
     let check = Check { plan, table };
     let values = plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());
@@ -108,8 +108,8 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// The maximum number of findings printed for a verdict. If there are more, only the worst finding
-/// and their number are printed.
+/// The maximum number of findings printed for each verdict. If there are more findings, only their
+/// number and the worst of them are printed.
 const MAX_FINDINGS: usize = 3;
 
 /// The measurements, with those that contradict the claim first.
@@ -294,8 +294,8 @@ impl Check<'_, '_> {
         Checked { check, findings }
     }
 
-    /// `number` against the value required by `spec` or printed in the paper; `None` if neither
-    /// gives one.
+    /// Compares `number` with the value that `spec` requires or the paper prints. `None` if there
+    /// is no such value.
     fn beside(&self, spec: &ValueSpec, number: &Number) -> Option<Finding> {
         let is_it =
             |p: &&Published| p.measure == number.measure && p.series == number.series && p.is_at(number);
@@ -372,8 +372,8 @@ impl Check<'_, '_> {
         Checked { check: format!("slope of {measure}{} {range}{}", of(&spec.of), places(&spec.at)), findings }
     }
 
-    /// Compares the best position between the bounds with the best outside. `sign` is 1 for the
-    /// lowest, -1 for the highest.
+    /// Compares the best number inside `between` with the best number outside it. `sign` is 1 for
+    /// the lowest, -1 for the highest.
     fn extreme(&self, spec: &ExtremeSpec, sign: f64) -> Checked {
         let measure = self.measure(&spec.measure);
         let [from, to] = spec.between;
@@ -410,7 +410,7 @@ impl Check<'_, '_> {
 }
 
 impl Published {
-    /// Is this number printed for the point of `number`?
+    /// Does the paper print this number for the same point as that of `number`?
     pub fn is_at(&self, number: &Number) -> bool {
         self.at == number.at || self.x.is_some_and(|x| crate::sweep::is_near(x, number.x))
     }

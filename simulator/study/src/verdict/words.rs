@@ -16,8 +16,8 @@ pub(super) struct Operand<'a, N> {
     pub(super) number: N,
 }
 
-/// A difference in words: `B minus A at 2`, or for one scheme `FABA at 2P minus at P/10`. If there
-/// are two measures, they are named.
+/// A difference in words: `B minus A at 2`, or `FABA at 2P minus at P/10` if both sides are the
+/// same series. Two different measures are also named.
 pub(super) fn difference(
     Operand { series: more, number: a }: Operand<'_, &Number>,
     Operand { series: than, number: b }: Operand<'_, Option<&Number>>,
@@ -27,7 +27,8 @@ pub(super) fn difference(
     let is_elsewhere = b.is_some_and(|b| b.at != a.at);
     let [own, others] =
         measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
-    // If both sides are the same scheme, it is named once, unless the subtracted measure is named.
+    // If both sides are the same series at different points, the series is named once. It is named
+    // twice if the second side has a factor or a named measure.
     let other =
         if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
     let (first_at, second_at) = match b {

@@ -24,7 +24,8 @@ const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 pub(super) struct Rounds {
     /// The number of delivered segments, as the rate samples count them.
     pub(super) delivered: u32,
-    /// BBR.next_round_delivered: a segment sent when this number was delivered ends the round.
+    /// BBR.next_round_delivered: the round ends when a segment is acknowledged that was sent after
+    /// this number had been delivered.
     ends: u32,
     /// BBR.round_count.
     pub(super) count: u32,
@@ -65,12 +66,12 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// A search that restarts from the rate `rate`.
+    /// A search for the plateau that starts from the rate `rate`.
     pub(super) fn above(rate: f64) -> Self {
         Plateau { rate, ..Plateau::default() }
     }
 
-    /// Restarts the search; a pipe found full remains so.
+    /// Restarts the search for the plateau; `is_reached` keeps its value.
     pub(super) fn restart(&mut self) {
         *self = Plateau { is_reached: self.is_reached, ..Plateau::default() };
     }
@@ -111,7 +112,7 @@ impl LeastRtt {
 /// The stay in `ProbeRTT` once little enough is in flight: section 5.3.4.3.
 #[derive(Debug)]
 pub(super) struct Dwell {
-    /// When the stay ends; never, until little enough is in flight.
+    /// When the stay ends; [`Time::MAX`] until little enough is in flight.
     until: Time,
     has_round_passed: bool,
 }
@@ -121,8 +122,8 @@ impl Dwell {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
 
-    /// BBRHandleProbeRTT. Returns whether `ProbeRTT` may end. It lasts 200 ms and a round from when
-    /// `is_little` became true.
+    /// BBRHandleProbeRTT. Returns whether `ProbeRTT` may end. From when `is_little` became true, it
+    /// lasts at least 200 ms and at least a round.
     pub(super) fn is_over(
         &mut self,
         now: Time,

@@ -70,8 +70,8 @@ pub struct BicSpec {
         source = "Linux; Xu, Harfoush and Rhee 2004 have 2."
     )]
     pub search_divisor: Option<f64>,
-    /// The number of round trips in which the window grows by `search_divisor` segments, while it
-    /// is within that distance of the maximum.
+    /// Within `search_divisor` segments of the maximum, the window takes this number of round trips
+    /// to grow by `search_divisor` segments.
     #[parameter(default = 20.0, min = 1.0, max = 1e6, unit = "round trips", source = "Linux.")]
     pub smoothing: Option<f64>,
     /// Up to this window, BIC behaves as Reno.
@@ -83,11 +83,11 @@ pub struct BicSpec {
         source = "Xu, Harfoush and Rhee 2004, section III.B; Linux."
     )]
     pub low_window: Option<u32>,
-    /// Whether a flow that has lost its last maximum aims even lower.
+    /// Whether a loss at a window below the last maximum sets the new maximum below this window.
     #[parameter(default = true, source = "Xu, Harfoush and Rhee 2004, section III.B; Linux.")]
     pub fast_convergence: Option<bool>,
-    /// Whether steps scale with the segments that an acknowledgement covers, as in Linux, which
-    /// also counts segments.
+    /// Whether each step is multiplied by the smoothed number of segments per acknowledgement.
+    /// Linux does this in addition to counting the acknowledged segments.
     #[parameter(default = false, source = "Linux, as its windows show (docs/oracles.md).")]
     pub scales_by_acks: Option<bool>,
 }
@@ -107,10 +107,11 @@ pub struct Bic {
 
 /// The minimum window, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// Without a maximum, the most acknowledged segments for which the window grows by one: Linux.
+/// While no maximum is known, the window grows by at least one segment for this number of
+/// acknowledged segments: Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
-/// The initial estimate of segments per acknowledgement outside of repairs, as in Linux, and the
-/// samples' weight.
+/// The smoothed number of segments per acknowledgement outside of repairs: its initial value, as in
+/// Linux, and the weight of a sample.
 const FIRST_PER_ACK: f64 = 2.0;
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
@@ -191,7 +192,7 @@ impl Control for Bic {
         self.window = self.threshold;
     }
 
-    /// Forgets the path, as in Linux.
+    /// Forgets the maximum, as in Linux.
     fn timed_out(&mut self, congested: &Congested) {
         self.threshold = self.reduced(congested);
         (self.window, self.maximum) = (1.0, 0.0);
@@ -253,8 +254,9 @@ mod tests {
     #[test]
     fn the_distance_falls_to_three_quarters_per_round_trip() {
         // Per round trip the window moves by a quarter of its distance from the maximum. Within a
-        // round trip the step shrinks with the distance: 1 - exp(-1/4), or 0.221 of it, in the
-        // fluid limit. From 64 to 5 segments that takes ln(64/5) x 4 = 10.2 rounds.
+        // round trip the step shrinks with the distance. In the fluid limit, the window thus moves
+        // by 1 - exp(-1/4) = 0.221 of the distance. To shrink from 64 to 5 segments, the distance
+        // takes ln(64/5) x 4 = 10.2 rounds.
         let mut bic = Bic { window: 936.0, ..searching() };
         let mut rounds = 0;
         while bic.maximum - bic.window() > 5.0 {

@@ -1,17 +1,19 @@
 //! Generalised window control: increase by a power of the window, decrease by another power.
 //!
 //! # What it does
-//! Per acknowledgement in congestion avoidance `w += c1 / w^K`; per loss `w -= c2 w^L`. K = L = 1
-//! with c1 = 1 and c2 = 0.5 is Reno. K = 2, L = 0 gains c1/w per round trip and loses c2 (inverse
-//! increase, additive decrease); K = 0, L = 1 is multiplicative in both. A negative K is refused: a
-//! window would grow without limit within one round trip.
+//! In congestion avoidance, each acknowledgement changes the window by `w += c1 / w^K`, and each
+//! loss by `w -= c2 w^L`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno. With K = 2 and L = 0, the
+//! window grows by c1/w per round trip and loses c2 (inverse increase, additive decrease). With K =
+//! 0 and L = 1, both changes are multiplicative. A negative K is refused, because the window would
+//! grow without limit within one round trip.
 //!
 //! # Why
-//! It creates flows that respond differently to congestion, for disciplines that should not depend
-//! on the response: Table 2 of the AFD paper has seven groups.
+//! It creates flows that respond differently to congestion, to test disciplines that should not
+//! depend on the response. Table 2 of the AFD paper has seven groups of such flows.
 //!
 //! # State and cost
-//! Seven numbers. A division per acknowledgement, plus a power if an exponent is not 0, 1 or 2.
+//! Six numbers and a flag. A division per acknowledgement, plus a power if an exponent is not 0, 1
+//! or 2.
 //!
 //! # Source
 //! R. Pan, B. Prabhakar, L. Breslau, S. Shenker, "Approximate Fair Allocation of Link Bandwidth",
@@ -20,10 +22,10 @@
 //! with the minus sign, "normal TCP" is as the paper describes it.
 //!
 //! # Where we differ
-//! As in ns-2, three reductions are halves regardless of `c2` and `l`: the first decrease of a
-//! connection, each decrease in slow start, and that of the threshold at each timeout. The window
-//! never falls below 1; ns-2 allows that and then waits for the timer. The threshold never falls
-//! below 2, and a decrease raises neither the window nor the threshold.
+//! As in ns-2, three reductions are halves, without `c2` and `l`: the first decrease of a
+//! connection, each decrease in slow start, and the threshold's at each timeout. The window never
+//! falls below 1; in ns-2 it may, and the sender then waits for the timer. The threshold never
+//! falls below 2, and a decrease raises neither the window nor the threshold.
 
 use super::control::{About, Acked, Congested, Control, Start};
 use super::growth::LOWEST_THRESHOLD;
@@ -39,10 +41,10 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "binomial", checked = BinomialParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BinomialSpec {
-    /// Segments gained per ACK, divided by `window^k`.
+    /// The factor of the increase: the window grows by `c1 / window^k` segments per ACK.
     #[parameter(default = 1.0, above = 0.0, max = 1e6, unit = "segments")]
     pub c1: Option<f64>,
-    /// Segments lost per loss, times `window^l`.
+    /// The factor of the decrease: the window shrinks by `c2 * window^l` segments per loss.
     #[parameter(default = 0.5, above = 0.0, max = 1e6, unit = "segments")]
     pub c2: Option<f64>,
     /// Exponent of the increase per ACK: one more than Bansal and Balakrishnan's exponent per round

@@ -13,7 +13,8 @@ pub struct About {
     pub source: &'static str,
     /// Does the controller require selective acknowledgements?
     pub needs_sack: bool,
-    /// The codepoint of the controller's packets; [`Ecn::NotEct`] leaves the choice to others.
+    /// The codepoint of the controller's packets; [`Ecn::NotEct`] leaves the choice to the flow's
+    /// configuration.
     pub ecn: Ecn,
 }
 
@@ -33,7 +34,7 @@ pub struct Start {
     pub segment: Size,
     /// Are reduced windows counted in full segments, as in Linux?
     pub whole_segments: bool,
-    /// Does Reno's window grow by the segments acknowledged, instead of by acknowledgements?
+    /// Does Reno's window grow per acknowledged segment, instead of per acknowledgement?
     pub counts_segments: bool,
     /// Is a window that Reno halves rounded to an integer?
     pub halves_to_whole: bool,
@@ -42,7 +43,8 @@ pub struct Start {
 }
 
 impl Start {
-    /// A window of `initial_window` segments of 1448 B, counted as in the RFCs.
+    /// The constants for an initial window of `initial_window` segments of 1448 B, with all options
+    /// off.
     pub fn of(initial_window: u32) -> Self {
         let (segment, whole_segments) = (Size(1448), false);
         Start {
@@ -75,7 +77,8 @@ pub struct Acked {
     pub lost: u32,
     /// Segments in flight before the acknowledgement came.
     pub in_flight: u32,
-    /// The exact round-trip time; absent if only segments that were sent twice are acknowledged.
+    /// The exact round-trip time of one of the acknowledged segments; absent if none was measured,
+    /// for example because the segment was sent twice.
     pub rtt: Option<Duration>,
     /// Does the acknowledgement end a round trip, that is, cover a segment sent after the previous
     /// round?
@@ -93,7 +96,7 @@ pub struct Acked {
 pub struct RateSample {
     /// Segments per second.
     pub per_second: f64,
-    /// Had the application less data than the window allowed? Then the path may carry more.
+    /// Did the application have less data than the window allowed? Then the path may carry more.
     pub is_limited_by_application: bool,
     /// Segments delivered so far, including selectively acknowledged segments; wrapping.
     pub delivered: u32,
@@ -115,7 +118,7 @@ pub struct Congested {
 /// The measurements that a controller requests from its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
-    /// Does each acknowledgement bring an exact round-trip time, as by timestamps?
+    /// Does each acknowledgement bring an exact round-trip time, as timestamps provide it?
     pub exact_rtt: bool,
     /// Does each acknowledgement bring the number of marks, instead of one echo per window (RFC
     /// 3168)?
@@ -132,8 +135,8 @@ pub trait Control: Debug {
     /// The slow-start threshold, segments; infinite before the first loss, or if there is none.
     fn threshold(&self) -> f64;
 
-    /// Invoked before any data is sent, with the round-trip time of the opening, by a sender that
-    /// detects loss by time.
+    /// Invoked before any data is sent, with the round-trip time of the connection's opening. Only
+    /// a sender that detects loss by time invokes it.
     fn opened(&mut self, _rtt: Duration, _now: Time) {}
 
     /// Invoked when new data was acknowledged outside of a repair. Also invoked within a repair if
@@ -165,9 +168,12 @@ pub trait Control: Debug {
     fn deflated(&mut self, _by: f64) {}
 
     /// Invoked when the flow continues from `window` segments, after a larger window, for one of
-    /// two reasons. Nothing was sent for longer than the retransmission timeout, so the old window
-    /// says little about the path (RFC 5681, section 4.1). Or Tahoe starts over after a loss, right
-    /// after [`lost`](Self::lost).
+    /// four reasons:
+    /// - Nothing was sent for longer than the retransmission timeout, so the old window says little
+    ///   about the path (RFC 5681, section 4.1).
+    /// - The SYN was lost (RFC 5681, section 3.1).
+    /// - Tahoe starts over after a loss, right after [`lost`](Self::lost).
+    /// - The retransmission timer ran out, but the threshold must not fall again.
     fn restarted(&mut self, _window: f64) {}
 
     /// The sending rate, segments per second; `None` if only acknowledgements clock segments out.

@@ -23,9 +23,9 @@ use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
-/// Passes the list of this crate's controllers, except Reno, to the macro `$then`, before its other
-/// arguments. Each entry has its file, its description, and its parameters as entered and as
-/// checked.
+/// Invokes the macro `$then` with the list of this crate's controllers, except Reno, followed by
+/// the arguments `$with`. Each entry has the controller's description, its module and type, and its
+/// parameters as entered and as checked.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! controllers {
@@ -42,8 +42,8 @@ macro_rules! controllers {
                 prague::Prague(PragueSpec, PragueParameters);
                 /// LEDBAT (RFC 6817), a background flow.
                 ledbat::Ledbat(LedbatSpec, LedbatParameters);
-                /// BBR, version 1. It needs SACK: otherwise the losses of its start-up run into the
-                /// timer repeatedly.
+                /// BBR, version 1. It needs SACK: otherwise the losses of its start-up cause
+                /// repeated retransmission timeouts.
                 bbr::Bbr(BbrSpec, BbrParameters);
                 /// BBR, version 3. It needs SACK, as version 1 does.
                 bbr3::Bbr3(Bbr3Spec, Bbr3Parameters);
@@ -59,9 +59,9 @@ macro_rules! controllers {
     };
 }
 
-/// The parameters of a controller as entered, under `#[parameters]`.
+/// The parameters of a controller as entered: a struct under `#[parameters]`.
 ///
-/// The controllers of this crate are listed here; external ones are registered
+/// This file lists the controllers of this crate; external ones are registered
 /// (`fairwire_scenario::control::register`).
 pub trait ControllerSpec {
     /// The controller with its constants, if all constants are within their bounds.
@@ -106,7 +106,7 @@ impl ControllerSpec for RenoSpec {
     }
 }
 
-/// Generates the choice and the running controller from the list.
+/// Generates `ControlConfig` and `Controller` from the list of `controllers!`.
 macro_rules! choices {
     ([$($(#[$doc:meta])* $module:ident::$kind:ident($spec:ident, $parameters:ident);)+]) => {
         /// The choice of a controller, with its constants.
@@ -174,7 +174,7 @@ fn start(config: &Config) -> Start {
     }
 }
 
-/// Evaluates `$do` with `$control`, the running controller of any type.
+/// Evaluates `$do`, in which `$control` is the running controller, whatever its type.
 macro_rules! each {
     ($controller:expr, $control:ident => $do:expr) => {
         controllers!(arms $controller, $control => $do)
@@ -192,7 +192,7 @@ macro_rules! arms {
     };
 }
 
-/// Calls of controllers other than Reno are separate from Reno's code.
+/// Calls of controllers other than Reno, which are not inlined into Reno's code.
 impl Controller {
     #[inline(never)]
     fn window_of_other(&self) -> f64 {

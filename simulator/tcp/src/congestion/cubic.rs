@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! After a reduction the window rises towards its size at the last congestion, flattens there, and
-//! then rises ever faster to find more bandwidth. Whenever Reno would have grown further by now,
+//! then rises ever faster to find more bandwidth. Whenever Reno's window would be larger by now,
 //! CUBIC follows Reno. A sign of congestion reduces the window to 0.7 of its size.
 //!
 //! # Why
@@ -23,19 +23,19 @@
 //! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
 //!   target; the RFC specifies one such step per acknowledgement. So a delayed acknowledgement does
 //!   not halve the growth.
-//! - In the Reno-friendly region the window is the maximum of itself and the estimate: in section
-//!   4.2 it never shrinks.
+//! - In the Reno-friendly region, an estimate of Reno's window below the current window does not
+//!   reduce it. The window does not shrink in section 4.2 either.
 //! - The RFC allows the congestion window or the flight size at a reduction; here it is the window
 //!   in use. An unused window does not grow.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
 //!   in segments, as in Linux: the window before and after a reduction, and the distance of the
-//!   curve from its plateau. This matters for small windows: 11.9 is cut to 7, not to 8.3, and the
+//!   curve from its plateau. This matters for small windows: 11.9 is cut to 7, not to 8.3. The
 //!   curve reaches its plateau 1.36 s early, when less than a segment is missing.
 //! - After a spurious reduction the curve restarts at the restored window (section 4.9 optionally
 //!   restores the curve too).
-//! - The stored value is the instant of the curve's inflection, not its beginning and K. The
-//!   instant is deferred while the window is unused, or is again below the threshold after an idle
-//!   time. This excludes such time from t.
+//! - The stored value is the instant of the curve's inflection, instead of K and the instant at
+//!   which the curve begins. The inflection is deferred while the window is unused, and while it is
+//!   again below the threshold after an idle time. This excludes such time from t.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
 use super::growth::{Arithmetic, kept, slow_start};
@@ -64,7 +64,7 @@ pub struct CubicSpec {
     /// The fraction of the window that remains after a sign of congestion.
     #[parameter(default = 0.7, min = 0.01, max = 0.99, unit = "1", source = "RFC 9438, section 4.6.")]
     pub beta: Option<f64>,
-    /// Whether a flow that has lost its last peak aims even lower.
+    /// Whether a reduction of a window below the last peak sets the new peak below this window.
     #[parameter(default = true, source = "RFC 9438, section 4.7.")]
     pub fast_convergence: Option<bool>,
     /// Whether HyStart++ ends the first slow start.
@@ -102,8 +102,8 @@ pub struct Cubic {
 enum Stage {
     /// The first slow start, which HyStart++ watches.
     Watched(HyStart),
-    /// Slow start without HyStart++. When it ends, the curve begins at its plateau (K = 0), since
-    /// no earlier plateau is known.
+    /// Slow start without HyStart++. When it ends, the curve begins at its plateau (K = 0), which
+    /// is the window at that time.
     SlowStart,
     /// After a reduction: the curve begins with the next acknowledgement.
     Reduced,
@@ -218,9 +218,10 @@ impl Cubic {
         self.plateau + self.arithmetic.counted(off.abs()).copysign(off)
     }
 
-    /// alpha of section 4.3: the growth of Reno's estimated window per round trip, segments. It
-    /// gives the estimate the average of Reno's window in spite of this beta. With
-    /// `reno_beyond_peak`, it is Reno's own 1 once the last peak is reached again.
+    /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip. It
+    /// depends on `beta` such that the estimate has the average of Reno's window. With
+    /// `reno_beyond_peak`, alpha is 1, as for Reno, once the estimate has reached the last peak
+    /// again.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
@@ -350,9 +351,9 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // A step of (W(t + R) - w) / w per acknowledgement makes the window lag R behind W(t +
-            // R). The remainder is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K segments/s^2 = 0.11,
-            // doubled for the beginning.
+            // Per acknowledgement, the window w takes a step of (W(t + R) - w) / w, so it follows
+            // W(t + R) with a lag of R. The remaining error is R^2 W'' / 2. It is at most 0.005 s^2
+            // x 2.4 K segments/s^2 = 0.11 segments; the tolerance is twice that, for the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -425,8 +426,8 @@ mod tests {
                 reached = reached.min(t);
             }
         });
-        // The target is a round trip ahead, and the last segment takes one, so the tolerance is two
-        // round trips of 0.1 s.
+        // The target is one round trip ahead of the curve, and the last segment takes one more. So
+        // the tolerance is two round trips of 0.1 s.
         assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
     }
 
@@ -451,8 +452,8 @@ mod tests {
         run(&mut cubic, 2.0, 6.0, 0.1, |t, window| {
             let curve = 700.0 + 0.4 * t.powi(3);
             let reno = 700.0 + 0.53 * t / 0.1; // until 1000
-            // W'' is at most 2.4 t, which allows 0.05; Reno's window, while it leads, allows up to
-            // a segment.
+            // On the curve, W'' is at most 2.4 t, so the error is at most 0.05 segments. While
+            // Reno's window is larger than the curve, the error may be up to a segment.
             assert!((window - curve.max(reno)).abs() < 1.0, "{t}: {window} {curve} {reno}");
         });
     }
@@ -509,9 +510,10 @@ mod tests {
                 cubic.acked(&Acked { ends_round: i == 0, ..ack(at_s, 1, rtt_s) });
             }
         }
-        // The second round shows the rise at its eighth sample, and slow start ends after five
-        // rounds, including this one. By then it has added 10 + 10 + 8 segments. To these it adds a
-        // quarter of 2, of 4 times 10, and of the segment that ends the last round.
+        // The eighth sample of the second round shows the rise. By then the window is 10 + 10 + 8
+        // segments: the initial window, the first round, and eight acknowledgements. Slow start
+        // ends after five slower rounds, including the second. They add a quarter of 43 segments:
+        // 2, 4 times 10, and the segment that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -525,9 +527,9 @@ mod tests {
         for (rtt_s, period, expected) in of_tables {
             // The test has one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
-            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4), so the window begins at
-            // the peak. From far away, periodic losses would bring it there only slowly, because
-            // they hit the curve where it is flat.
+            // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4), so the test begins at the
+            // peak of the expected cycle. From a distant window, periodic losses would lead to this
+            // cycle only slowly, because they occur where the curve is flat.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -539,14 +541,15 @@ mod tests {
             }
             let average = segments * rtt_s / at_s;
             // In the Reno region, the tables have 1.2 / sqrt(p). Section 4.3 has sqrt(1.5 / p),
-            // which is 2 % more. The first line has a cycle of 26 round trips, so one round trip is
-            // 4 %.
+            // which is 2 % more. A cycle of the table's first line has 26 round trips, so one round
+            // trip is another 4 %.
             let tolerance = if period < 1e4 { 0.06 } else { 0.03 };
             assert!((average / expected - 1.0).abs() < tolerance, "{rtt_s} {period}: {average} {expected}");
         }
     }
 
-    /// A literal transcription of RFC 9438, with its names, t and K, line by line.
+    /// A literal transcription of RFC 9438, line by line. It has the RFC's names, and computes with
+    /// t and K.
     struct Rfc {
         cwnd: f64,
         ssthresh: f64,

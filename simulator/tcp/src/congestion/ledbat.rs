@@ -6,23 +6,24 @@
 //! below the target, and shrinks in proportion above it.
 //!
 //! # Why
-//! Flows that fill queues until a loss push the delay far beyond the target, and so take as much as
-//! they want; LEDBAT takes the unused rest. That suits updates and backups.
+//! Other flows fill queues until a loss, which raises the delay far above the target. LEDBAT then
+//! shrinks, and takes only what those flows leave unused. That suits updates and backups.
 //!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement (ten minima and four samples). It needs exact round-trip
 //! times from the sender.
 //!
 //! # Source (section, equation)
-//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY 10
-//! minutes, INIT_CWND 2, whatever the TCP's initial window. The RFC leaves the filter of current
-//! delays open; here it is the minimum of the last four samples, as in most implementations.
+//! RFC 6817, section 2.4.2 (the sender's operation) and section 2.5 (the values): BASE_HISTORY is
+//! 10 minutes, and INIT_CWND is 2, or the TCP's initial window if that is smaller. The RFC leaves
+//! the filter of current delays open; here it is the minimum of the last four samples, as in most
+//! implementations.
 //!
 //! # Where we differ
 //! - Delays are exact round-trip times, not one-way delays: queueing on the return path counts too.
 //!   No clock skew or offset needs correction.
 //! - Delays are kept in microseconds, up to 71 minutes.
-//! - There is no slow start, and so no threshold: section 2.4.2 does not have one.
+//! - There is no slow start, and so no threshold: section 2.4.2 has no slow start.
 //! - An acknowledgement without a measurement moves the window by the delays known so far; before
 //!   the first measurement it does nothing.
 //! - CTO, the timeout, is the sender's retransmission timer.

@@ -109,7 +109,8 @@ impl Prague {
         self.marks.alpha()
     }
 
-    /// The minimum duration of the law's round trip: the virtual round-trip time, or zero.
+    /// The minimum period of growth, averages and reductions: the virtual round-trip time; zero in
+    /// the initial rounds.
     fn period(&self) -> Duration {
         if self.rounds_to_go == 0 { self.virtual_rtt } else { Duration::ZERO }
     }

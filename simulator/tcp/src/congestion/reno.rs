@@ -55,7 +55,8 @@ impl Reno {
         }
     }
 
-    /// Grows the window for `segments` of newly acknowledged data, if the window was used.
+    /// Grows the window, up to `most`, for an acknowledgement of `segments` segments. The caller
+    /// ensures that the window was used.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {
@@ -91,8 +92,8 @@ impl Control for Reno {
         }
     }
 
-    /// Halves the window and the threshold. Only the threshold is rounded to an integer, as in
-    /// ns-2.
+    /// Sets the window and the threshold to half of the window in use. The threshold is rounded to
+    /// an integer, as in ns-2; the window only with `halves_to_whole`.
     fn lost(&mut self, congested: &Congested) {
         let half = congested.in_use / 2.0;
         self.threshold = half.floor().max(LOWEST_THRESHOLD);

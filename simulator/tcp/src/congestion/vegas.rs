@@ -2,20 +2,20 @@
 //!
 //! # What it does
 //! Compares the window's rate on an empty path with its actual rate. The difference, times the
-//! minimum round-trip time, is the number of its own queued segments. Once per round trip it adds a
-//! segment to the window if fewer than `alpha` are queued, and removes one if more than `beta` are.
-//! Slow start ends when more than `gamma` are queued.
+//! minimum round-trip time, is the number of the flow's queued segments. Once per round trip the
+//! window grows by a segment if fewer than `alpha` are queued, and shrinks by one if more than
+//! `beta` are. Slow start ends when more than `gamma` are queued.
 //!
 //! # Why
 //! Reno finds the size of a queue by overflowing it. Vegas observes the queue in the round-trip
 //! times, and keeps it short. In competition with flows that fill queues it gets little.
 //!
-//! Its minimum round-trip time is an estimate. Flows that start together measure each other's
+//! The minimum round-trip time is an estimate. Flows that start together measure each other's
 //! queue. At 1 Gbit/s and 40 ms, 200 such flows hold a queue of 22 ms, although four segments of
-//! each are 9.6 ms, and 500 flows hold 60 ms. Flows that start later mistake the existing queue for
-//! the path: 200 flows that start within 15 s hold 183 ms. A window left too large by slow start
-//! shrinks by one segment per round trip, so a single flow holds 78 ms for minutes. (`count = 200`,
-//! `start = "0 s..15 s"`, 20 000 packets of buffer, 20 to 60 s.)
+//! each are only 9.6 ms; 500 flows hold 60 ms. Flows that start later mistake the existing queue
+//! for the path: 200 flows that start within 15 s hold 183 ms. A window left too large by slow
+//! start shrinks by one segment per round trip, so a single flow holds 78 ms for minutes. (Measured
+//! with `count = 200`, `start = "0 s..15 s"` and a buffer of 20 000 packets, from 20 to 60 s.)
 //!
 //! # State and cost
 //! 72 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
@@ -30,8 +30,8 @@
 //!   separately timed segment.
 //! - A round with two measurements or fewer follows Reno, as in Linux: delayed acknowledgements do
 //!   not measure the path.
-//! - Losses halve the window as Reno's do, and the sender finds them (the paper's section III.A has
-//!   a finer timer).
+//! - Losses halve the window, as for Reno, and the sender detects them (the paper's section III.A
+//!   has a finer timer).
 //! - `alpha` and `beta` count segments, and the window moves by integers. With
 //!   [`Config::whole_segments`](crate::Config::whole_segments) the queued number is an integer too,
 //!   as in Linux: 4.9 segments are not more than four.
@@ -149,7 +149,7 @@ impl Vegas {
         let waiting = self.waiting(self.least_s);
         if self.window < self.threshold {
             if waiting > self.gamma {
-                // The window is the path's capacity plus one segment, as in Linux.
+                // The window falls to the path's capacity plus one segment, as in Linux.
                 let held = self.window * self.base_s / self.least_s;
                 self.window = self.window.min(self.arithmetic.counted(held) + 1.0);
                 self.lower_threshold();
@@ -175,7 +175,6 @@ impl Vegas {
         }
     }
 
-    /// Reno's reaction to an acknowledgement in avoidance.
     fn grow_as_reno(&mut self, acked: &Acked) {
         let (window, rest) = slow_start(self.window, self.threshold, acked.growth);
         if acked.is_window_used {
@@ -189,7 +188,7 @@ impl Vegas {
     }
 
     fn measure(&mut self, rtt: Duration) {
-        // A round trip of zero would divide by zero.
+        // A round-trip time of zero would cause a division by zero.
         let rtt_s = rtt.secs().max(1e-9);
         self.base_s = self.base_s.min(rtt_s);
         self.least_s = self.least_s.min(rtt_s);
@@ -281,8 +280,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued, or 20 (122/100 - 1) = 4.4 over the
-        // minimum.
+        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued. With the minimum round-trip time as
+        // the divisor, 20 (122/100 - 1) = 4.4 are.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);

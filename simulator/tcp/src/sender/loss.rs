@@ -42,8 +42,8 @@ impl Sender {
             self.phase = Phase::Open;
             self.inflation = 0;
             self.control.recovered(now);
-            // Only the repaired segment has just arrived. The others arrived earlier, while the
-            // window was not allowed to grow.
+            // Of the newly acknowledged segments, only the repaired one has just arrived. The
+            // others arrived earlier, while the window was not allowed to grow.
             self.unreported = self.unreported.saturating_add(u32::try_from(newly - 1).unwrap_or(u32::MAX));
             newly = 1;
         }
@@ -69,8 +69,8 @@ impl Sender {
         }
     }
 
-    /// Stops timing a segment that a partial acknowledgement covers: it may have waited behind a
-    /// hole, so it ends a back-off but measures nothing.
+    /// Stops timing a segment that a partial acknowledgement covers. The segment may have waited
+    /// behind a hole, so the acknowledgement ends a back-off but measures nothing.
     fn forget_timed(&mut self, acked_to: u64) {
         if !self.has_journal && self.timed_seq < acked_to {
             self.timed_seq = super::NONE;
@@ -113,9 +113,10 @@ impl Sender {
     }
 
     /// Would a loss now belong to a later window than the one last repaired? The acknowledgement
-    /// must cover *more* than everything sent by that repair (RFC 6582, section 3.2): duplicates
-    /// for the next segment may stem from going back N. A scoreboard distinguishes such duplicates,
-    /// so covering everything sent by the repair is enough (RFC 6675, sections 5 and 5.1).
+    /// must cover *more* than everything sent before that repair (RFC 6582, section 3.2):
+    /// duplicates for the next segment may stem from going back N. A scoreboard distinguishes such
+    /// duplicates, so covering everything sent before the repair is enough (RFC 6675, sections 5
+    /// and 5.1).
     pub(super) fn is_new_loss(&self) -> bool {
         let is_distinguished = self.has_board && !self.config.quirks.sack_counts_acks;
         self.recover == 0 || self.unacked > self.recover || (is_distinguished && self.unacked == self.recover)

@@ -100,13 +100,13 @@ enum Phase {
         is_timed: bool,
     },
     Open,
-    /// Fast recovery. NewReno: has a partial acknowledgement been received? SACK: has the rescue
-    /// been sent?
+    /// Fast recovery. `has_acted` means under NewReno that a partial acknowledgement was received,
+    /// and under SACK that the rescue was sent.
     Recovery {
         has_acted: bool,
     },
-    /// RACK-TLP after a timeout. Is it still unknown whether anything was lost (F-RTO)? Has
-    /// anything been acknowledged since?
+    /// RACK-TLP after a timeout. `is_testing` means that it is still unknown whether anything was
+    /// lost (F-RTO), and `has_moved` that something was acknowledged since the timeout.
     Lost {
         is_testing: bool,
         has_moved: bool,
@@ -119,7 +119,7 @@ enum Timer {
     Retransmission,
     /// Declaring overtaken segments lost.
     Reordering,
-    /// Probing the tail, because no segment follows the last.
+    /// Probing the tail: no later segment would reveal the loss of the last one.
     Tail,
 }
 
@@ -304,7 +304,7 @@ impl Sender {
     }
 
     /// Handles a [`deadline`](Sender::deadline) that has come: pacing releases a segment, or the
-    /// retransmission timer has run out.
+    /// timer has run out.
     pub fn on_timeout(&mut self, now: Time, out: &mut impl Output) {
         if self.is_held && self.release_at <= now {
             self.is_held = false;
@@ -529,8 +529,8 @@ impl Sender {
         });
     }
 
-    /// Measures the round-trip time of one segment at a time, or of each segment. Retransmissions
-    /// are not measured (Karn).
+    /// Measures the round-trip time: with a journal at each acknowledgement, otherwise of one
+    /// segment at a time. Retransmissions are not measured (Karn).
     #[inline]
     fn measure(&mut self, acked_to: u64, now: Time) -> Measures {
         self.measure_by(acked_to, false, now)

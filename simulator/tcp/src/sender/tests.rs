@@ -211,8 +211,7 @@ fn timeouts_of_an_opening_are_no_episode_and_counts_restart_on_request() {
 
 #[test]
 fn duplicates_that_going_back_caused_retransmit_nothing() {
-    // Segments 0, 1, 4 and 10 of 0..40 are lost, and every acknowledgement. A timeout goes back to
-    // 0.
+    // Segments 0, 1, 4 and 10 of 0..40 and all acknowledgements are lost. A timeout goes back to 0.
     let (mut sender, mut sent) = open(40);
     let due = sender.deadline().expect("outstanding");
     sender.on_timeout(due, &mut sent);

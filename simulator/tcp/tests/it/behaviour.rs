@@ -25,7 +25,7 @@ fn modern(control: ControlConfig) -> Config {
     Config { control, ..Config::new(MODERN, 512) }
 }
 
-/// The share of the link from 10 s to 30 s.
+/// The used fraction of the link's rate from 10 s to 30 s.
 fn utilization(path: &mut Path<'_>) -> f64 {
     path.start();
     path.run_until(at(10));

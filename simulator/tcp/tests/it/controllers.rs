@@ -50,7 +50,8 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             (Pipe::new(rate, propagation_s), Bbr::new(BbrParameters::default(), &Start::of(10)));
         let seen = states(&mut pipe, &mut bbr, 25.0);
         let names: Vec<_> = seen.iter().map(|s| s.1).collect();
-        // On the shortest path four segments exceed the product, so RTprop is always observed.
+        // ProbeRTT need not follow. On the shortest path four segments exceed the bandwidth-delay
+        // product, so RTprop is always observed.
         assert_eq!(names[..3], [Startup, Drain, ProbeBw], "{seen:?}");
         for pair in seen.windows(2).filter(|pair| pair[0].1 == ProbeRtt) {
             let lasted_s = pair[1].0 - pair[0].0;
@@ -60,9 +61,10 @@ fn bbr_drains_before_it_probes_and_measures_the_empty_path_every_ten_seconds() {
             assert!((0.2..longest_s).contains(&lasted_s), "{rate} {propagation_s}: {lasted_s}");
         }
         for (a, b) in seen.iter().zip(&seen[1..]).skip(2).filter(|(a, _)| a.1 == ProbeBw) {
-            // RTprop was last observed ten seconds earlier, at the latest in the first cycle,
-            // before a phase at 5/4 left a queue of three quanta and one segment. The phase takes
-            // four times as long to build that queue as the link needs to send it.
+            // ProbeRTT begins ten seconds after RTprop was last observed. This was in the first
+            // cycle at the latest, before a phase at 5/4 left a queue of three quanta and one
+            // segment. The phase takes four times as long to build that queue as the link needs to
+            // send it.
             let first_cycle_s = 10.0 * (propagation_s + 1.0 / rate) + 16.0 / rate;
             assert!(b.0 - a.0 <= 10.0 + first_cycle_s, "{seen:?}");
         }
@@ -132,9 +134,9 @@ fn bbr3_fills_a_pipe_to_within_5_percent_with_little_queue() {
         let used = (pipe.delivered - delivered) as f64 / (pipe.now_s - from) / rate;
         assert!((0.95..=1.001).contains(&used), "{rate} {propagation_s}: {used}");
         assert!((bbr.bottleneck_rate() / rate - 1.0).abs() < 0.05, "{}", bbr.bottleneck_rate());
-        // A probe lasts three rounds without growth at 5/4, which adds three quarters of the
-        // product; the window allows 2.25 products and a quantum. BBR drains the queue at 9/10, and
-        // cruises most of the time.
+        // A probe sends at 5/4 for three rounds without growth, which adds three quarters of the
+        // bandwidth-delay product. The window allows 2.25 products and a quantum. BBR drains the
+        // queue at 9/10, and cruises most of the time.
         let most_s = 0.5 * propagation_s + 8.0 / rate;
         assert!(waited_s / segments < most_s, "{rate} {propagation_s}: {} {most_s}", waited_s / segments);
         assert!(bbr.long_term_bound().is_infinite(), "nothing was lost");
@@ -205,8 +207,8 @@ fn ledbat_holds_its_queueing_delay() {
 
 #[test]
 fn dctcp_keeps_the_queue_near_the_marking_threshold_and_the_link_busy() {
-    // By Alizadeh and others (2010), section 3.4, the link never idles from K > (rate x RTT) / 7
-    // on. Here the product is 100 segments.
+    // By Alizadeh and others (2010), section 3.4, the link never idles if K > (rate x RTT) / 7.
+    // Here rate x RTT is 100 segments.
     let (mut pipe, mut dctcp) =
         (Pipe::new(10_000.0, 0.01), Dctcp::new(DctcpParameters::default(), &Start::of(10)));
     pipe.mark_at = 20.0;
@@ -273,8 +275,8 @@ fn marked_rate(rtt_ms: u64, chance: f64, virtual_rtt: Duration) -> f64 {
 fn lasting_prague_flows_of_5_and_25_ms_send_alike_under_equal_marking() {
     let virtual_rtt = Duration::from_ms(25);
     let ratio = marked_rate(5, 0.02, virtual_rtt) / marked_rate(25, 0.02, virtual_rtt);
-    // The rates are equal in the fluid model. Integer windows cost the near flow 8 % more, because
-    // its windows are a fifth of the far flow's.
+    // The rates are equal in the fluid model. Integer windows cost the near flow 8 % more than the
+    // far flow, because its windows are a fifth of the far flow's.
     assert!((ratio - 1.0).abs() < 0.1, "{ratio}");
     let dependent = marked_rate(5, 0.02, Duration::ZERO) / marked_rate(25, 0.02, Duration::ZERO);
     assert!(dependent > 4.0, "{dependent}"); // 5 in the fluid

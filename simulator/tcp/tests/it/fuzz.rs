@@ -84,8 +84,8 @@ fn transfer(seed: u64, recovery: Recovery, control: &ControlConfig) -> String {
     let (fates, ack_fates) =
         (RefCell::new(Seed(seed).stream("data")), RefCell::new(Seed(seed).stream("acks")));
     let segments = 1 + u64::from(rng.below(400));
-    // After a loss BBR continues from the number in flight, which the receiver's window bounds,
-    // plus one.
+    // After a loss, BBR continues from the number in flight plus one. The receiver's window bounds
+    // the number in flight.
     let most = config.window.map_or(1e9, f64::from).max(f64::from(config.initial_window)) + 1.0;
     let mut path = Path::with(Sender::without_data(&config), &config, rng.below(40) as usize)
         .fate(|_, _| nature.fate(nature.loss, &mut fates.borrow_mut()))

@@ -1,4 +1,5 @@
-//! BBR, version 3, in complete senders: before a short queue, and on a path with random losses.
+//! BBR, version 3, in complete senders: on a link with a short queue, and on a path with random
+//! losses.
 
 use crate::path;
 

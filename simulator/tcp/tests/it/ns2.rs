@@ -9,10 +9,10 @@ use fairwire_tcp::{Config, Profile, Recovery};
 use path::Path;
 
 /// The relative tolerance. Ten packets take as long on an access link as one on the queued link, so
-/// an arrival may coincide with the end of a transmission. ns-2's order then depends on the
-/// rounding of its floats. A small buffer drops either packet, which moves the edges of a window:
-/// by at most 0.08 % of the 140 000 packets of 80 s, as observed. Without such a coincidence the
-/// results are the same bit for bit.
+/// an arrival may coincide with the end of a transmission. In ns-2, the rounding of floats then
+/// decides which comes first, and so which packet a small buffer drops. This shifts the flow
+/// relative to the measured 80 s: by at most 0.08 % of their 140 000 packets, as observed. Without
+/// such a coincidence the results are the same bit for bit.
 const TOLERANCE: f64 = 1e-3;
 
 /// Throughput (bit/s), drops and timeouts from 20 s to 100 s.
@@ -105,8 +105,8 @@ fn sack_has_the_losses_of_ns2() {
 }
 
 /// The number of packets that a NewReno flow sends within 200 s, if the link loses each with
-/// `probability`. For `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno drop 200 0.2`, the
-/// lost numbers are those that `rng` draws here.
+/// `probability`. For ns-2, the trace of `ns proof/bench/few-losses.tcl 100000 "NUMBERS" Newreno
+/// drop 200 0.2` shows this number; NUMBERS are the packets in `lost`.
 fn sent_under_losses(probability: f64, seed: u64) -> usize {
     let mut rng = Seed(seed).stream("loss");
     let lost: Vec<u64> = (0..60_000).filter(|_| rng.chance(probability)).collect();

@@ -20,7 +20,8 @@ pub(super) fn node_of(place: Option<usize>) -> usize {
 pub(super) struct Node {
     pub(super) parent: usize,
     pub(super) contents: Contents,
-    // These are boxed, because most of thousands of classes have neither.
+    // The two buckets are boxed, because a tree may have thousands of classes, most of them without
+    // either.
     pub(super) guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
     pub(super) ceiling: Option<Box<Ceiling>>,       // free while the class may send
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
@@ -35,14 +36,14 @@ pub(super) struct Node {
     /// Backlogged children, and this node's place among its backlogged siblings.
     pub(super) active: Vec<usize>,
     pub(super) place: Option<usize>,
-    /// The leaves of the node's hosts, if these have leaves.
+    /// The leaves for the hosts of this class; `None` if its hosts have no leaves.
     pub(super) hosts: Option<Range<usize>>,
     /// Has a packet come for this leaf since it was last considered for release?
     pub(super) is_used: bool,
 }
 
-/// Virtual time in units of 2^-40 bytes at weight 1: a weight of 10^6 still costs 2^20 units a
-/// byte.
+/// The units of virtual time that a byte costs at weight 1. At a weight of 10^6 a byte still costs
+/// 2^20 units.
 const UNITS: f64 = (1u64 << 40) as f64;
 
 pub(super) fn cost_of(weight: f64) -> u64 {
@@ -82,9 +83,9 @@ impl Node {
         self.guarantee.as_ref().is_some_and(|bucket| bucket.is_free(now))
     }
 
-    /// Takes over the savings of `before`, capped by the new terms, and its debts. `clock` was the
-    /// virtual time of the parent of `before` for its priority; the parent's clock in this tree is
-    /// at zero.
+    /// Takes over the savings of `before`, capped by the new terms, and its debts. `clock` is the
+    /// virtual time of the parent of `before`, for the priority of `before`. The new tag assumes
+    /// that the new parent's clock is at zero.
     pub(super) fn inherit(&mut self, before: &Node, clock: u128) {
         if let (Some(own), Some(before)) = (&mut self.guarantee, &before.guarantee) {
             own.idle_until(before.free_at());

@@ -105,9 +105,9 @@ impl Classful {
         Classful { maker: Some(maker), terms: None, ..self }
     }
 
-    /// This tree, with packets of `class` in the leaves below it: the upper half of the flow hash
-    /// names a packet's host, and so its leaf. Two hosts may share a leaf. No effect unless all
-    /// children of the class are leaves.
+    /// This tree, with the packets of `class` in the leaves below it. The upper half of the flow
+    /// hash names a packet's host, and so its leaf. Two hosts may share a leaf. The call has no
+    /// effect unless all children of the class are leaves.
     #[must_use]
     pub fn by_host(mut self, class: u32) -> Self {
         if let Some(at) = self.tree.place(class).map(|place| place + 1) {
@@ -132,9 +132,11 @@ impl Classful {
     /// This tree, which keeps only `leaves` (at least 1) of the leaves that its maker built, in
     /// addition to backlogged ones. Before another leaf is built, a long unused leaf without
     /// backlog is released. The next packet of the released leaf builds it again, in its first
-    /// state. The clock algorithm picks the leaf to release: each round releases the leaves that
-    /// had no packet since their last inspection. If all were used the search takes some steps, so
-    /// a sixteenth more leaves may exist. The default leaf stays.
+    /// state.
+    ///
+    /// The clock algorithm picks the leaf to release: each round releases the leaves that had no
+    /// packet since their last inspection. One search inspects at most 16 leaves, and releases none
+    /// if all of them were used. So a sixteenth more leaves may exist. The default leaf stays.
     #[must_use]
     pub fn keeping(self, leaves: usize) -> Self {
         Classful { kept: leaves.max(1), ..self }
@@ -304,8 +306,8 @@ impl Classful {
         None
     }
 
-    /// Puts off in one pass all children of `at` that cannot send yet. Polling each and searching
-    /// for the next one every time would be quadratic.
+    /// Puts off all children of `at` that cannot send yet, in one pass. To poll each child, with a
+    /// search for the next one before each poll, would take quadratic time.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];
@@ -481,8 +483,8 @@ impl Control for Classful {
 
     /// Sets the weight of the class among its siblings, for the excess. A class that is not in the
     /// tree is looked up in the default leaf, which has the packets of the class. Bytes that a
-    /// class has sent beyond its turn also count at the new weight, so a class of small weight need
-    /// not wait for its debt.
+    /// class has sent beyond its turn are counted again at the new weight. So a class whose weight
+    /// grows need not wait for the debt of its small weight.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;
@@ -526,8 +528,8 @@ impl Control for Classful {
         fresh.is_some_and(|fresh| self.adopt(class, parent, fresh, now))
     }
 
-    /// Takes over the parameters if the classes and their terms are the same, and no leaf is built
-    /// later.
+    /// Takes over the parameters if the classes and their terms are the same, and all leaves were
+    /// built from the start.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         self.nodes.iter_mut().for_each(|node| node.not_before = Time::ZERO);

@@ -18,8 +18,9 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Rng};
 use fairwire_parameters::{parameters, word};
 
-/// Turns the `Spec` of a file into an entry: the scheduler of the kind, with a `quantum` if it has
-/// rounds.
+/// Implements `Part`, `check` and `build` for the `Spec` of the file that invokes this macro.
+/// `$kind` is the kind of scheduler. `$quantum` names the parameter for the bytes per round, if the
+/// scheduler has rounds.
 macro_rules! schedules {
     ($kind:expr $(, $quantum:ident)?) => {
         impl crate::part::Part for Spec {
@@ -53,14 +54,14 @@ pub(super) use schedules;
 /// The rule that makes room in a full buffer.
 #[word(gated)]
 pub enum MakesRoom {
-    /// The longest queue: its oldest packet is pushed out. Suter et al. 1998, section II. More than
-    /// 256 different weights are refused.
+    /// The oldest packet of the longest queue is pushed out. Suter et al. 1998, section II. More
+    /// than 256 different weights are refused.
     #[default]
     Lqd,
-    /// The arrival: it is refused.
+    /// The arrival is refused.
     TailDrop,
-    /// The arrival, even before the buffer is full: while its queue holds half of the free room or
-    /// more, counted in packets, as in ns-2's SFQ.
+    /// The arrival is refused even before the buffer is full: if its queue holds at least half as
+    /// many packets as there is still room for, as in ns-2's SFQ.
     HalfFree,
 }
 
@@ -71,7 +72,10 @@ pub struct Entry {
     /// The size of the buffer.
     #[parameter(is = role::BUFFER, unset = "the site's")]
     pub buffer: Option<Quantity<Amount>>,
-    /// The policy that every discipline accepts. Here it has no effect: there are no early signals.
+    /// Whether early signals drop or mark ECN-capable packets.
+    ///
+    /// Every discipline accepts this parameter. Here it has no effect, since there are no early
+    /// signals.
     #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The queues.
@@ -97,7 +101,7 @@ pub struct CheckedEntry {
 }
 
 impl Entry {
-    /// Checks the parameters of `discipline`, which serves as `kind` does.
+    /// Checks the parameters of `discipline`, whose scheduler is of this `kind`.
     pub fn check(
         &self,
         discipline: &'static str,
@@ -120,8 +124,8 @@ impl Entry {
     }
 }
 
-/// Moves an error from the terms of service to the entry's own parameters, since the terms have no
-/// separate table.
+/// Removes the prefix `scheduler.KIND.` from the name of a bad parameter. An entry has the
+/// scheduler's parameters at the top level, not in a table of the scheduler.
 fn at_the_top(bad: BadParameter) -> BadParameter {
     let term = bad.parameter.strip_prefix("scheduler.").and_then(|named| named.split_once('.'));
     match term {
@@ -140,7 +144,7 @@ impl CheckedEntry {
         }
     }
 
-    /// Pushes out the front of the longest queue, with the weights of the service.
+    /// A dropper that pushes out the front of the longest queue; the scheduler's weights apply.
     pub(super) fn lqd(&self, rng: Rng) -> Lqd {
         Lqd::new(self.longest.clone(), rng)
     }

@@ -7,22 +7,22 @@
 //!
 //! # Why
 //! It gives flows the shares of fair queueing without the cost of its virtual time, which follows a
-//! simulated ideal server. Shares are as even as possible; delays are not: a packet may wait for
-//! one packet of each other flow.
+//! simulated ideal server. Shares are as even as possible, but delays are not: a packet may wait
+//! for one packet of each other flow.
 //!
 //! # State and cost
-//! 52 bytes for each packet that the buffer has room for, in addition to the buffer's. O(log n) per
-//! packet with n backlogged flows.
+//! 52 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
+//! O(log n) per packet with n backlogged flows.
 //!
 //! # Source (section, equation)
 //! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
 //! the definition of the scheme.
 //!
 //! # Where we differ
-//! - Tags are computed when a packet reaches the head of its queue, not at arrival. With tags from
-//!   the arrival a flow pays for packets that are pushed out, and one that sends more than its
-//!   share gets nothing at all. Without push-out both give the same tags, except that a flow's
-//!   later packets are priced at the current weights.
+//! - Tags are computed when a packet reaches the head of its queue, not at arrival. With tags
+//!   computed at arrival, a flow would pay for packets that are pushed out, and a flow that sends
+//!   more than its share would get nothing at all. Without push-out the tags are the same as in the
+//!   paper, except that a flow's later packets are priced at the current weights.
 //! - An idle flow is not remembered: its last finish tag was that of a packet being sent, so
 //!   virtual time has reached it. For the same reason nothing is reset when the link goes idle.
 //! - Virtual time does not go back if a push-out brings a shorter packet to the head.

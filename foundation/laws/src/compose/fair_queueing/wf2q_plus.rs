@@ -8,32 +8,32 @@
 //!
 //! # Why
 //! A flow is never more than one packet behind the ideal, as in weighted fair queueing, and here it
-//! is also never more than one packet ahead. Service is thus as smooth as packets allow, which also
-//! smooths further sharing below, in a tree of these schedulers.
+//! is also never more than one packet ahead. Service is thus as smooth as packets allow. In a tree
+//! of these schedulers, the levels below then share smoothly too.
 //!
 //! # State and cost
-//! 204 bytes for each packet that the buffer has room for, in addition to the buffer's. They hold
-//! the backlogged queues and an equal number of idle flows whose tags are ahead of virtual time.
-//! O(log n) per packet, amortised, with n the larger of the two numbers. Each remembered flow is
-//! forgotten once, and all at once, in O(1), when the link goes idle. But a packet during which
-//! virtual time passes the tags of k remembered flows pays for all k, as exact virtual time
-//! requires.
+//! 204 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
+//! They hold the backlogged queues, and the idle flows whose tags are ahead of virtual time. O(log
+//! n) per packet, amortised, where n is the larger of the numbers of backlogged queues and of these
+//! idle flows. An idle flow is forgotten when virtual time passes its tag. A packet during which k
+//! idle flows are forgotten pays for all k, as exact virtual time requires. When the link goes
+//! idle, all are forgotten at once, in O(1).
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
 //! 5(5), 1997: the virtual time V of WF2Q+, which after service s is V(t + s) = max(V(t) + s, least
-//! start tag of those waiting).
+//! start tag of the waiting packets).
 //!
 //! # Where we differ
 //! - The paper gives each flow a rate beforehand. Here it has a weight. Its rate is its share of
 //!   the link among the flows that the ideal server would be serving: virtual time advances by
 //!   bytes over the sum of their weights.
 //! - A queue has one start tag, which a packet takes on when it reaches the head, not at arrival.
-//!   With tags from the arrival a flow pays for packets that are pushed out, and one that sends
-//!   more than its share gets nothing at all.
-//! - The memory of idle flows has room for as many as the buffer holds packets, and at least 1024.
-//!   When it is full, the flow with the least tag is forgotten, and may start from virtual time
-//!   again.
+//!   With tags computed at arrival, a flow would pay for packets that are pushed out, and a flow
+//!   that sends more than its share would get nothing at all.
+//! - The memory of idle flows has room for one flow per packet of the buffer, and for at least 1024
+//!   flows. When it is full, the flow with the least tag is forgotten, and may start from virtual
+//!   time again.
 //! - Within a packet, virtual time advances with the clock at the link's rate, and no further than
 //!   the packet's length.
 //! - Equal tags are served first come, first served.

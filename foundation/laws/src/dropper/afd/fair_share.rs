@@ -2,7 +2,8 @@
 //!
 //! At a fixed frequency the queue q is sampled, and m_fair(t) = m_fair(t-1) + alpha (q(t-1) -
 //! target) - beta (q(t) - target). With beta above alpha that is a proportional-integral
-//! controller. It rests when the queue is at its target, and m_fair is then the fair rate's count.
+//! controller. It rests when the queue is at its target, and m_fair is then the count of a flow
+//! that sends at the fair rate.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
@@ -21,7 +22,7 @@ pub struct Control {
     pub interval: Duration,
 }
 
-/// m_fair, updated at each arrival.
+/// m_fair and its controller.
 #[derive(Debug)]
 pub struct FairShare {
     control: Control,
@@ -44,8 +45,9 @@ impl FairShare {
         self.value
     }
 
-    /// Sets the maximum that a lone flow can have on record to `most`, and scales m_fair by the same
-    /// factor. If packets become longer, this maximum and all counts of the sample grow together.
+    /// Sets the maximum of m_fair, which is the amount that a lone flow can have on record, to
+    /// `most`. m_fair is scaled by the same factor as the maximum. If packets become longer, the
+    /// maximum and all counts of the sample grow together.
     ///
     /// ```
     /// use fairwire_core::Duration;
@@ -64,7 +66,8 @@ impl FairShare {
         }
     }
 
-    /// Takes over the controller of `fresh`, and the maximum of a lone flow if it changed.
+    /// Takes over the controller of `fresh`. If the maximum of m_fair has changed, `most` is the
+    /// new one.
     pub(super) fn retune(&mut self, fresh: &FairShare, most: Option<f64>, now: Time) {
         self.next = rescheduled(self.next, self.control.interval, fresh.control.interval, now);
         self.control = fresh.control;
@@ -75,8 +78,8 @@ impl FairShare {
         }
     }
 
-    /// Takes the steps due up to `now`, with `queue` as the queue in each. m_fair is kept from 0 to
-    /// `most`, so it does not run away while it has no effect.
+    /// Takes the steps that are due up to `now`; the queue was `queue` at each of them. m_fair is
+    /// kept between 0 and `most`, so it does not run away while it has no effect.
     ///
     /// ```
     /// use fairwire_core::{Duration, Time};
@@ -97,9 +100,9 @@ impl FairShare {
         }
     }
 
-    /// Takes all due steps at once. From the second step on, the queue was the same before and
-    /// after, so each step adds the same amount. Clamping the sum then has the same effect as
-    /// clamping each step.
+    /// Takes all due steps at once. From the second step on, the previous queue and the current
+    /// queue are equal, so each step adds the same amount. To clamp the sum then has the same
+    /// effect as to clamp after each step.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

@@ -1,22 +1,23 @@
 //! AFD-FT: approximate fair dropping with only a flow table.
 //!
 //! # What it does
-//! Works as AFD-SB, but keeps only the count of each flow, as if a shadow buffer existed. When a
-//! sample must make room, it draws a few flows at random and chooses one of them in proportion to
-//! their counts. It deducts one from that flow's count.
+//! AFD-FT works as AFD-SB, but without the shadow buffer: it keeps only each flow's count of
+//! samples. When a sample must make room for a new one, AFD-FT draws a few flows at random. It
+//! chooses one of them in proportion to their counts, and deducts one from that flow's count.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! It needs no shadow buffer, and is here for comparison. All flows enter the drawn set equally
+//! AFD-FT needs no shadow buffer, and is here for comparison. All flows enter the drawn set equally
 //! often, however many samples they have. So fast flows lose too few samples, appear faster than
 //! they are, and get less than their fair share. [AFD-NFT](super::nft) has the same state without
 //! that bias.
 //!
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
-//! where b is the number of samples, and b/4 in the paper's traces. O(s), with s = `set_size`
-//! fixed: one draw and one look-up per arrival, and s + 1 further draws if it is sampled.
+//! where b is the number of samples, and b/4 in the paper's traces. One draw and one look-up per
+//! arrival. A sampled arrival needs s + 1 further draws and O(s^2) comparisons, with s = `set_size`
+//! fixed.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -24,17 +25,19 @@
 //!
 //! # Where we differ
 //! - With at most `set_size` flows the set is all of them.
-//! - In both measures, the flow that loses a sample is drawn by numbers of samples: each sample is
-//!   equally likely to be replaced, as in the shadow buffer. In bytes the flow loses the mean size
-//!   of its samples, since their individual sizes are not stored.
+//! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. So
+//!   each sample is equally likely to be replaced, as in the shadow buffer. In bytes the flow loses
+//!   the mean size of its samples, since their individual sizes are not stored.
 //! - The paper leaves gains, frequency, target and p to its companion, "Approximate fairness
 //!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
 //!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes, the size of b typical packets counts, or the sampled amount if that is more.
+//!   If counts are in bytes, the size of b typical packets takes the place of b, or the sampled
+//!   amount if that is more.
 //! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
-//!   A small least weight makes the first descent long.
-//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
+//!   With a small least weight, m_fair descends for a long time at first.
+//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds the size of b
+//!   typical packets.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.

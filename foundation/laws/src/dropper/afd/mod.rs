@@ -6,8 +6,9 @@
 //! [controller](fair_share) adjusts it until the queue stays at a target.
 //!
 //! - [`sb`] keeps a sample of arrivals, the shadow buffer, and counts in it.
-//! - [`ft`] keeps only the counts, and removes one at random: biased against fast flows.
-//! - [`nft`] also keeps only the counts, and removes one by a method without that bias.
+//! - [`ft`] keeps only the counts. Its draw of the flow that loses a sample is biased against fast
+//!   flows.
+//! - [`nft`] also keeps only the counts, but its draw is not biased.
 //! - [`exact`] counts all traffic of fast flows, as deployed switches do.
 //!
 //! The four differ only in their [`Meter`]; [`Afd`] is the dropper.
@@ -73,7 +74,7 @@ pub struct Config {
 pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
-    /// The number of classes with a weight from each power of two to the next.
+    /// For each power of two, the number of classes with a weight from that power up to the next.
     powers: Powers,
     /// 1 / (the least weight), or up to twice that after changes of weights. If m_fair is this
     /// multiple of a lone flow's maximum record, flows of any weight pass undropped.
@@ -163,8 +164,8 @@ impl<M: Meter> Dropper for Afd<M> {
         self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            // A flow that ignores marks would fill the buffer, and m_fair would fall until others
-            // are refused.
+            // If packets of a flow that ignores marks were only marked, the flow would fill the
+            // buffer. m_fair would then fall until other flows' packets are refused.
             if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
         } else {
             Verdict::Pass
@@ -214,11 +215,11 @@ impl<M: Meter> Dropper for Afd<M> {
 pub struct Shared {
     /// The probability above which ECN-capable packets are dropped rather than marked.
     ///
-    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. Not in
-    /// the paper, which drops. A flow of twice its fair rate has a probability of 0.5, and a
-    /// responsive flow does not stay at that rate. Linux's SFB also begins to drop at 0.5. PIE's
-    /// 0.1 (RFC 8033, section 5.1) applies to an entire queue; here it would drop from flows 11 %
-    /// above their fair rate.
+    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. The paper
+    /// has no such limit, since it only drops. A flow that sends at twice its fair rate has a
+    /// probability of 0.5, and a responsive flow does not stay at that rate. Linux's SFB also
+    /// begins to drop at 0.5. PIE's limit of 0.1 (RFC 8033, section 5.1) applies to an entire
+    /// queue. Here, a limit of 0.1 would drop packets of flows 11 % above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
     /// The weights of classes: the factors by which the fair rate of their flows is multiplied.
@@ -328,7 +329,7 @@ pub(super) struct Given<'a> {
     pub room: Room,
     pub measure: Measure,
     pub shared: &'a Shared,
-    /// The maximum of the default of `interval`.
+    /// The upper limit of the default value of `interval`.
     pub longest: Duration,
 }
 
@@ -382,7 +383,8 @@ fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
     Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)
 }
 
-/// The period of the controller: 160 times a second (Pan et al., CCR 33(1), 2003, as quoted).
+/// The longest default interval of the controller, for 160 steps a second. The source is Pan et
+/// al., CCR 33(1), 2003, as public implementations quote it.
 const INTERVAL: Duration = Duration::from_us(6250);
 
 #[cfg(test)]

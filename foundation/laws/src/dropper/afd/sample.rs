@@ -1,8 +1,8 @@
 //! A sample of arrivals, and each flow's share of it.
 //!
-//! Each arrival is sampled with a fixed probability. Once the sample is full, each new one replaces
-//! an old one, which the [`Record`] chooses. The sum of all counts always equals the size of the
-//! sample.
+//! Each arrival enters the sample with a fixed probability. Once the sample is full, each arrival
+//! that enters it replaces an older one, which the [`Record`] chooses. The counts of all flows
+//! always add up to the size of the sample.
 
 use crate::dropper::afd::Meter;
 use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
@@ -105,7 +105,7 @@ impl Counts {
         self.flows.flow(place)
     }
 
-    /// m_i: the size of the samples of `flow`.
+    /// m_i: the total size of the samples of `flow`.
     #[inline]
     pub fn of(&self, flow: FlowHash) -> u64 {
         self.flows.find(flow).map_or(0, |place| self.flows.value(place).size())
@@ -136,10 +136,10 @@ impl Counts {
         self.take_size(place, u64::from(sample.size));
     }
 
-    /// Removes a sample of the flow at `place`, with the mean size of that flow's samples, since
-    /// individual sizes are not kept. Returns true if it was the flow's last sample. Then the flow
-    /// is removed, and the flow at the last place moves to `place`. The number of the last place is
-    /// what [`flows`](Counts::flows) returns from now on.
+    /// Removes a sample of the flow at `place`. Individual sizes are not kept, so the sample counts
+    /// as the mean size of that flow's samples. Returns true if it was the flow's last sample. Then
+    /// the flow is removed, and the flow at the last place moves to `place`. The number of that
+    /// last place is what [`flows`](Counts::flows) returns from then on.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);
@@ -186,7 +186,7 @@ pub struct Sampling {
     pub samples: u32,
     /// p: the probability that an arrival is sampled.
     pub probability: f64,
-    /// The size of a typical packet: 1, or its bytes.
+    /// The size of a typical packet: 1 if packets are counted, or its length in bytes.
     pub typical: u32,
 }
 

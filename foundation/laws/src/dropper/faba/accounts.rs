@@ -152,7 +152,7 @@ impl Accounts {
     }
 
     /// Does the bucket hold more than its height? Rounding T/N down does not matter: an integer
-    /// exceeds T/N exactly if it exceeds the rounded value.
+    /// exceeds T/N if and only if it exceeds the rounded value.
     #[inline]
     pub(super) fn is_overfull(&self, bucket: usize) -> bool {
         self.tokens(bucket) > self.height_at(bucket)
@@ -166,7 +166,7 @@ impl Accounts {
         }
     }
 
-    /// The amount of a `chunk` that the bucket just drawn gets.
+    /// The part of `chunk` that is meant for `bucket`, which was just drawn.
     #[inline]
     pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
         match &self.shares {
@@ -175,8 +175,8 @@ impl Accounts {
         }
     }
 
-    /// Creates a full bucket for `flow` of `class`, and returns the bucket's slot. One bucket more
-    /// lowers the height of all buckets.
+    /// Creates a full bucket for `flow` of `class`, and returns its place. The new bucket lowers
+    /// the height of all buckets.
     #[inline]
     pub(super) fn create(&mut self, flow: FlowHash, class: u32) -> usize {
         let bucket = self.buckets.insert(flow, 0);
@@ -204,7 +204,7 @@ impl Accounts {
         self.shares.as_mut().ok_or(SetWeightError::NoWeights)?.set_weight(class, weight)
     }
 
-    /// Updates a bucket's weight to that of `class`, if it has changed, when a packet of the class
+    /// Gives a bucket the weight of `class`, which may have changed, when a packet of the class
     /// arrives.
     #[inline]
     pub(super) fn follow(&mut self, bucket: usize, class: u32) {
@@ -213,7 +213,8 @@ impl Accounts {
         }
     }
 
-    /// Returns tokens above a bucket's height, left by earlier falls of the height, to the pool.
+    /// Returns a bucket's tokens above its height to the pool. The bucket was higher when it got
+    /// them.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
         if self.is_overfull(bucket) {

@@ -124,8 +124,8 @@ pub struct Spec {
     pub share_between: Option<Share>,
     /// The weights of flows by class, or of the classes.
     ///
-    /// The paper's gamma: the weight of each flow of a class, or of the entire class if classes
-    /// share a bucket.
+    /// The paper's gamma: the weight of each flow of a class, or of the entire class if each class
+    /// has one bucket.
     #[parameter(is = role::WEIGHTS, unset = "1 for each", unit = "1 by class", source = "Section 6.1.")]
     pub weights: Option<Weights>,
     /// How weights govern the dealing of tokens.
@@ -137,8 +137,8 @@ pub struct Spec {
     /// The profile.
     #[parameter(flatten)]
     pub knees: Knees,
-    /// How many tokens are dealt out per departure, from the tokens in the pool (sigma) and the
-    /// packets in the queue (Q).
+    /// How the number of tokens dealt out per departure follows from the tokens in the pool (sigma)
+    /// and the packets in the queue (Q).
     #[parameter(default = BetaRule::Abs)]
     pub beta_rule: Option<BetaRule>,
     /// The maximum number of tokens that a departure moves between the pool and the buckets.
@@ -150,16 +150,16 @@ pub struct Spec {
         source = "Not in the paper, where one departure may move T tokens."
     )]
     pub beta_max: Option<u32>,
-    /// Whether the bucket of the flow that sends first after the link went idle is filled, unlike
-    /// in the paper.
+    /// Whether the first flow to send after the link went idle has its bucket filled, unlike in the
+    /// paper.
     ///
     /// See *Where we differ*.
     #[parameter(default = true)]
     pub idle_refill: Option<bool>,
     /// The backlog up to which every packet enters.
     ///
-    /// A flow without tokens is lent them. The paper has no such threshold and drops from a flow
-    /// without tokens at any backlog; the gateway sets it. See *Where we differ*.
+    /// A flow without tokens is lent them. The paper has no such threshold: it drops from a flow
+    /// without tokens at any backlog. The gateway sets this parameter. See *Where we differ*.
     #[parameter(is = role::FREE_BELOW, unset = "none")]
     pub free_below: Option<Quantity<Level>>,
 }
@@ -174,11 +174,11 @@ impl Part for Spec {
     }
 }
 
-/// How many tokens are dealt out per departure, from the pool sigma and the queue Q.
+/// How the number of tokens dealt out per departure follows from the pool sigma and the queue Q.
 #[word(gated)]
 pub enum BetaRule {
-    /// floor(|sigma| / Q) + 1, as in the paper's text; stops once less than a whole token is
-    /// surplus or missing.
+    /// floor(|sigma| / Q) + 1, as in the paper's text; dealing stops once less than a whole token
+    /// is surplus or missing.
     #[default]
     Abs,
     /// floor(sigma / Q) + 1 as printed, rounding down; dealing never stops early.
@@ -240,7 +240,7 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The weights and their maximum, at least 1: the weight of an unlisted class.
+    /// The weights and their maximum. The maximum is at least 1, the weight of an unlisted class.
     fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
         let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
         Ok((typed.check(Parameter::of(NAME, "weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
@@ -259,7 +259,8 @@ pub struct Faba {
     config: Config,
     rng: Rng,
     accounts: Accounts,
-    /// The bucket of the arrival being judged; saves charging it a second lookup.
+    /// The bucket of the arrival being judged, kept so that charging the arrival needs no second
+    /// lookup.
     arrival: usize,
     is_lent: bool,
     /// The unpaid loan to packets that entered while the queue was short, in units of 2^-20 token.
@@ -336,7 +337,8 @@ impl Faba {
         }
     }
 
-    /// Creates a bucket for a new flow; at the bound it replaces a random one.
+    /// Creates a bucket for a new flow. If there is no room for another bucket, it replaces a
+    /// random one.
     #[inline]
     fn open(&mut self, payer: FlowHash, class: u32) -> usize {
         if self.accounts.is_full() {
@@ -360,7 +362,8 @@ impl Faba {
             self.lent += price;
             return;
         }
-        // Push-outs that made room may have refilled buckets, and moved or deleted this one.
+        // Push-outs that made room may have refilled buckets, and so moved or deleted the arrival's
+        // bucket.
         let bucket = if self.accounts.is_at(self.arrival, payer) {
             Some(self.arrival)
         } else {
@@ -368,7 +371,8 @@ impl Faba {
         };
         match bucket {
             Some(bucket) => self.accounts.take(bucket, price),
-            // The overfull bucket was deleted, so its tokens are in the pool, and the pool pays.
+            // The arrival's bucket became overfull and was deleted. Its tokens are in the pool, so
+            // the pool pays.
             None => self.accounts.take_from_pool(price),
         }
     }
@@ -511,7 +515,7 @@ impl Dropper for Faba {
         }
         let mean = if self.departures == 0 { 0.0 } else { self.moves as f64 / self.departures as f64 };
         probe.gauge("moves_per_departure", Unit::One, mean);
-        // Counts let a sampler compute the mean since its previous sample.
+        // From these totals a sampler can compute the mean since its previous sample.
         probe.gauge("departures", Unit::Packets, self.departures as f64);
         probe.gauge("moves", Unit::One, self.moves as f64);
         probe.gauge("departures_above_two_moves", Unit::Packets, self.above_two as f64);

@@ -24,10 +24,10 @@ pub struct Knees {
     #[parameter(default = 1.0 / 2.0, min = 0.0, max = 1.0, unit = "1", source = "Section 5.")]
     pub lambda1: Option<f64>,
     /// The fill of a bucket, as a fraction of its height, at which the probability of a drop is
-    /// `max_probability`. From 0 to `lambda1`.
+    /// `max_probability`. It is from 0 to `lambda1`.
     ///
-    /// The probability rises linearly from 0 at `lambda1`, and below `lambda2` linearly to 1 in an
-    /// empty bucket.
+    /// As the fill falls from `lambda1` to `lambda2`, the probability rises linearly from 0. Below
+    /// `lambda2` it rises linearly to 1, which it reaches in an empty bucket.
     #[parameter(unset = "1/4, or `lambda1` if that is less", unit = "1", source = "Section 5.")]
     pub lambda2: Option<f64>,
     /// The probability of a drop at `lambda2`.
@@ -48,14 +48,15 @@ impl Knees {
     }
 }
 
-/// A factor that covers the rounding errors of a product of a few numbers by far: each error is at
-/// most 2^-53.
+/// This factor exceeds 1 by far more than the rounding errors of a product of a few numbers: each
+/// error is at most 2^-53.
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
     /// f_p at `fill`, the bucket's tokens as a fraction of its height (Kamra et al. 2004, section
-    /// 4, figure 3). The paper leaves the knees undefined. The function is continuous if `lambda1 >
-    /// lambda2`, so each branch includes its lower end.
+    /// 4, figure 3). The paper does not define f_p at the knees, `lambda1` and `lambda2`. If
+    /// `lambda1 > lambda2`, f_p is continuous, and it does not matter which branch includes a knee.
+    /// Here each branch includes its lower end.
     ///
     /// ```
     /// use fairwire_laws::dropper::faba::Profile;
@@ -81,9 +82,9 @@ impl Profile {
 }
 
 impl Profile {
-    /// Is a packet sure to pass if its bucket of `height` holds `tokens`, above zero? If not, the
-    /// bucket may be just at the knee, and [`probability`](Self::probability) decides. Spares a
-    /// division for most packets.
+    /// Is a packet sure to pass if its bucket of `height` holds `tokens`, a number above zero? If
+    /// not, [`probability`](Self::probability) decides, since the bucket may be just at the knee.
+    /// This spares a division for most packets.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
@@ -96,8 +97,8 @@ impl Profile {
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// Draws the verdict on a packet that is neither sure to pass nor sure to be dropped; its
-    /// bucket of `height` holds `tokens`, above zero.
+    /// The verdict on a packet whose bucket of `height` holds `tokens`, a number above zero. Draws
+    /// only if the packet is neither sure to pass nor sure to be dropped.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {
         let (tokens, height) = (tokens as f64, height as f64);

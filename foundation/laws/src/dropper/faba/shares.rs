@@ -7,16 +7,17 @@ use alloc::vec;
 use alloc::vec::Vec;
 use fairwire_core::{Rng, SetWeightError, Weight};
 
-/// Weights are integers, in units of 2^-39 of the heaviest, so their sum is exact: 2^24 of them
-/// stay below 2^63.
+/// Weights are integers, in units of 2^-39 of the heaviest, so their sum is exact: 2^24 of them add
+/// up to at most 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
-/// The weight (gamma) of each bucket by its place, in parts, and the sum of all parts.
+/// The weight (gamma) of each bucket by its place, and the sum of all weights. Both are in parts: a
+/// part is 2^-39 of the heaviest weight.
 #[derive(Debug)]
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
-    /// The maximum number of parts of a bucket, for which the sum over all possible buckets still
+    /// The maximum number of parts of a bucket. If all possible buckets have it, their sum still
     /// fits.
     max_parts: u64,
     /// Has a weight been changed? Then buckets may have to follow.
@@ -246,8 +247,8 @@ mod tests {
 
     #[test]
     fn draws_below_a_large_n_are_uniform() {
-        // n is three quarters of 2^64: without the correction the first half would be drawn twice
-        // as often as the rest.
+        // n is three quarters of 2^64. If draws were remainders modulo n, the first third would be
+        // drawn twice as often as the rest.
         let (mut rng, n) = (Seed(1).stream("below"), 3 << 62);
         let low = (0..30_000).filter(|_| below(&mut rng, n) < 1 << 62).count();
         assert!((9_700..10_300).contains(&low), "{low}"); // 10 000 +- 3.6 sd

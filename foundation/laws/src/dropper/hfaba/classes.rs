@@ -1,19 +1,20 @@
 //! The classes of hierarchical FABA: weights, pools, active children, and draws among the children
 //! in proportion to weight.
 //!
-//! Siblings whose weights lie between the same two powers of two form a group. A draw picks a point
-//! on a line on which each active member has a segment as long as the greater power. If the point
-//! lies beyond the member's weight, the draw is repeated. That takes fewer than two draws on
-//! average, and is exactly proportional. The flows of a class form one more group, and take turns
-//! in a ring.
+//! Siblings whose weights lie between the same two powers of two form a group. On the line of a
+//! parent, each active child has a segment as long as the greater power of its group. A draw picks
+//! a point on the line. If the point lies beyond the child's weight within its segment, the draw is
+//! repeated. That takes fewer than two draws on average, and is exactly proportional. The flows of
+//! a class form one more group, and take turns in a ring.
 
 use crate::dropper::faba::below;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{ClassTree, Rng};
 
-/// The weight 1, that of a flow. Weights are integers in units of 2^-22, so sums are exact: 2^20
-/// classes of weight 10^6 sum to below 2^63, and twice that to below 2^64.
+/// The weight 1, which every flow has. Weights are integers in units of 2^-22, so sums are exact.
+/// 2^20 classes of weight 10^6 sum to below 2^63, and the line of a draw, at most twice as long,
+/// stays below 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
 
@@ -44,8 +45,8 @@ struct Class {
     group: u32,
     /// The index of the class in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
-    /// The first of the `group_count` groups of its children. Room for more groups follows: one
-    /// group per child, at most [`MAX_GROUPS`] in total.
+    /// The index of the first of its `group_count` groups. Room for more groups follows. In total
+    /// there is room for one group per child, at most [`MAX_GROUPS`].
     groups: u32,
     group_count: u32,
     flows: u32,
@@ -58,8 +59,8 @@ struct Class {
 struct Group {
     /// The weights in the group are at most 2^bits and above half of 2^bits.
     bits: u32,
-    /// The index of the first active member in `Classes::members`, with room for all members after
-    /// it.
+    /// The index of the first active member in `Classes::members`. From there on, the group has
+    /// `room` entries, one for each member.
     first: u32,
     active: u32,
     room: u32,
@@ -140,7 +141,8 @@ impl Classes {
         child.holdings += amount;
     }
 
-    /// The tokens of a class above `height`, at most its pool.
+    /// The number of tokens by which the subtree of a class exceeds `height`, but at most the
+    /// class's pool.
     #[inline]
     pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
         let class = &self.classes[class];
@@ -156,7 +158,8 @@ impl Classes {
     #[inline]
     pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
-        // A signed number is converted in one instruction; weights stay below 2^63.
+        // Only a signed number is converted to a float in one instruction. The cast is safe, since
+        // weights stay below 2^63.
         class.weight.cast_signed() as f64 * self.classes[class.parent as usize].per_weight
     }
 
@@ -166,7 +169,7 @@ impl Classes {
         ONE as f64 * self.classes[class].per_weight
     }
 
-    /// The height of an active class as a fraction of T. O(depth).
+    /// The height of an active class as a fraction of T, the total of all tokens. O(depth).
     #[inline]
     pub(super) fn part_of_all(&self, mut class: usize) -> f64 {
         let mut part = 1.0;
@@ -222,7 +225,8 @@ impl Classes {
         self.move_down(parent, class, height);
     }
 
-    /// Returns the pool of a class that has become idle to its parent, and so on upwards.
+    /// Deactivates a class that has become idle, and returns its pool to its parent. Does the same
+    /// for each ancestor that becomes idle as a result.
     pub(super) fn retire(&mut self, mut class: usize) {
         while class != ROOT && self.is_idle(class) {
             let parent = self.parent(class);
@@ -250,8 +254,8 @@ impl Classes {
         }
     }
 
-    /// Moves an inactive class to the group of `bits`. Groups are adjacent, so each group in
-    /// between shifts by one index: one of its members moves from one end to the other.
+    /// Moves an inactive class to the group of `bits`. The groups are adjacent in `members`, so
+    /// each group in between shifts by one entry: its member at one end moves to the other end.
     fn regroup(&mut self, class: usize, bits: u32) {
         let mut at = self.classes[class].group as usize;
         let to = self.group_for(at, self.parent(class), bits);
@@ -277,9 +281,9 @@ impl Classes {
         self.classes[class].group = to as u32;
     }
 
-    /// The group for `bits` among the children of `parent`, for a class that leaves the group
-    /// `from`. In order of preference: the group with these bits, `from` if it is now empty,
-    /// another empty group, a new group.
+    /// The group that a class with `bits` enters when it leaves the group `from`, both among the
+    /// children of `parent`. In order of preference: the group with these bits; `from`, if it has
+    /// no other member; another empty group; a new group.
     fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
         let Class { groups: first, group_count: count, .. } = self.classes[parent];
         let all = first as usize..(first + count) as usize;
@@ -457,8 +461,8 @@ mod tests {
                 Child::Flow(_) => counts[0] += 1,
             }
         }
-        // For each unit of weight there are 10 000 draws. Two flows are active, and all classes but
-        // the second.
+        // There are 10 000 draws for each unit of weight. The two flows and all classes but the
+        // second are active.
         for (count, weight) in counts.iter().zip([2.0, 1.0, 0.0, 2.0, 0.4, 1.9, 1.1]) {
             let expected = 10_000.0 * weight;
             let tolerance = 3.9 * f64::sqrt(expected); // sd of a count, at most
@@ -498,8 +502,8 @@ mod tests {
     }
 
     /// Asserts that groups are adjacent within their parent's room, and that each class is in the
-    /// group of its weight. The number of points of the line that draw an active class must equal
-    /// its weight.
+    /// group of its weight. The parent's `sum` and `line` must equal the sums over its active
+    /// classes.
     fn assert_consistent(classes: &Classes, weights: &[f64], change: u32) {
         let Class { groups, group_count, sum, line, .. } = classes.classes[ROOT];
         let groups = &classes.groups[groups as usize..][..group_count as usize];

@@ -65,8 +65,8 @@ impl Leaves {
         self.table.value(place).next as usize
     }
 
-    /// Adds an empty bucket for `flow` of `class`, with the last turn in the ring. The ring's
-    /// current turn is `turn`.
+    /// Adds an empty bucket for `flow` to the ring of `class`, with the last turn: just before
+    /// `turn`, the bucket whose turn is next. `turn` is `None` if the ring is empty.
     #[inline]
     pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
         let place = self.table.len() as u32;
@@ -78,8 +78,8 @@ impl Leaves {
         place as usize
     }
 
-    /// Removes and returns the bucket at `place`. If another bucket, the last, moves there, this
-    /// move is returned too.
+    /// Removes the bucket at `place` and returns it. The last bucket of the table then moves to
+    /// `place`, unless it was the one removed; this move is returned too.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);

@@ -55,9 +55,7 @@ pub struct Parameters {
         source = "The paper's simulations count packets; its section IV allows for bytes."
     )]
     pub measure: Option<Measure>,
-    /// Which packet of a queue is dropped.
-    ///
-    /// The oldest or the newest packet of that queue.
+    /// Whether the oldest or the newest packet of a queue is dropped.
     #[parameter(default = End::Front, source = "The paper drops from the front, so that TCP retransmits sooner (section II.B).")]
     pub drop: Option<End>,
 }
@@ -100,8 +98,9 @@ impl Parameters {
 }
 
 impl Config {
-    /// Returns `self`, unless it has more than [`MAX_WEIGHTS`] different weights. Inspecting the
-    /// longest queue of each weight would hold up the link.
+    /// Returns `self`, unless it has more than [`MAX_WEIGHTS`] different weights. A push-out
+    /// inspects the longest queue of each weight, and with more weights this would hold up the
+    /// link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,

@@ -8,7 +8,7 @@ use fairwire_core::{Duration, Time};
 pub struct Adaptation {
     /// The time between two steps.
     pub interval: Duration,
-    /// The largest step up. A step is never more than a quarter of `max_probability`.
+    /// The largest step up. A step up is also at most a quarter of `max_probability`.
     pub increase: f64,
     /// The factor by which a step down multiplies `max_probability`.
     pub decrease: f64,
@@ -21,8 +21,8 @@ pub struct Adaptation {
 /// The least and the greatest `max_probability` in the pseudo-code.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
-/// The maximum number of steps at one arrival. It suffices to cross the bounds with the default
-/// factors: 38 steps down, 57 up.
+/// The maximum number of steps at one arrival. With the default factors it suffices to cross from
+/// one bound to the other: that takes 38 steps down or 53 up.
 const MAX_STEPS: u64 = 64;
 
 impl Adaptation {

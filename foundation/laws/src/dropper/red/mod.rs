@@ -5,8 +5,8 @@
 //! marks) arrivals with a probability that rises with the average. Signals are spread out so they
 //! neither cluster nor leave long gaps.
 //!
-//! With `ecn` an early signal marks ECN-capable packets; forced drops always drop. With the
-//! scheduler `fbfq`, RED is the FQ-RED of Suter et al.
+//! With `ecn` an early signal marks ECN-capable packets; a forced drop is never turned into a mark.
+//! With the scheduler `fbfq`, RED is the FQ-RED of Suter et al.
 //!
 //! # Why
 //! Senders learn of congestion before the buffer overflows. They learn at different times, and as
@@ -32,7 +32,8 @@
 //!   packet.
 //! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2.
 //!   After several intervals, that average is used for as many steps, at most 64; ns-2 makes one
-//!   step. Its automatic `weight` and thresholds are not implemented: set them explicitly.
+//!   step. The automatic `weight` and thresholds of Adaptive RED are not implemented: set them
+//!   explicitly.
 //!
 //! # Example
 //! ```toml
@@ -83,18 +84,19 @@ pub struct Spec {
     /// The buffer, the response to signals, and the order of service.
     #[parameter(flatten)]
     pub queue: Queueing,
-    /// The unit in which the queue is counted.
+    /// Whether the queue is averaged in packets or in bytes.
     ///
-    /// Whether the queue is averaged in packets or in bytes; in bytes the probability is also
-    /// scaled by packet length. FABA's and Suter's papers use packets.
+    /// In bytes the probability is also scaled by packet length. FABA's and Suter's papers use
+    /// packets.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The packet length to which the probability applies unscaled.
     ///
-    /// In bytes, another length scales the probability in proportion, as in Floyd and Jacobson,
-    /// section 7, who use the longest packet. This is ns-2's `mean_pktsize_`, whose default is 500
-    /// B. In bytes, thresholds in packets count packets of this length. In either measure, an idle
-    /// link could have sent packets of this length.
+    /// In bytes, the probability is scaled in proportion to the packet's length, as in Floyd and
+    /// Jacobson, section 7, whose unscaled length is that of the longest packet. In ns-2 this
+    /// parameter is `mean_pktsize_`, whose default is 500 B. In bytes, thresholds in packets count
+    /// packets of this length. In packets or in bytes, the average decays by the number of packets
+    /// of this length that an idle link could have sent.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
     /// The average below which there is no signal.
@@ -125,8 +127,8 @@ pub struct Spec {
     /// that threshold.
     ///
     /// From the upper threshold, the probability rises from `max_probability` to 1 at twice the
-    /// threshold (Floyd 2000; ns-2 since 2001-04-23). Gentle best reproduces FABA's printed RED
-    /// row.
+    /// threshold (Floyd 2000; ns-2 since 2001-04-23). FABA's printed RED row is reproduced best
+    /// with true.
     #[parameter(default = true)]
     pub gentle: Option<bool>,
     /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
@@ -164,14 +166,14 @@ pub struct Spec {
     pub adapt_interval: Option<Quantity<Duration>>,
     /// The largest step up of `max_probability`.
     ///
-    /// A step is at most a quarter of `max_probability`, as in Adaptive RED.
+    /// A step up is also at most a quarter of `max_probability`, as in Adaptive RED.
     #[parameter(default = 0.01, above = 0.0, max = 1.0, unit = "1")]
     pub adapt_increase: Option<f64>,
     /// The factor by which a step down multiplies `max_probability`.
     #[parameter(default = 0.9, above = 0.0, max = 1.0, unit = "1", source = "Adaptive RED.")]
     pub adapt_decrease: Option<f64>,
-    /// The width of the band in which `max_probability` stays, as a fraction of the distance
-    /// between the thresholds.
+    /// The width of the band of averages in which `max_probability` does not change, as a fraction
+    /// of the distance between the thresholds.
     ///
     /// The band lies around the middle of the thresholds. Adaptive RED's is from 0.4 to 0.6.
     #[parameter(default = 0.2, min = 0.0, max = 1.0, unit = "1")]
@@ -187,12 +189,12 @@ impl Part for Spec {
 /// The decay of the average while the link idles.
 #[word(gated)]
 pub enum IdleRule {
-    /// ns-2: as if each complete packet that the link could have sent had met an empty queue,
-    /// followed by one normal update.
+    /// ns-2: the average decays as if each complete packet that the link could have sent had met an
+    /// empty queue. One normal update follows.
     #[default]
     Ns2,
-    /// Floyd and Jacobson 1993, section 4: as `ns2`, but the packets that would have been sent may
-    /// be a fraction, and the arrival itself does not update the average.
+    /// Floyd and Jacobson 1993, section 4: as `ns2`, but the number of packets that the link could
+    /// have sent may be fractional, and the arrival itself does not update the average.
     Floyd1993,
 }
 
@@ -266,7 +268,8 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The ramp. A buffer in packets holds typical packets of the site, whatever the mean packet.
+    /// The ramp. In bytes, a threshold in packets counts mean packets, but a buffer in packets
+    /// counts the site's typical packets.
     fn ramp(
         &self,
         given: &Checked,
@@ -289,7 +292,8 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// The error for crossed thresholds. It blames a threshold that was given, and names the other.
+    /// The error for crossed thresholds. It refuses a threshold that the user gave, and states the
+    /// value of the other threshold. If the user gave neither, it refuses the buffer.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
@@ -380,7 +384,8 @@ impl Red {
         if verdict != Verdict::Pass {
             self.forget_count();
         }
-        // A full buffer overrules the early decision; `victim` decides, to report the right cause.
+        // If the buffer is full, the early decision is void: the packet passes here and `victim`
+        // drops it, so that the reported cause is right.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

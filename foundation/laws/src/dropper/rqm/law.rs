@@ -7,7 +7,7 @@ use fairwire_parameters::word;
 /// The rule for a measured rate at or above the virtual capacity, where the law has a pole.
 #[word(gated)]
 pub enum OverloadRule {
-    /// The rate counts as less than the virtual capacity by its fraction `epsilon`. At most
+    /// A rate above (1 - `epsilon`) times the virtual capacity counts as that product. At most
     /// `clamp_limit` packets are dropped for each arrival.
     #[default]
     Clamp,
@@ -18,7 +18,7 @@ pub enum OverloadRule {
     NanNoDrop,
 }
 
-/// Section 3's three functions, with their shared constants.
+/// The three functions of the paper's section 3, with their shared constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Law {
     /// B' = (1 - gamma) B: the virtual capacity of a link of capacity B, in packets per second.

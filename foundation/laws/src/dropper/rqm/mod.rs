@@ -8,7 +8,8 @@
 //! that a session keeps after a loss. Each arrival is dropped (or marked) with probability p. If p
 //! is above 1, p packets are dropped for each arrival, the newest first.
 //!
-//! With `ecn = "mark"` a p above 1 marks the newest unmarked packet.
+//! With `ecn = "mark"`, a p above 1 signals the arrival and then the newest waiting packets without
+//! a mark.
 //!
 //! # Why
 //! RQM signals congestion from the rate only, before a queue has built up, and keeps no state per
@@ -28,15 +29,15 @@
 //! - Step 1 of figure 1 measures the growth of the queue, although section 3 means the total
 //!   sending rate. The default adds the capacity to the growth while the queue is not empty;
 //!   `estimator = "printed"` follows the figure.
-//! - Step 4 names the rate before smoothing, which would make steps 2 and 3 redundant. The smoothed
+//! - Step 4 uses the rate before smoothing, which would make steps 2 and 3 redundant. The smoothed
 //!   rate is used here.
 //! - One sentence of the paper prints p without the square that every derivation has.
-//! - The paper does not cover rates at and beyond the virtual capacity: see `overload_rule`. Under
-//!   `clamp` the estimate of n is then ln(1 / epsilon) / c, whatever the number of sessions. With
-//!   the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per second, where 2
-//!   is alpha / (1 - beta). Below 30 packets per second, p would be above 1 and refuse every
-//!   arrival while any packet waits. So under `clamp` p never exceeds `clamp_limit`. The default
-//!   limit has an effect below 42 packets per second; a limit of 1e6 has none.
+//! - The paper does not cover rates at and beyond the virtual capacity B': see `overload_rule`. At
+//!   such rates `clamp` makes the estimate of n ln(1 / epsilon) / c, whatever the number of
+//!   sessions. With the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per
+//!   second, where 2 is alpha / (1 - beta). Below 30 packets per second, p would be above 1 and
+//!   refuse every arrival while any packet waits. So under `clamp` p never exceeds `clamp_limit`.
+//!   The default limit has an effect below 42 packets per second; a limit of 1e6 has none.
 //! - Simultaneous arrivals are one measurement, and the first arrival measures nothing.
 //! - The search for the newest unmarked packet inspects at most 64 waiting packets per arrival. A
 //!   packet that cannot carry a mark is dropped instead.
@@ -270,7 +271,8 @@ impl Rqm {
         self.meter.rate()
     }
 
-    /// The estimate of the number of sessions, under the overload rule.
+    /// The estimate of the number of sessions. Under every overload rule, a rate above (1 -
+    /// `epsilon`) times the virtual capacity counts as that product.
     pub fn sessions(&self) -> f64 {
         self.config.law.sessions(
             self.rate().min((1.0 - self.config.law.given.epsilon) * self.config.law.virtual_capacity),
@@ -326,7 +328,8 @@ impl Rqm {
         whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
     }
 
-    /// The newest unmarked packet, searching from the end of the last search.
+    /// The newest unmarked packet among those that earlier searches for the same arrival did not
+    /// reach.
     fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
         while let Some(key) = self.others.at {
             if self.others.looks == MAX_LOOKED_AT {

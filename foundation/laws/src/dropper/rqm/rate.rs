@@ -1,4 +1,5 @@
-//! Steps 1 to 3: the arrival rate, from the queue and time at each arrival.
+//! Steps 1 to 3 of the paper's figure 1: the arrival rate, from the queue and the time at each
+//! arrival.
 
 use crate::timer::rescheduled;
 use fairwire_core::{Duration, Time};
@@ -39,7 +40,7 @@ pub struct Meter {
     keep: f64,
     window: Duration,
     rate: f64,
-    /// The queue and the time at the last measurement, and the amount offered since.
+    /// The queue and the time at the last measurement, and the amount that arrived at that time.
     last: Option<QueueSample>,
     offered: f64,
     elapsed: f64,

@@ -3,8 +3,8 @@
 //! # What it does
 //! Flows are hashed into one bin on each of a few levels. Each bin has a probability, which rises
 //! while the bin's backlog is above its size and falls when a packet finds the bin empty. A packet
-//! is dropped (or marked) with the lowest probability among its flow's bins. At probability 1 the
-//! flow is unresponsive, and a penalty box limits it to a low rate.
+//! is dropped (or marked) with the lowest probability among its flow's bins. If that probability is
+//! 1, the flow counts as unresponsive, and a penalty box limits it to a low rate.
 //!
 //! # Why
 //! An unresponsive flow drives all its bins to 1. A responsive flow shares some of these bins, but
@@ -19,8 +19,8 @@
 //!
 //! # Source (section, equation)
 //! W. Feng, D. Kandlur, D. Saha and K. Shin, "Stochastic Fair Blue: A Queue Management Algorithm
-//! for Enforcing Fairness", IEEE INFOCOM 2001, the pseudo-code of SFB; defaults as in the Linux
-//! kernel's `sch_sfb`.
+//! for Enforcing Fairness", IEEE INFOCOM 2001: the pseudo-code of SFB. The defaults are those of
+//! the Linux kernel's `sch_sfb`.
 //!
 //! # Where we differ
 //! - By default, sizes of bins scale with the buffer. Linux's sizes must be set explicitly.
@@ -29,14 +29,15 @@
 //!   `bin_limit`.
 //! - A bin's probability rises if its backlog is above `bin_size`, as in the paper. In Linux a
 //!   backlog equal to the size suffices.
-//! - BLUE's freeze time is absent, as in that pseudo-code.
-//! - Each level's bin is a digit of one keyed hash of 64 bits. The key is drawn from the
+//! - BLUE's freeze time is absent, as in the paper's pseudo-code.
+//! - The bin on each level is a digit of one keyed hash of 64 bits. The key is drawn from the
 //!   discipline's random stream.
 //! - The penalty box is one bucket for all flows in it, as in Linux. Its credit is counted in
 //!   nanoseconds.
 //! - The second set learns from the traffic that the first set admits, as in Linux. So even with a
 //!   warm-up, a flow in the penalty box gains for about a second after a change of the hash.
-//! - After several `rehash_interval`s without packets, only the last two changes are applied.
+//! - After several `rehash_interval`s without packets, only the last two or three changes are
+//!   applied.
 //! - No number is drawn if the probability is 0 or 1.
 //!
 //! # Example
@@ -125,10 +126,11 @@ pub struct Spec {
     /// The default is that of the Linux kernel. The command `tc` sets 1/20000 instead.
     #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// The total rate of all flows at probability 1, in packets per second.
+    /// The rate to which the penalty box limits all flows at probability 1 together, in packets per
+    /// second.
     #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
-    /// The number of packets that may come at once at probability 1.
+    /// The number of packets that the penalty box lets through at once.
     #[parameter(default = 20, min = 1, unit = "packets", source = "Linux.")]
     pub penalty_burst: Option<u32>,
     /// The time between changes of the hash.
@@ -144,8 +146,8 @@ pub struct Spec {
     /// The probability above which packets are dropped rather than marked.
     ///
     /// The paper has no such limit: a flow that ignores marks reaches probability 1, and so the
-    /// penalty box, which drops. Above 0.5 Linux splits the probability p: it drops a fraction 2 (p
-    /// - 0.5) of all arrivals, and the rest of p is the fraction that it marks. This split is not
+    /// penalty box, which drops. Above 0.5 Linux splits the probability p: it drops the fraction 2
+    /// (p - 0.5) of all arrivals, and marks a fraction equal to the rest of p. This split is not
     /// available here.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
@@ -227,9 +229,9 @@ impl Spec {
 pub struct Sfb {
     config: Config,
     rng: Rng,
-    /// The current bins, which decide.
+    /// The current bins, by which arrivals are judged.
     bins: Bins,
-    /// The bins that will decide next; updated while `is_warming`.
+    /// The bins that take over at the next change of the hash; updated while `is_warming`.
     next_bins: Bins,
     is_warming: bool,
     /// The time at which the next warm-up starts, or the current one ends.
@@ -247,7 +249,7 @@ struct Penalty {
 }
 
 impl Penalty {
-    /// Takes over the parameters of `fresh`. A full box remains full.
+    /// Takes over the parameters of `fresh`. Full credit remains full.
     fn retune(&mut self, fresh: &Penalty) {
         let is_full = self.credit == self.most;
         (self.interval, self.most) = (fresh.interval, fresh.most);
@@ -295,7 +297,8 @@ impl Sfb {
         if missed > 2 {
             self.next_change += rehash_interval * (missed - 2);
         }
-        // At most three changes of the hash can be due, each with its warm-up.
+        // At most three changes of the hash can be due. Each takes two steps: the start and the end
+        // of its warm-up.
         for _ in 0..6 {
             if now < self.next_change {
                 return;

@@ -8,14 +8,14 @@ const CONTROL: Control = Control { target: 50.0, alpha: 1.7, beta: 1.8, interval
 
 #[test]
 fn the_drop_law_gives_the_flows_of_figure_6_their_shares() {
-    // The counts are 1000 samples at 13.5 Mbit/s, from flows of 50, 100, 200, 400 and 600 kbit/s;
-    // the fair rate is 325 kbit/s.
+    // The counts are those of flows of 50, 100, 200, 400 and 600 kbit/s among 1000 samples, at a
+    // total of 13.5 Mbit/s. The fair rate is 325 kbit/s.
     let counts = [3.704, 7.407, 14.815, 29.630, 44.444];
     let expected = [0.0, 0.0, 0.0, 0.1875, 0.4583];
     for (count, expected) in counts.into_iter().zip(expected) {
         let p = drop_probability(count, 24.07);
-        // The last two probabilities are 1 - 325/400 and 1 - 325/600. m_fair is given to four
-        // figures, so d is exact to 2e-4.
+        // The last two probabilities are 1 - 325/400 and 1 - 325/600. m_fair, 24.07, is given to
+        // four figures, so `p` is exact to 2e-4.
         assert!((p - expected).abs() < 2e-4, "{count}: {p}");
     }
 }
@@ -61,7 +61,8 @@ proptest! {
             let queue = f64::from(queue);
             fair.catch_up(Time::from_ns(now), queue, 1000.0);
             timer.run(now, queue, 1000.0);
-            // Sums of up to 1500 terms of about 200 are each rounded by a relative 2^-53.
+            // Each value is a sum of up to 1500 terms of about 200, and each addition rounds by a
+            // relative 2^-53.
             prop_assert!((fair.value() - timer.m_fair).abs() < 1e-9, "{} {}", fair.value(), timer.m_fair);
             prop_assert!((0.0..=1000.0).contains(&fair.value()));
         }

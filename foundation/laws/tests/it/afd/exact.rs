@@ -70,8 +70,8 @@ fn slow_senders_are_forgotten_and_fast_senders_are_kept() {
         }
     }
     assert_eq!((trap.flows(), trap.elephants()), (2, 1), "flow 2 is there as a mouse");
-    // All flows are idle. Then single packets arrive; after every few packets, the hand completes a
-    // circle and removes the idle flows.
+    // All flows are idle when single packets begin to arrive. Every few packets, the trap's hand
+    // completes a circle of the table and removes the idle flows.
     for n in 0..20 {
         arrival(&mut trap, &mut rng, 3, 60, 10_000 + n * 50);
     }

@@ -144,8 +144,8 @@ fn config(many_flow_support: bool, measure: Measure) -> Config {
     spec.check(&site(Amount::Packets(40))).expect("allowed").1
 }
 
-/// A random one of 4, 40, 8 or 100 flows; the number changes every 700 packets. Low flow numbers
-/// are more frequent.
+/// A random flow out of the first 4, 40, 8 or 100. This number of flows changes every 700 packets.
+/// Low flow numbers are more frequent.
 fn flow(rng: &mut Rng, frame: u32) -> u64 {
     let flows = [4, 40, 8, 100][(frame / 700) as usize % 4];
     rng.below(flows).min(rng.below(flows)).into()

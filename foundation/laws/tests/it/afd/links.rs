@@ -46,7 +46,8 @@ fn a_fast_link_with_a_small_buffer_is_kept_busy() {
         for name in FORMS {
             let found: f64 = shares(name, "", link(bps, buffer, 500), &flows).iter().sum();
             println!("{name}, {bps} bit/s, {ms} ms: {found:.3}");
-            // With steps of 6.25 ms the link would be idle for at least a quarter of the time.
+            // If m_fair took a step only every 6.25 ms, the link would be idle for at least a
+            // quarter of the time.
             assert!(found > 0.97, "{name}, {bps} bit/s, {ms} ms: {found}");
         }
     }
@@ -59,8 +60,8 @@ fn a_sender_that_ignores_marks_does_not_push_others_out() {
         let deaf = Sender { ecn: Ecn::Ect0, ..sender(15_000_000) };
         let found = shares(name, "ecn = 'mark'", link, &[deaf, sender(4_000_000)]);
         println!("{name}: {found:.3?}");
-        // The flow sends at 0.4 of the link's rate. It loses packets only before the initial queue
-        // has moved m_fair.
+        // The second flow sends at 0.4 of the link's rate. It loses packets only at the start,
+        // until the queue has moved m_fair from its initial value.
         assert!(found[1] > 0.37, "{name}: {found:?}");
     }
 }

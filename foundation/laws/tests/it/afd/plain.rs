@@ -143,7 +143,7 @@ impl Reference {
         let kept: u64 = self.table.iter().map(|row| row.2).sum();
         let most = (self.b as f64 * if self.bytes { 1000.0 } else { 1.0 }).max(kept as f64);
         if most != self.most {
-            // m_fair remains the same fraction of the sample.
+            // m_fair remains the same fraction of `most`, its maximum.
             self.m_fair = (self.m_fair * (most / self.most)).min(most);
             self.most = most;
         }
@@ -228,8 +228,8 @@ fn side_by_side<M: Meter>(config: &nft::Config, variant: Variant, meter: M, seed
     };
     compare(&mut queue, &mut plain, &traffic, (20_000, seed), |queue, plain| {
         let m_fair = queue.dropper().fair_share().value();
-        // The transcription adds the steps of a pause one by one; the discipline adds them at once.
-        // The two sums, of counts up to 10^6, are rounded differently.
+        // During a pause, the transcription adds the steps of m_fair one by one, and the discipline
+        // adds them all at once. The two sums, of counts up to 10^6, are rounded differently.
         assert!((m_fair - plain.m_fair).abs() < 1e-7, "{variant:?}: {m_fair} {}", plain.m_fair);
     })
 }

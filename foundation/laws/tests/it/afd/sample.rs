@@ -66,7 +66,8 @@ fn a_set_of_all_flows_takes_as_the_shadow_buffer_does() {
 
 #[test]
 fn over_whole_sets_the_new_flow_table_takes_as_the_shadow_buffer_does() {
-    // In figure 4, with a = 0.5 and s = 1, u is 1 for flow 1, 3 for flow 2 and 2 for flow 3.
+    // In figure 4, a = 0.5 and s = 1. A set then loses u samples: 1 if it holds flow 1, 3 if it
+    // holds flow 2, and 2 if it holds flow 3.
     let mut rng = Seed(5).stream("figure 4");
     let (mut total, mut sets) = ([0; 3], [0; 3]);
     for _ in 0..12_000 {
@@ -136,8 +137,8 @@ fn theory(group: usize) -> f64 {
     f64::from(B) * f64::from(RATES[group]) / 13_500.0
 }
 
-/// The flow of a random packet. The paper's 50 flows are numbered 10 times the group plus the
-/// number in the group.
+/// The flow of a random packet. Each of the paper's 50 flows has the number 10 times its group,
+/// plus its number in the group.
 fn random_flow(rng: &mut Rng) -> u64 {
     let mut at = rng.below(1350);
     for (group, rate) in RATES.iter().enumerate() {
@@ -203,14 +204,15 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // The paper prints 180 from its simulation, and 167 from N/(as), which ignores that u is
-    // rounded down.
+    // The paper prints 180 sets from its simulation, and 167 from N/(as). That formula ignores that
+    // u, the number of samples that a set loses, is rounded down.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
         // Over 36 000 sets, the standard deviation of a group's mean is 0.0005. On rare occasions
         // the slowest flows are not in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
-        // Of 2 000 000 samples lost, the slowest group's number is exact to about 1 %.
+        // 200 000 samples are lost in total, so the number that the slowest group loses is exact to
+        // about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
     // The printed NPS are simulated. Both simulations have a sampling noise of a few percent.

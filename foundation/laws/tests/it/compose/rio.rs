@@ -24,7 +24,8 @@ fn the_defaults_are_those_of_atb_for_a_buffer_of_100_packets() {
     let ramp = |min, max, max_probability| Ramp { min, max, max_probability, gentle: false };
     assert_eq!(config.ramps[..2], [ramp(50.0, 80.0, 0.02), ramp(10.0, 50.0, 0.1)]);
     assert_eq!((config.colors, config.given.coupling, config.given.weight), (2, Coupling::Coupled, 0.002));
-    // With `AtLeast`, ATB's edges never reach their threshold.
+    // With `AtLeast`, marks stay below the rate that the edges of the adaptive token bucket (ATB)
+    // expect.
     assert_eq!(config.spreading, Spreading::AtMost);
 }
 
@@ -216,7 +217,8 @@ fn under_ns2s_rule_only_green_updates_averages_and_yellow_ends_idling() {
 
 #[test]
 fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
-    // 60 forced drops raise yellow's average above its threshold; one idle second lowers it below.
+    // Arrivals raise yellow's average above its upper threshold, so the next 60 yellow packets are
+    // forced drops. An idle time then lowers the average below the threshold.
     let signals = |out_rule| {
         let ramps = [Ramp { min: 35.0, max: 39.0, max_probability: 0.1, gentle: false }, YELLOW, YELLOW];
         let given = Checked { out_rule, weight: 0.05, ..Checked::default() };
@@ -233,7 +235,7 @@ fn under_ns2s_rule_a_forced_drop_out_of_profile_leaves_the_count_running() {
         for _ in 0..60 {
             assert_eq!(arrive(&mut rio, 1, Time::ZERO), Verdict::Drop(Cause::Forced));
         }
-        // Eight packets of idle time lower the average from nearly 30 to 20.
+        // An idle time of eight packets lowers the average from nearly 30 to 20.
         rio.idle(Time::ZERO);
         let later = Time::from_ns(8 * 800_000);
         arrive(&mut rio, 0, later);

@@ -1,4 +1,4 @@
-//! The shaper: its rate, its bursts, and the time at which it reports to be ready.
+//! The shaper: its rate, its bursts, and the time at which it reports that a packet is ready.
 
 use super::{DropFront, assert_conserves, discipline, drop_front, packet, rate};
 use crate::fate::{Events, gauge};
@@ -47,7 +47,7 @@ proptest! {
             for (to, len) in &sent[i..] {
                 let came = u128::from(to - from) * u128::from(rate.bps()) / 8_000_000_000;
                 // All packets but the last were paid for. One byte allows for rounding at the two
-                // ends.
+                // ends of the interval.
                 prop_assert!(before_last <= u128::from(BURST) + came + 1, "{before_last} in {} ns", to - from);
                 before_last += u128::from(*len);
             }
@@ -102,7 +102,8 @@ fn after_a_pause_one_burst_and_the_packet_exceeding_it_leave_at_once() {
     }
     let went = core::iter::from_fn(|| shaper.dequeue(now, &mut Ignore)).count();
     assert_eq!(went, 3, "4000 bytes are paid after the third packet of 1500");
-    // 4500 bytes left and 4000 were available. The missing 500 bytes take 4 ms at 1 Mbit/s.
+    // The shaper sent 4500 bytes, and 4000 were available. The missing 500 bytes take 4 ms at 1
+    // Mbit/s.
     assert_eq!(shaper.ready_at(), Some(Time::from_ns(1_004_000_000)));
     assert_eq!(shaper.backlog().packets, 17);
 }
@@ -143,8 +144,8 @@ discipline = { red = { weight = 0.5 } }";
     assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
-    // Idle since 81 ms, the link could have sent three packets before the new packet met an empty
-    // queue.
+    // The link has been idle since 81 ms, and could have sent three packets by now. The new packet
+    // meets an empty queue. So the average is halved four times.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));
 }

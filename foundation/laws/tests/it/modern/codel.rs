@@ -31,8 +31,8 @@ fn control_law(t: u64, count: u32, terms: &Terms) -> u64 {
     t + (terms.control.interval.ns() as f64 / f64::from(count).sqrt()) as u64
 }
 
-/// The next packet, and whether it may be dropped. `beside` is the backlog of the other queues, if
-/// it counts.
+/// The next packet, and whether it may be dropped. `beside` is the backlog of the other queues if
+/// it counts towards the threshold `mtu`, as in Linux, and otherwise 0.
 fn dodequeue(
     s: &mut State,
     q: &mut VecDeque<Offer>,
@@ -189,8 +189,9 @@ fn standing(queue: &mut impl Discipline, packets: u64, requests: u64, ecn: Ecn) 
 fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // Signals are due at 100 ms, then 100/sqrt(n) ms later each, at a poll every millisecond: 200,
-    // 270.7, 328.4, 378.4, 423.2, 464.0, 501.8.
+    // The first signal is due at 100 ms. After the nth signal, the next one is due 100/sqrt(n) ms
+    // later: at 200, 270.7, 328.4, 378.4, 423.2, 464.0 and 501.8 ms. It comes at the next poll, and
+    // there is a poll every millisecond.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
 
@@ -199,11 +200,13 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let control = CheckedControl { arithmetic: Arithmetic::Linux, ..CheckedControl::default() };
     let terms = Terms { ecn: EcnPolicy::Mark, ..with(control) };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
-    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2. By hand, from r = 1, this gives 0.5
-    // for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5, 0.4040 for 6 and 0.3752 for 7. The
-    // kernel requires more than an interval of 100 ms, so the first signal comes at the poll of 101
-    // ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms later, and come at
-    // the next poll.
+    // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2, where r is the approximation for n -
+    // 1. From r = 1, this gives 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5, 0.4040 for
+    // 6 and 0.3752 for 7.
+    //
+    // The kernel requires more than an interval of 100 ms, so the first signal comes at the poll of
+    // 101 ms. Each later signal is due 100, 150, 206.3, 255.0, 299.2, 339.6 or 377.1 ms after the
+    // first. It comes at the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

@@ -1,4 +1,4 @@
-//! The defaults of these disciplines, and the sizes of their laws in bytes.
+//! The defaults of CoDel, PIE, FQ-CoDel, CAKE's queues and DualPI2, and the sizes of laws in bytes.
 
 use super::site;
 use fairwire_core::{Duration, EcnPolicy};

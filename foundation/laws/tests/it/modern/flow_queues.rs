@@ -46,9 +46,10 @@ fn assert_equal_shares(sent: &[u64], tolerance: f64) {
 fn a_host_with_one_flow_and_a_host_with_ten_share_equally() {
     let mut flows = vec![(0, 100, 1, 1000)];
     flows.extend((0..10).map(|flow| (1, flow, 1, 1000)));
-    // Of 9000 packets, the hosts' shares differ by about a quantum.
+    // After 9000 packets, the hosts' shares differ by about a quantum.
     assert_equal_shares(&shares(&mut cake(200), &flows, 10_000)[..2], 0.02);
-    // Without hosts, the second host gets nearly ten times as much as the first.
+    // FQ-CoDel does not share by host, so the second host gets nearly ten times as much as the
+    // first.
     let mut fq = built("fq-codel", "", &site(200));
     let sent = shares(&mut *fq, &flows, 10_000);
     assert!(sent[1] > 9 * sent[0], "{sent:?}");
@@ -226,10 +227,12 @@ fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
         most = most.max(cake.scheduler().passed_over());
         sum += cake.scheduler().passed_over();
     }
-    // Each of 900 queues is inspected at most four times, and again after queues were found empty.
-    // Without skipping there would be 500 rounds, 450 000 inspections.
+    // A packet inspects each of 900 queues at most four times, and each queue found empty adds four
+    // inspections. Without skipped rounds, a packet would take 500 rounds, which are 450 000
+    // inspections.
     assert!(most > 900 && most <= 8 * 900, "{most}");
-    // Without skipped rounds, the packets of 900 queues would take 500 rounds of 900 inspections.
+    // Without skipped rounds, one packet of each of 900 queues would take 500 rounds of 900
+    // inspections. That is 500 inspections per packet.
     assert!(sum < 500 * 8000, "{sum}");
     assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // +- one packet of each queue
 }

@@ -141,8 +141,8 @@ fn it_decides_as_the_rfcs_prose_or_linux_over_random_traces() {
             let mut model = PlainFq::new(config, &fq, flows.into());
             assert_eq!((model.name)(&fq, 3), model.names[&3]);
             let mut rng = Seed(seed).stream("fq-codel");
-            // A flow's packets have one length, so half of a queue is always less than the entire
-            // queue, arrival included.
+            // All packets of a flow have the same length. So half of a queue, with the arrival
+            // counted in, is never more than the queue without the arrival.
             let trace = trace(&mut rng, 4000, flows, |flow, _| 200 + 190 * (flow % 8) as u32);
             let log = assert_same(&mut fq, &mut model, &trace);
             early += log.dropped_by(Cause::Early) + log.marked().len();

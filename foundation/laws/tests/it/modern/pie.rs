@@ -233,7 +233,7 @@ fn it_decides_as_the_rfcs_pseudo_code_over_random_traces() {
     }
 }
 
-/// A law driven by hand, with packets of 1000 bytes that waited `wait` and leave 50 packets behind.
+/// A law driven by hand. Each departing packet has 1000 bytes, and leaves 50 packets behind.
 struct Bench {
     pie: Pie,
     common: Common,

@@ -137,8 +137,9 @@ fn a_light_queue_that_drains_does_not_displace_a_heavy_one() {
         queue.dequeue(Time::ZERO, &mut Events::default());
     }
     assert_eq!(known(&queue), Some((1, 1)));
-    // The packet of flow 4 leaves. Its empty queue is 3 below a share of 3, and flow 1 is 11 below
-    // a share of 12. But flow 4 has no packet to lose.
+    // The packet of flow 4 leaves, and only flow 1 remains backlogged. By the new shares, flow 4's
+    // empty queue is 3 below a share of 3, and flow 1 is 11 below a share of 12. But flow 4 has no
+    // packet to lose.
     let sent = queue.dequeue(Time::ZERO, &mut Events::default());
     assert_eq!(sent.map(|sent| sent.frame), Some(9));
     assert_eq!(known(&queue), Some((1, 1)));

@@ -35,7 +35,7 @@ fn counts(dropper: &mut impl Dropper, lengths: &[u32]) -> Vec<u32> {
 }
 
 const MEASURES: [&str; 2] = ["measure = 'packets'", "measure = 'bytes'"];
-/// The code for weights is used, since a class without flows has another weight.
+/// A class without flows has another weight, so the code for weights is used.
 const WEIGHTED: &str = "scheduler = { fcfs = { weights = { 77 = 3.0 } } }";
 const BUFFER: Amount = Amount::Packets(40);
 

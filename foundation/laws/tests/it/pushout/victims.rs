@@ -23,7 +23,7 @@ const EQUAL: [f64; 4] = [1.0; 4];
 const UNEQUAL: [f64; 4] = [1.0, 2.0, 0.5, 2.0];
 const FLOWS: u64 = 7;
 
-/// Every combination of measure, weights and drop end, as given.
+/// Every combination of buffer, measure, weights and drop end, with the weights as typed.
 pub(super) fn configs(name: &str) -> Vec<(Config, [f64; 4])> {
     let mut configs = Vec::new();
     for buffer in [Amount::Packets(1), Amount::Packets(12), Amount::Bytes(6_000)] {
@@ -52,8 +52,8 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
     operations(Shape { flows: FLOWS, max_operations: 250, ..Shape::default() })
 }
 
-/// The flows furthest above their shares, with the largest q_i - b_i; only the arrival's flow if it
-/// is among them.
+/// The flows furthest above their shares, which have the largest q_i - b_i. If the arrival's flow
+/// is among them, only that flow.
 fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);
@@ -268,8 +268,8 @@ fn a_long_arrival_searches_a_new_victim_for_each_push_out() {
     }
     let mut log = Events::default();
     queue.enqueue(packet(4, 4, 1500), Time::ZERO, &mut log);
-    // At first flow 1 has the longest queue, 1100 bytes. Then flow 2 has it, with 1000 bytes; the
-    // others have 500 and 900.
+    // At first flow 1 has the longest queue, 1100 bytes. After its loss, flow 2 has the longest
+    // queue, 1000 bytes; flows 1 and 3 have 500 and 900.
     assert_eq!(log.dropped(), [(0, Cause::PushOut), (2, Cause::PushOut)]);
 }
 
@@ -303,8 +303,8 @@ fn queues_of_one_bin_take_turns() {
         queue.enqueue(packet(frame, 3, 512), Time::ZERO, &mut log);
     }
     let flows: Vec<u32> = log.lost().iter().map(|frame| frame % 3).collect();
-    // Flows 0, 1 and 2 lose packets in turn for two rounds. Flow 3 reaches their bin only with
-    // about its sixth packet.
+    // Flows 0, 1 and 2 lose packets in turn for two rounds. Flow 3 reaches their bin only with its
+    // fourth packet.
     assert_eq!(flows[..4], [0, 1, 2, 0]);
 }
 

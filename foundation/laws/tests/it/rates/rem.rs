@@ -37,7 +37,8 @@ fn the_defaults_are_those_of_ns2() {
     assert_eq!((alpha, phi, input_weight), (0.1, 1.001, 1.0));
     // The capacity is what 10 Mbit/s carry in 2 ms, in packets of 512 bytes.
     assert!((capacity - 4.8828125).abs() < 1e-12, "{capacity}");
-    // If the buffer had no room for the target, the price would stay at 0.
+    // A small buffer has a target of a quarter of its packets. If the buffer had no room for the
+    // target, the price would stay at 0.
     assert_eq!(law(Amount::Packets(15)).target, 3.75);
     assert_eq!(law(Amount::Bytes(20_480)).target, 10.0);
 }
@@ -173,7 +174,8 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
     let (mut queue, mut credit) = (0.0f64, 0.0f64);
     let mut settled = Vec::new();
     for round in 1..20_000u64 {
-        // The rate, in packets per interval, is nearly twice the link's 4.88 without signals.
+        // The rate is in packets per interval. Without signals it is 9, nearly twice the link's
+        // 4.88.
         let rate = 9.0 * (1.0 - law.probability(rem.price()));
         queue = (queue + rate - law.capacity).clamp(0.0, 39.0);
         let mut buffer = Buffer::new(Limit::packets(40));
@@ -192,7 +194,7 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
     // The price is constant on average when arrivals equal the capacity and the backlog equals the
-    // target. Half a packet allows for entire packets.
+    // target. The tolerance of half a packet allows for entire packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 

@@ -55,8 +55,8 @@ fn the_number_of_sessions_is_the_inverse_of_the_target_utilization() {
     let law = law();
     for sessions in [1e-9, 0.1, 1.0, 3.0, 8.0] {
         let found = law.sessions(law.utilization(sessions));
-        // Near the virtual capacity, a unit in the last place of the rate, 1.1e-16, is multiplied
-        // by e^n in the number.
+        // Near the virtual capacity, an error of a unit in the last place of the rate, 1.1e-16, is
+        // multiplied by e^n in the number of sessions.
         assert!((found - sessions).abs() <= 1e-12 * sessions.exp() * sessions.max(1.0), "{found} {sessions}");
     }
 }
@@ -116,8 +116,8 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
         rates.iter_mut().for_each(|rate| *rate *= scale);
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
-        // By lemmas 3 and 4, the imbalance of the rates falls by a factor of e^q within a certain
-        // time. It is B (ln n + q) / (alpha n), with the virtual capacity B. Here alpha is 1, q 20.
+        // By lemmas 3 and 4, the imbalance of the rates falls by a factor of e^q within the time B
+        // (ln n + q) / (alpha n). B is the virtual capacity; here alpha is 1 and q is 20.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);
@@ -248,8 +248,8 @@ fn it_decides_as_figure_1_does_under_every_switch() {
     let mut overloaded = 0.0;
     for (i, estimator) in [Printed, SlopePlusCapacity, Ratio, Window].into_iter().enumerate() {
         for (j, overload_rule) in [Clamp, Drop, NanNoDrop].into_iter().enumerate() {
-            // At the clamp, p is (20.7 / 2417)^2 times the gain: 0.07 and 2.9 for these gains,
-            // unless `clamp_limit` is lower.
+            // At the clamp, 20.7 sessions share 2417 packets per second, so p is (20.7 / 2417)^2
+            // times the gain. That is 0.07 and 2.9 for these gains, unless `clamp_limit` is lower.
             for (gain, clamp_limit) in [(1e3, 0.5), (4e4, 0.5), (4e4, 1e6)] {
                 for (measure, policy) in [
                     (Measure::Packets, EcnPolicy::Drop),
@@ -303,7 +303,7 @@ fn above_one_drop_per_arrival_the_newest_are_dropped_first() {
     let law = Law { gain: 3.0, virtual_capacity: 1.0, given };
     assert_eq!(law.probability(0.0), 3.0);
     let rqm = |marks| Rqm::new(Config { law, marks, ..config() }, Seed(1).stream("rqm"));
-    // Simultaneous arrivals count as one, and nothing is measured. So the rate is 0, and p is
+    // Simultaneous arrivals count as one, so no rate is measured. The rate remains 0, and p is
     // exactly 3.
     let filled = |marks, policy| {
         let mut queue =
@@ -391,7 +391,8 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // At the limit, half of the 1.2 packets pass at each of 2000 polls. At lower rates, more
+        // p is at most the default `clamp_limit` of 0.5. At this limit, half of the 1.2 packets per
+        // poll pass, so 2000 polls send 1200 packets. At lower measured rates p is lower, and more
         // packets pass.
         assert!(sent > 1100, "{bps}: {sent}");
     }

@@ -34,7 +34,8 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
     assert_eq!(linux.check(&site()).expect("allowed").1.bin_limit, 25);
     let bytes = Spec { measure: Some(Measure::Bytes), ..linux.clone() };
     assert_eq!(bytes.check(&site()).expect("allowed").1.steps.bin_size, 10_240);
-    // A backlog of an integer number of packets is above 77.5 if it is above 77.
+    // A backlog of an integer number of packets is above 77.5 exactly if it is above 77. So levels
+    // are rounded down.
     let part = Spec {
         bin_size: Some(Quantity(Level::Packets(77.5))),
         bin_limit: Some(Quantity(Level::Packets(80.5))),
@@ -49,7 +50,8 @@ fn the_size_of_a_bin_follows_the_buffer_as_in_the_paper_and_in_linux() {
 /// One set of bins: its key, and the probability and backlog of each bin, level by level.
 type Set = (u64, Vec<Vec<(f64, u64)>>);
 
-/// The pseudo-code, with Linux's penalty box and changes of the hash, without the code under test.
+/// A transcription of the pseudo-code, with Linux's penalty box and changes of the hash. It uses
+/// none of the code under test.
 struct Reference {
     config: Config,
     rng: Rng,
@@ -76,7 +78,7 @@ impl Reference {
         if self.config.given.measure == Measure::Packets { 1 } else { len.into() }
     }
 
-    /// The digit for `level` of hash / 2^64, written to the base `bins`.
+    /// The digit for `level` in the fraction hash / 2^64, written in base `bins`.
     fn bin(key: u64, flow: u64, level: u32, bins: u32) -> usize {
         let hash = u128::from(mix(flow ^ key));
         let upto = |digits: u32| {
@@ -203,8 +205,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
                 bins: 5,
                 penalty_burst: 4,
                 mark_limit: on(2).then_some(0.5),
-                // The interval exceeds the longest pause; otherwise several changes would be due
-                // after a pause.
+                // The interval exceeds the traffic's longest pause, 400 ms. Otherwise several
+                // changes would be due after a pause.
                 rehash_interval: Duration::from_ms(410),
                 ..Checked::default()
             },
@@ -347,8 +349,9 @@ fn roomy() -> Config {
 #[test]
 fn an_unresponsive_flow_enters_the_penalty_box_and_others_pass() {
     let (queue, got) = contest(roomy(), 60);
-    // Flow 0 is detected within a second. From then on at most 10 of its 2441 packets per second
-    // pass the penalty box, and some more while bins are slightly below 1.
+    // Flow 0 is detected within a second. From then on the penalty box lets at most 10 of its 2441
+    // packets per second pass. A few more pass while the probabilities of its bins are slightly
+    // below 1.
     assert!(got[1..].iter().all(|&packets| packets < 40), "{got:?}");
     assert!(got[1..].iter().sum::<u32>() < 59 * 12, "{got:?}");
     // No other flow entered the box, so at the end only flow 0's bins, one per level, may be at 1.
@@ -366,8 +369,8 @@ fn a_warm_up_limits_the_gain_of_an_unresponsive_flow_after_a_rehash() {
     };
     let (cold, warm) = (got(Duration::ZERO), got(Duration::from_secs(25)));
     assert_eq!(cold.0, warm.0, "before the change nothing differs");
-    // With this seed, 320 packets pass without a warm-up and 184 with a warm-up. In the ten seconds
-    // before the rehash, 86 packets passed.
+    // With this seed, 86 packets of flow 0 pass in the ten seconds before the rehash. After it, 320
+    // packets pass without a warm-up, and 184 with a warm-up.
     assert!(warm.1 > warm.0 && cold.1 * 2 > warm.1 * 3, "{cold:?} {warm:?}");
 }
 
@@ -378,8 +381,8 @@ fn a_flow_with_all_bins_over_the_limit_is_always_refused() {
     for frame in 0..40 {
         queue.enqueue(packet(frame, 1, Time::ZERO), Time::ZERO, &mut Ignore);
     }
-    // 1.5 * 40 / 16 is 3.75, so bins have 4 packets and a limit of 5, which a backlog may exceed by
-    // one.
+    // The size of a bin is 1.5 * 40 / 16 = 3.75 packets, rounded up to 4. The limit of a bin is 5,
+    // and a backlog may exceed it by one.
     assert_eq!((config.bin_limit, queue.backlog().packets), (5, 6));
 }
 
@@ -395,7 +398,8 @@ fn above_the_marking_limit_capable_packets_are_dropped() {
         sfb.tracked(buffer.packet(key), buffer.flow_of(key), true, &buffer);
         let capable = Packet { ecn: Ecn::Ect0, ..packet(1, 1, Time::ZERO) };
         let verdict = sfb.on_arrival(&capable, &buffer, Time::ZERO);
-        // p is 0.99. As the first case shows, the first draw of this stream is below p.
+        // p is 0.99, and both cases begin with the same draw. The first case shows that this draw
+        // is below p.
         let expected = if marks { Verdict::Signal(Cause::Early) } else { Verdict::Drop(Cause::Early) };
         assert_eq!(verdict, expected, "{mark_limit:?}");
     }
@@ -407,8 +411,8 @@ fn a_long_silence_costs_at_most_a_few_rehashes() {
     let config = Config { given, warmup_time: Duration::from_ns(1), ..config() };
     let mut sfb = Sfb::new(config, Seed(1).stream("sfb"));
     let buffer = Buffer::new(Limit::packets(40));
-    // Covering 580 years in steps of 3 ns would not end, and at the end of time there is no next
-    // change.
+    // The first arrival comes after 580 years. A loop over this time in steps of 3 ns would not
+    // end. At the end of time there is no next change.
     for now in [Time::from_ns(u64::MAX - 1000), Time::from_ns(u64::MAX - 1), Time::MAX, Time::MAX] {
         assert_eq!(sfb.on_arrival(&packet(0, 1, now), &buffer, now), Verdict::Pass);
     }

@@ -68,10 +68,10 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
         ("scfq", one_packet_each),
         ("sfq-start", one_packet_each),
         ("drr", one_packet_each + longest),
-        // While a flow is served, some flow starts in the current frame. So no potential is further
-        // ahead than a frame and the longest packet, and two potentials differ by no more. Over an
-        // interval, the difference changes by at most twice that amount. The paper's 2 F is the
-        // same two frames.
+        // Whenever a flow is served, the next packet of some flow starts in the current frame. So
+        // no flow's potential is further ahead than a frame and the longest packet, and two
+        // potentials differ by at most this amount. Over an interval, their difference changes by
+        // at most twice this amount. The paper's bound of 2 F has the same two frames.
         ("fbfq", 2.0 * (longest + longest / 0.5)),
     ] {
         let mut worst = 0.0f64;
@@ -81,7 +81,8 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
             worst = worst.max(unfairness(&sent));
         }
         assert!(worst <= bound, "{name}: {worst} above {bound}");
-        // The contest is hard enough: first come, first served far exceeds the bound.
+        // The contest is hard enough: the worst difference exceeds 0.3 of the bound. Under the
+        // first-come-first-served discipline below, the difference far exceeds all bounds.
         assert!(worst > 0.3 * bound, "{name}: {worst} is far below {bound}");
     }
     let (sent, _) = send(entry("tail-drop", 1000, ""), &two_backlogged_among_others(0));
@@ -138,8 +139,9 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// The longest times by which a packet ends later, and by which a packet begins earlier, than in
-/// the fluid server. The unit is the transmission time of the longest packet.
+/// Compares a scheduler with the fluid server. Returns how much later a packet ends at most, and
+/// how much earlier a packet begins at most. The unit is the transmission time of the longest
+/// packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());

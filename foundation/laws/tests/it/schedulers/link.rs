@@ -113,9 +113,9 @@ impl Dropper for LongestFront {
 }
 
 /// Eleven flows at one link. Flow 0 sends 1000-byte packets at `load` times the link's rate and
-/// never reacts. The others each have 10 packets in flight, too few to fill a buffer of 125. Each
-/// sends a new packet 20 ms after one was sent or dropped. Returns the fraction of the link that
-/// flow 0 got in `seconds`.
+/// never reacts. The ten others have 10 packets each in flight, together too few to fill a buffer
+/// of 125. Each of them sends a new packet 20 ms after one of its packets was sent or dropped.
+/// Returns the fraction of the link that flow 0 got in `seconds`.
 pub(super) fn share_of_the_deaf_flow(queue: Box<dyn Discipline>, load: f64, seconds: u64) -> f64 {
     const PACKET_NS: u64 = 1_000_000;
     let mut server = Server::new(queue, Transmitter::new(rate()));

@@ -1,6 +1,6 @@
-//! Straight-line transcriptions that compute everything anew at each poll, without heaps or hooks
-//! for push-out. The drops of the discipline under test are replayed on the transcription, and both
-//! must send the same packets.
+//! Straight-line transcriptions of the schedulers. They compute everything anew at each poll,
+//! without heaps or hooks for push-out. The drops of the discipline under test are replayed on its
+//! transcription, and both must send the same packets.
 
 use super::link::{Drops, ENTRIES, LongestFront, entry, site, terms};
 use crate::Typed;
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
-    /// The start tag of the packet at the head, or the finish tag of the last packet. For DRR, the
-    /// deficit.
+    /// The start tag of the packet at the head or, if no packet waits, the finish tag of the last
+    /// packet. For DRR, the deficit.
     tag: u64,
     /// The order among equal tags; for DRR, the order of the round.
     turn: u64,
@@ -104,8 +104,8 @@ impl Printed {
         }
     }
 
-    /// Serves a packet by Shreedhar and Varghese 1996, figure 2. Returns the packet, and its flow's
-    /// state before it paid.
+    /// Serves a packet as in figure 2 of Shreedhar and Varghese 1996. Returns its frame, and the
+    /// state of its flow before the flow paid for it.
     fn round_robin(&mut self) -> Option<(u32, Flow)> {
         loop {
             let (first, _) = self.backlogged().into_iter().min_by_key(|(_, flow)| flow.turn)?;
@@ -267,8 +267,8 @@ fn terms_of(name: &str, packets: u32, bytes: u32) -> (Kind, Terms) {
     terms(&format!("{{ '{service}' = {{ {} }} }}", quantum(name, bytes).trim()), packets)
 }
 
-/// The unit of lengths, 6^6: tags remain integers for six steps of virtual time, each over up to
-/// three flows.
+/// The unit of lengths, 6^6. Each of six steps of virtual time divides lengths by up to three
+/// flows, and tags remain integers.
 const UNIT: u32 = 46_656;
 
 /// Runs the `n`th sequence of six operations, each an arrival of one of three flows or a poll, and
@@ -336,8 +336,8 @@ fn long_random_sequences_without_division_are_served_as_printed() {
 
 #[test]
 fn random_packet_lengths_on_two_flows_are_served_as_printed() {
-    // Lengths are multiples of 2^14: 14 operations halve virtual time's steps at most 14 times. A
-    // frame is about two packets.
+    // Lengths are multiples of 2^14, since 14 operations halve a step of virtual time at most 14
+    // times. A frame is about two packets.
     for name in ENTRIES {
         for seed in 0..2000 {
             let mut rng = Seed(seed).stream("two flows");
@@ -358,8 +358,9 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // By hand, for SCFQ with packets of lengths 3, 1 and 1, of flows 0, 1 and 1. The packets of
-    // flow 1 end at 1 and 2, and the packet of flow 0 ends at 3.
+    // This SCFQ example is computed by hand. Flow 0 has a packet of length 3, and flow 1 has two
+    // packets of length 1. The packets of flow 1 end at 1 and 2, and the packet of flow 0 ends at
+    // 3.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

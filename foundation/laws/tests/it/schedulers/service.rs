@@ -111,9 +111,9 @@ fn a_flow_that_returns_at_once_gets_exactly_its_share() {
 
 #[test]
 fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
-    // At most two packets wait. 100 flows of weight 1 send in turn. The packet of another flow, of
-    // weight 0.01, costs a hundred times as much, so one packet in a hundred is of this flow. After
-    // the packet, the flow must be remembered while the others send.
+    // At most two packets wait. 100 flows of weight 1 send in turn. Flow 1000 has weight 0.01, so
+    // its packets cost a hundred times as much, and one packet in a hundred is of flow 1000. After
+    // each of its packets, it must be remembered while the others send.
     for name in ["sfq-start", "fbfq", "wf2q+"] {
         let mut queue = entry(name, 2, "weights = { 2 = 0.01 }\ndropper = 'tail-drop'");
         let mut of_two = 0;
@@ -168,8 +168,8 @@ fn a_drop_on_departure_costs_its_flow_no_service() {
                     bytes[packet.flow.0 as usize - 1] += packet.len;
                 }
             }
-            // Each flow sends 700 kB. A few packets allow for a quantum, or for two packets in a
-            // row.
+            // Each flow sends 700 kB. The tolerance of a few packets allows for a quantum, or for
+            // two packets in a row.
             assert!(bytes[0].abs_diff(bytes[1]) < 6_000, "{name} with {waits}: {bytes:?}");
         }
     }

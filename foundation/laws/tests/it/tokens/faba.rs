@@ -84,15 +84,16 @@ fn its_gauges_count_departures_and_token_moves() {
         }
         queue
     };
-    // In this sequence, too, sigma is 0 after the first departure. At the second it is 1, with Q =
-    // 1.
+    // After the first departure, sigma is 0, as in the example by hand. After the second departure
+    // it is 1 and Q is 1, so one token is moved.
     let mut calm = enqueued(8, &[1, 2, 1]);
     for expected in [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]] {
         calm.dequeue(Time::ZERO, &mut Ignore);
         assert_eq!(counts(&calm), expected);
     }
-    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083. It requires 1082/3 + 1
-    // moves, more than `beta_max`.
+    // Full buckets of 1000, 500, 333 and 250 tokens leave a deficit of 1083 in the pool. A
+    // departure reduces it to 1082, with three packets waiting. This requires 1082/3 + 1 moves,
+    // more than `beta_max`.
     let mut deep = enqueued(1000, &[1, 2, 3, 4]);
     deep.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(counts(&deep), [1.0, 16.0, 1.0]);
@@ -529,7 +530,7 @@ fn the_greedy_flow_gets_the_remainder() {
     }
     // Each of the nine other flows offers 0.75/9 of the link, less than a tenth. So max-min gives
     // these flows what they offer, and the greedy flow a quarter. At the profile's lower knee,
-    // bursts cost the nine flows 2 % of 0.75, 0.015; twice that is allowed.
+    // bursts cost the nine flows 2 % of their 0.75, which is 0.015. Twice this amount is allowed.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 const LINK: u64 = 50_000_000;
 /// The size of a full Ethernet frame on the link.
 const FULL: u32 = 1538;
-/// The size of a datagram of 64 B or less.
+/// The size on the link of a shortest Ethernet frame, which has 64 B.
 const SHORT: u32 = 84;
 const TCP: u64 = 1;
 const ROUND_TRIP: Duration = Duration::from_ms(20);
@@ -123,7 +123,7 @@ fn tcp_gets_the_capacity_that_a_spoofed_flood_leaves() {
     println!("40 Mbit/s of datagrams: drr {drr:.2}, faba {printed:.2}, with free_below {free:.2} Mbit/s");
     assert!(drr > 9.0, "{drr}");
     assert!(free >= 0.9 * drr, "{free} of {drr}");
-    // If TCP got no less under the printed law, this test would show nothing. A kernel's TCP, which
-    // also suffers timeouts, gets a seventh.
+    // If TCP got as much under the printed law, this test would show nothing. A kernel's TCP, which
+    // also suffers timeouts, gets a seventh of the free capacity.
     assert!(printed < 0.9 * drr, "{printed} of {drr}");
 }

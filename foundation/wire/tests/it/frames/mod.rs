@@ -34,7 +34,8 @@ impl FragmentRecipe {
     pub(crate) const WHOLE: FragmentRecipe = FragmentRecipe { offset: 0, more: false };
 }
 
-/// An IPv6 extension header, at most once per frame. `bytes` is the length beyond the fixed fields.
+/// An IPv6 extension header, at most once per frame. Beyond the minimum, its length is `units` of 8
+/// bytes or `words` of 4 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Extension {
     HopByHop {
@@ -239,7 +240,8 @@ fn recipe(
     )
 }
 
-/// Bytes from a multiplicative sequence: drawing or shrinking 60 KiB one by one is slow.
+/// Bytes from a multiplicative sequence with a random seed, because drawing or shrinking 60 KiB
+/// byte by byte is slow.
 fn payload(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Vec<u8>> {
     (length, any::<u64>()).prop_map(|(length, seed)| {
         (0..length as u64).map(|i| (seed ^ i).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()[0]).collect()
@@ -331,7 +333,7 @@ fn udp() -> impl Strategy<Value = TransportRecipe> {
     any::<(u16, u16)>().prop_map(|ports| TransportRecipe::Udp { ports })
 }
 
-/// Damage to a frame: octets overwritten, then cut.
+/// Damage to a frame: some octets are overwritten, then the frame may be cut short.
 pub(crate) fn any_damage() -> impl Strategy<Value = Damage> {
     let overwrite = (any::<prop::sample::Index>(), any::<u8>());
     (vec(overwrite, 0..6), proptest::option::of(any::<prop::sample::Index>()))

@@ -8,7 +8,7 @@ fn at(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// The fields of a segment, from the server outside or back to it.
+/// The fields of a TCP segment, from the server outside to the host inside or back.
 #[derive(Clone, Copy)]
 struct Written {
     sequence: u32,
@@ -114,7 +114,8 @@ fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // As in Karn's algorithm, it is unknown which of the two segments is answered.
+    // As in Karn's algorithm, a retransmission voids the measurement, since the answer may be to
+    // either segment.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
@@ -314,8 +315,8 @@ fn silence_before_an_answer_may_be_time_of_the_other_end() {
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // In the first case the other end was silent for the last 38 ms of the trip; in the second,
-    // since before the trip began.
+    // If the segment before the answer arrives at 12 ms, the other end is silent for the last 38 ms
+    // of the trip. If it arrives at 9 ms, the silence begins before the trip.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

@@ -18,7 +18,8 @@ const KEY: &[u8] = include_bytes!("../../../../../examples/link-quinn/key.der");
 /// The bytes that a client may send before an acknowledgement: enough to send all the time.
 const WINDOW_BYTES: u32 = 200_000;
 
-/// A datagram: its arrival and number, whether it has passed the gateway, and the end that sent it.
+/// A datagram: its arrival and number, whether it has passed the gateway, the end that sent it, and
+/// its bytes.
 type UnderWay = (Reverse<(u64, u64)>, bool, usize, Vec<u8>);
 
 /// One end of a connection. The client, which is inside, always sends, and the server reads.

@@ -9,7 +9,7 @@ use fairwire_document::DocumentError;
 use fairwire_linux::interface::ipv4_address;
 use fairwire_linux::link;
 use fairwire_linux::nftables::{Family, Nftables};
-use fairwire_wire::way::Way;
+use fairwire_wire::Way;
 use std::fs;
 use std::io::ErrorKind;
 

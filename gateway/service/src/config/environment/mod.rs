@@ -131,7 +131,9 @@ fn fits(config: &Config, key: &str, name: &str, there: &[String]) -> Result<Opti
     let is_router = config.spec().wire.backend.kind() == BackendKind::Router;
     if about.is_loopback || !about.is_ethernet && !is_router {
         let (why, allowed) = match about.is_loopback {
-            true => ("that is the machine's loopback, which leads nowhere", "a network card, a VLAN or a bridge"),
+            true => {
+                ("that is the machine's loopback, which leads nowhere", "a network card, a VLAN or a bridge")
+            }
             false => (
                 "its packets have no Ethernet header, as those of VPNs and PPP",
                 "an Ethernet interface, such as a network card, one end of a veth pair or a VLAN of one; \
@@ -198,7 +200,7 @@ fn sys(name: &str, file: &str) -> std::path::PathBuf {
     Path::new("/sys/class/net").join(name).join(file)
 }
 
-/// Is the interface `name` in /sys that of our own namespace?
+/// Is the interface that /sys calls `name` the one of our own network namespace?
 fn is_ours(name: &str) -> bool {
     let shown =
         fs::read_to_string(sys(name, "ifindex")).ok().and_then(|text| text.trim().parse::<u32>().ok());

@@ -40,7 +40,7 @@ pub struct Surveyed {
 }
 
 impl Surveyed {
-    /// Does the interface have an address of this machine?
+    /// Does the interface have an IPv4 address, or an IPv6 address that is not link-local?
     pub fn has_address(&self) -> bool {
         self.ipv4.is_some() || self.has_ipv6
     }
@@ -89,8 +89,8 @@ impl Survey {
         }
     }
 
-    /// The interface that is probably inside, given `outside`. If `outside` has an address, it is
-    /// an interface with an address; otherwise it is a bare interface.
+    /// The interface that is probably inside, given `outside`. It has an address if `outside` has
+    /// one, and is a bare interface otherwise.
     pub fn inside(&self, outside: &str) -> Option<&Surveyed> {
         let has_address = self.find(outside).is_some_and(Surveyed::has_address);
         let fit = |interface: &&Surveyed| {

@@ -24,8 +24,8 @@ pub(super) struct Page {
 impl Page {
     /// Begins a family. Its name ends with the unit, if it has one.
     pub(super) fn family(&mut self, name: &str, kind: MetricKind, help: &str) {
-        // In OpenMetrics, HELP and TYPE name the family. In the text format they name the samples,
-        // and there are no infos.
+        // In OpenMetrics, HELP and TYPE name the family. In the text format, they name the samples,
+        // and the type `info` does not exist.
         let (kind, suffix) = match (kind, self.format) {
             (MetricKind::Counter, Format::Text) => ("counter", "_total"),
             (MetricKind::Counter, Format::OpenMetrics) => ("counter", ""),

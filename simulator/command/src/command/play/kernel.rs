@@ -1,9 +1,10 @@
-//! A contest for the page on this machine's kernel.
+//! A contest on this machine's kernel, for the page of `fairwire play`.
 
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The length of a contest in real time, while the page waits, and the unmeasured start.
+/// The length of a contest, and its unmeasured start. The contest runs in real time, while the page
+/// waits.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
 /// The time between two readings of the kernel's counters.
 const EVERY: &str = "100 ms";
@@ -32,8 +33,8 @@ pub(super) fn contest(scenario: &str) -> Result<Vec<u8>, String> {
     let output = run("lab,sim")?;
     let refusal = match fs::read(&series) {
         Ok(rows) if !rows.is_empty() && has_lab(&rows) => return Ok(rows),
-        // The simulator could run the scenario and the lab could not: the lab's own output has the
-        // reason.
+        // The simulator could run the scenario, but the lab could not. A run on the lab alone
+        // prints the reason.
         Ok(_) => run("lab")?.stderr,
         Err(_) => output.stderr,
     };
@@ -49,7 +50,7 @@ fn has_lab(rows: &[u8]) -> bool {
     rows.windows(5).any(|part| part == b",lab,")
 }
 
-/// The command's message, without the frame for terminals.
+/// The message that the command wrote to `stderr`, without the frame drawn for terminals.
 fn words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines =

@@ -60,7 +60,7 @@ fn broken(error: io::Error) -> Failure {
     Failure::Ours(format!("the page cannot be served: {error}"))
 }
 
-/// The text of a scenario. An error if the page cannot show it.
+/// Reads the text of a scenario. Fails if the page cannot play it.
 fn read(path: &Path) -> Result<String, Failure> {
     let scenario = load(path, &Overrides::default())?;
     let text = scenario.toml().to_owned();
@@ -107,7 +107,7 @@ struct Shared {
     kernel: tokio::sync::Mutex<()>,
 }
 
-/// The players of pages, by a name that each page chose.
+/// The players of each page, by the name that the page chose.
 #[derive(Default)]
 struct Seats {
     players: BTreeMap<String, Arc<Mutex<Players>>>,

@@ -13,14 +13,14 @@ use std::path::Path;
 
 pub(in crate::output) const SERIES: Form = Form { head: HEADS, row };
 
-/// The header of time series: for only the simulator, and for several stages.
+/// The headers of time series: the first without a column for the stage, the second with one.
 const HEADS: [&str; 2] = [
     "discipline,seed,time_s,kind,name,measure,unit,value\n",
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
 ];
 
-/// A row of a time series. It never needs quotes: scenarios allow no commas in names, and commas
-/// before a gauge's name are replaced.
+/// Writes a row of a time series. It never needs quotes: scenarios allow no commas in names, and in
+/// a measure, commas before a gauge's name were replaced by spaces.
 fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {
     let Of { discipline, stage, seed } = run;
     let SampleRow { kind, name, measure, unit, value } = row;

@@ -191,7 +191,7 @@ fn estimate(estimate: &Estimate) -> String {
     };
     let by_interval = |half| number::spread_in_power(estimate.mean, half, power);
     match estimate.half_width_95 {
-        // Smaller half-widths are rounding errors of equal numbers.
+        // All values are equal; such a small half-width is a rounding error.
         Some(half) if half < 1e-12 * estimate.mean.abs() => format!("{} ± 0", digits(estimate.mean)),
         Some(half) => {
             by_interval(half).unwrap_or_else(|| format!("{} ± {}", digits(estimate.mean), digits(half)))
@@ -211,7 +211,7 @@ fn digits(number: f64) -> String {
     }
 }
 
-/// The index of the first axis of numbers, with or without a unit, and these numbers.
+/// The index of the first axis whose values all start with a number, and these numbers.
 pub(crate) fn drawn_over(plan: &Plan) -> Result<(usize, Vec<f64>), Failure> {
     let numbers = |axis: &fairwire_sweep::Axis| -> Option<Vec<f64>> {
         axis.values.iter().map(|(_, value)| leading(value)).collect()

@@ -19,7 +19,7 @@ pub(super) struct Piece {
 /// least 150 ms more than the mean.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
-/// The number of latest gaps between frames in the mean with which a freeze is compared.
+/// A freeze is compared with the mean of this many gaps between frames, the latest ones.
 const FRAMES: usize = 30;
 
 pub(super) struct Picture {

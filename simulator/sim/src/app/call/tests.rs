@@ -53,8 +53,8 @@ fn median_frame(listener: &Listener) -> f64 {
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
     // Frame sizes vary uniformly by a tenth, so the mean of 1200 frames has a relative standard
-    // error of 0.06/35. A tenth of the sender's buffer (half a frame, or 5 %) is subtracted from
-    // the coder's rate.
+    // error of 0.06/35. The sender's buffer holds half a frame on average. A tenth of this, 5 % of
+    // a frame, is subtracted from the coder's rate.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
     // A frame's packets are paced over a frame's time, and then take 20 ms.
@@ -70,8 +70,8 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
         let (listener, bps) = call(Call::default(), link_bps, |_| false);
         assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not persist if the rate is 1 % short
         // RFC 8698, equation (5): the queueing delay is 10 ms x 1.5 Mbit/s over the link's rate.
-        // The minimum over the latest 15 packets smooths most of its swing by one packet, 10 to 20
-        // ms.
+        // The queueing delay swings by the time of one packet, 10 to 20 ms. The minimum over the
+        // latest 15 packets smooths most of this swing.
         let queue_s = 0.010 * 1.5e6 / link_bps;
         let least_s = listener.nada.least_queueing_s();
         assert!((least_s / queue_s - 1.0).abs() < 0.25, "{least_s} s, not {queue_s} s");
@@ -103,9 +103,9 @@ fn key_frames_in_between_cost_no_rate_and_heal_by_themselves() {
 #[test]
 fn losses_lower_its_rate() {
     // At a loss of 5 %, congestion is 10 ms x 25 against a target of 10 ms x RMAX / r. So r falls
-    // to the lowest rate, 150 kbit/s. The loss ratio of a window of about 20 packets fluctuates.
-    // The lower bound cuts falls of the rate but not rises. Each loss costs a key frame, which adds
-    // two frames to 20.
+    // to the lowest rate, 150 kbit/s. But the loss ratio of a window of about 20 packets
+    // fluctuates: the rate rises at times, and the lower bound prevents equal falls. Each loss also
+    // costs a key frame, which adds the bytes of two frames to those of 20.
     let (_, bps) = call(Call::default(), 100e6, |n| n % 20 == 0);
     assert!((150e3..225e3).contains(&bps), "{bps}");
 }

@@ -14,8 +14,8 @@ pub(crate) use packet::gap_problem;
 
 use fairwire_core::{Rng, Time};
 
-/// Lists each source except constant bit rate once. An entry has its description, its file, its
-/// plan, and its name in records.
+/// Takes one entry for each source except that of constant bit rate. An entry has the source's
+/// description, its file, its plan, and its name in records.
 macro_rules! sources {
     ($($(#[$doc:meta])* $kind:ident($module:ident::$plan:ident): $name:literal;)+) => {
         /// A datagram source other than constant bit rate.

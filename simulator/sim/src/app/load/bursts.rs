@@ -7,9 +7,9 @@ use fairwire_core::{Rng, Time};
 /// Bursts of segments separated by pauses. A pause begins when the sender knows that the burst has
 /// been delivered.
 ///
-/// A burst has max(1, round(draw)) segments. The paper's bursts are Pareto with shape 1.5 and a
-/// mean of 15 packets. Its pauses have a mean of 1 s (10 s in its figure 10). The paper does not
-/// state their law; we take it as exponential.
+/// A burst has max(1, round(draw)) segments. The bursts of B. Suter et al. (INFOCOM 1998, section
+/// 4) are Pareto with shape 1.5 and a mean of 15 packets. Their pauses have a mean of 1 s (10 s in
+/// figure 10). The paper does not state the law of the pauses; we take it as exponential.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
     /// Segments per burst, before rounding.

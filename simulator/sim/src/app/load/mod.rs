@@ -115,8 +115,8 @@ loads! {
 }
 
 impl Load {
-    /// The types of lasting events that the load times; results have a record of each, even without
-    /// an event.
+    /// The types of lasting events that the load times. Results have a record of each type, even if
+    /// no such event occurred.
     pub(crate) fn lasting(&self) -> impl Iterator<Item = Kind> {
         let kinds = match self {
             Load::Streaming(_) => streaming::KINDS,
@@ -159,7 +159,7 @@ mod tests {
             Ideal { machine, rng, busy: BTreeMap::new(), due: Some(Time::ZERO), steps: Vec::new() }
         }
 
-        /// Runs `load` up to `end`; times differ by a nanosecond to break ties.
+        /// Runs `load` up to `end`. Deliveries that would coincide are a nanosecond apart.
         pub(super) fn run(load: &Load, end: Time) -> Vec<(Time, Step)> {
             let mut ideal = Ideal::new(load);
             ideal.run_to(end);

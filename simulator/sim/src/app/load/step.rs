@@ -34,11 +34,11 @@ pub enum Step {
         /// When the transfer began, if it is timed. It comprises all data given up to this step.
         timed_from: Option<Time>,
     },
-    /// Invoke the load again at this time, which replaces any earlier one.
+    /// Invoke the load again at this time, and not at the time of any previous `WakeAt`.
     WakeAt(Time),
     /// A page that began at this time is complete.
     PageSince(Time),
-    /// Another timed event has ended, now or earlier.
+    /// A timed event of another type has ended, now or earlier.
     Lasted(Lasted),
 }
 

@@ -9,10 +9,11 @@
 //!
 //! # Where we differ
 //! - A request takes no time. The sender begins a chunk when it knows that the previous one has
-//!   arrived, half a round trip after the arrival. A real request would reach the sender at the
-//!   same time. But here the chunk counts as arrived only then, half a round trip late.
-//! - All chunks of a bitrate have equal size; the paper's reservoir also absorbs their variation
-//!   (section 5, BBA-1).
+//!   arrived: half a round trip after the arrival. A real request would reach the sender at the
+//!   same moment. But here the previous chunk counts as arrived only at that moment, half a round
+//!   trip late.
+//! - All chunks of a bitrate have equal size. In the paper chunk sizes vary, and the reservoir also
+//!   absorbs this variation (section 5, BBA-1).
 //! - A real service does more: it adapts its start to the rate of the first chunks (BBA-2), and
 //!   abandons late chunks. Its viewers seek and leave.
 
@@ -99,7 +100,8 @@ impl Streaming {
         least + (most - least) * above.clamp(0.0, 1.0)
     }
 
-    /// The level of the next chunk after one of `level`: algorithm 1.
+    /// The bitrate level of the chunk that follows one of `level`, by algorithm 1 of Huang and
+    /// others 2014.
     fn next_level(&self, level: usize, buffered: Duration) -> usize {
         let (rates, highest) = (&self.rates_bps, self.rates_bps.len() - 1);
         if buffered <= self.reservoir {
@@ -218,7 +220,8 @@ impl Machine {
             Playback::Idle | Playback::Playing(_) => return,
         };
         let waits_for_more = self.buffered(now) < self.plan.start;
-        // A chunk that arrives just when the previous one ends prevents a stall.
+        // If a chunk arrives just when the previous one ends, there is no stall, and the video
+        // plays on.
         if waits_for_more && since < now {
             return;
         }
@@ -247,7 +250,8 @@ impl Machine {
         });
     }
 
-    /// The events in progress at `end`: a start, a stall, or the play of a partial chunk.
+    /// The plays of chunks that end by `end` but are not reported yet, and the event in progress at
+    /// `end`: a start, a stall, or the play of a partial chunk.
     pub(crate) fn under_way(&self, end: Time) -> Vec<Lasted> {
         let mut machine = Machine { plan: self.plan.clone(), chunks: self.chunks.clone(), ..*self };
         let mut steps = Vec::new();
@@ -308,14 +312,14 @@ mod tests {
         let s = Duration::from_secs;
         // The bitrate is the lowest up to 90 s, the highest from 216 s on, and linear in between.
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // From the lowest bitrate, the level rises to the highest bitrate below the map, once the
-        // map is at 2 Mbit/s (153 s).
+        // From the lowest bitrate, the level rises once the map exceeds 2 Mbit/s, its value at 153
+        // s. It rises to the highest bitrate below the map.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
         // From 2 Mbit/s the bitrate falls only where the map is lowest, and rises only where it is
         // highest.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // From the highest bitrate, the level falls to the lowest bitrate above the map, once the
-        // map is at the next lower bitrate.
+        // From the highest bitrate, the level falls once the map is below 2 Mbit/s, the next lower
+        // bitrate. It falls to the lowest bitrate above the map.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 
@@ -327,8 +331,7 @@ mod tests {
         assert_eq!(requested.last().expect("some").1, 2150); // 4 s of 4.3 Mbit/s, of 8 available
         assert_eq!(lasted(&steps, Kind::Startup), [0.15]);
         assert!(lasted(&steps, Kind::Stall).is_empty());
-        // Each of the five switches occurs once, because the buffer only grows, so none is
-        // reversed.
+        // The buffer only grows, so no switch is reversed: each of the five occurs once.
         assert_eq!(lasted(&steps, Kind::Switch).len(), 5);
         // The buffer is full: a chunk is requested every four seconds.
         let late: Vec<f64> = requested.iter().map(|(at, _)| *at).filter(|at| *at > 500.0).collect();
@@ -338,8 +341,8 @@ mod tests {
 
     #[test]
     fn between_two_bitrates_it_plays_both_with_the_mean_of_the_link() {
-        // The link's 8 Mbit/s lies between the bitrates 6 and 12 Mbit/s. With a fraction p of the
-        // chunks at 12 Mbit/s, 6 + 6 p = 8, so p = 1/3.
+        // The link's 8 Mbit/s lies between the bitrates, 6 and 12 Mbit/s. If a fraction p of the
+        // chunks has 12 Mbit/s, the mean bitrate is 6 + 6 p. It equals 8 for p = 1/3.
         let video = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
         let requested = requested(&steps(video, 4000));
         let late: Vec<u64> = requested.iter().filter(|(at, _)| *at > 2000.0).map(|(_, of)| *of).collect();

@@ -161,8 +161,8 @@ mod tests {
 
     #[test]
     fn random_arrivals_come_at_their_rate_and_wait_for_a_connection() {
-        // 100 transfers per second take 8 ms each, so the connection is busy 80 % of the time, as
-        // in an M/D/1 queue.
+        // 100 transfers per second take 8 ms each, so the connection is an M/D/1 queue that is busy
+        // 80 % of the time.
         let arrivals = Arrivals::Poisson { mean_gap: Duration::from_ms(10), connections: 1 };
         let steps = steps(arrivals, Law::Fixed(8_000.0), Duration::from_secs(2_000));
         let waits: Vec<f64> = steps
@@ -174,8 +174,8 @@ mod tests {
             .collect();
         let n = waits.len() as f64;
         assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
-        // A batch of 1000 arrivals takes 10 s, much longer than the 100 ms or so for which waits
-        // are correlated.
+        // Waits are correlated for 100 ms or so. A batch of 1000 arrivals takes much longer, 10 s,
+        // so the means of batches are nearly independent.
         let batches: Vec<f64> =
             waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;

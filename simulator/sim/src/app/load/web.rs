@@ -24,8 +24,8 @@ pub struct Web {
     /// Seconds from the first object's arrival to the requests for its embedded objects. Default:
     /// exponential, mean 0.13 s.
     pub parsing: Law,
-    /// Number of objects embedded in the first. Default: Pareto of shape 1.1 from 2 on, at most 55,
-    /// minus 2; the mean is 5.64, the maximum 53.
+    /// Number of objects embedded in the first object. Default: a Pareto draw of shape 1.1 from 2
+    /// on, at most 55, minus 2. The mean is 5.64, the maximum 53.
     pub objects: Law,
     /// Bytes of each embedded object. Default: lognormal between 50 bytes and 2 MB, of mean 7758
     /// and deviation 126 168 bytes before the cut.
@@ -261,8 +261,8 @@ mod tests {
         };
         let first = mean_between(Moments { mean: 10_710.0, deviation: 25_032.0 }, 100.0, 2e6);
         let object = mean_between(Moments { mean: 7_758.0, deviation: 126_168.0 }, 50.0, 2e6);
-        // The mean of min(X, 55) - 2 is the integral of (2/x)^1.1 from 2 to 55, which is the
-        // published 5.64.
+        // Let X be Pareto with shape 1.1, from 2 on. The mean of min(X, 55) - 2 is the integral of
+        // its tail (2/x)^1.1 from 2 to 55. The result is the published 5.64.
         let objects = 2.0_f64.powf(1.1) * (2.0_f64.powf(-0.1) - 55.0_f64.powf(-0.1)) / 0.1;
         assert!((objects - 5.64).abs() < 0.005, "{objects}");
         for (law, expected) in

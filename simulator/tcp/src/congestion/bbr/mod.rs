@@ -23,17 +23,17 @@
 //! # Where we differ
 //! - The send quantum (section 4.2.2) counts only in the window. Segments leave one by one: there
 //!   is no segmentation offload.
-//! - For packet conservation (section 4.2.3.4) the draft does not specify when its round begins.
-//!   Here the round count restarts, as in Linux.
-//! - A sender without selective acknowledgements does not know the losses after the first one of a
-//!   repair, so the window is not lowered one by one.
+//! - The draft does not specify when the round of packet conservation (section 4.2.3.4) begins.
+//!   Here the round count restarts at the loss, as in Linux.
+//! - A sender without selective acknowledgements knows only the first loss of a repair, so later
+//!   losses do not lower the window.
 //! - Rates measured in `ProbeRTT`, and until the end of the second round after it, count as limited
 //!   by the application. The draft marks the segments themselves, which is equivalent.
-//! - A repair after a timeout is over when everything in flight is acknowledged, whether or not the
-//!   sender reports it.
-//! - It needs selective acknowledgements. With only cumulative ones, the acknowledgement that ends
-//!   a repair delivers a window at once, so the measured rate can be twice the path's. The maximum
-//!   keeps that rate for ten rounds, which overflows the queue. The draft does not address this.
+//! - A repair after a timeout is over when everything in flight at the timeout is acknowledged,
+//!   whether or not the sender reports the end of the repair.
+//! - BBR needs selective acknowledgements. With only cumulative ones, the acknowledgement that ends
+//!   a repair delivers a window at once, so the measured rate can be twice the path's. BBR keeps
+//!   this maximum for ten rounds, which overflows the queue. The draft does not address this.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
 //!   segment is sent. Only the gain of the current phase differs.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
@@ -73,7 +73,8 @@ pub struct Bbr {
     window: f64,
     /// The window before a loss or `ProbeRtt` changed it, segments.
     prior_window: f64,
-    /// Segments per second; zero before the first measurement.
+    /// Segments per second. Before the first measurement of the round-trip time, 1 ms is assumed
+    /// for it.
     pace: f64,
     /// The fraction of the model's rate at which BBR paces: 1 minus the margin.
     pacing_share: f64,

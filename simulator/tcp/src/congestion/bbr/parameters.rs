@@ -5,8 +5,8 @@ use fairwire_parameters::parameters;
 
 /// BBR's description in lists and documentation.
 pub const ABOUT: About = About {
-    // BBR models the network from arrivals. If arrivals are unknown, the window collapses at every
-    // loss.
+    // BBR models the network from arrivals. Without selective acknowledgements it does not know
+    // them, and the window collapses at every loss.
     needs_sack: true,
     ..About::new(
         "version 1: a rate taken from what was delivered, and a window from the product of rate and round-trip time; needs `recovery = \"sack\"`",
@@ -60,8 +60,9 @@ pub struct BbrSpec {
 pub struct BbrParameters {
     /// The parameters as given or by default.
     pub given: BbrGiven,
-    /// The seed of the phases, which are drawn from it and the number of the round. Flows that
-    /// share their constants have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
+    /// The seed of the phases. Each phase is drawn from this seed and the number of the round.
+    /// Flows that share their constants have separate seeds: see
+    /// [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

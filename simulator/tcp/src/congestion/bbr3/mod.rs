@@ -1,12 +1,13 @@
-//! BBR, version 3: the model of version 1, with bounds on the segments in flight that losses set.
+//! BBR, version 3: the model of version 1, with bounds that losses set on the number of segments in
+//! flight.
 //!
 //! # What it does
 //! Takes the highest delivery rate of two cycles as the path's rate, and the minimum of ten seconds
 //! as its round-trip time. Every two or three seconds, or 63 rounds, it probes: it fills the pipe
 //! for a round, then sends a quarter faster until the rate no longer rises or more than 2 % of a
-//! round trip are lost. The number in flight at that time is the long-term bound. Between probes it
-//! drains and cruises below the bound. Losses then lower a short-term bound, which the next probe
-//! forgets.
+//! round trip's segments are lost. The number in flight at the end of the probe is the long-term
+//! bound. Between probes it drains and cruises below the bound. Losses then lower a short-term
+//! bound, which the next probe forgets.
 //!
 //! # Why
 //! Version 1 ignores losses, and keeps a short queue overflowing permanently. Version 3 stays below
@@ -26,12 +27,13 @@
 //! - The number in flight when a segment was sent (`tx_in_flight`) is not recorded. Instead, the
 //!   number of segments delivered and lost since then is used, which is equal on a path without
 //!   reordering.
-//! - Losses are handled with the acknowledgement that shows them, several at once if it shows
-//!   several (`BBRHandleLostPacket`); the sample is that of this acknowledgement.
+//! - The draft handles each loss separately (`BBRHandleLostPacket`). Here, all losses that an
+//!   acknowledgement shows are handled at once, with the sample of this acknowledgement.
 //! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
 //!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
 //!   advance the filter in each round. A cycle without measurements does not count.
-//! - Lost ranges in Startup are counted as acknowledgements that show a loss.
+//! - The draft counts the lost ranges in Startup. Here, the acknowledgements that show a loss are
+//!   counted instead.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
 //! - Marks do nothing: the draft has no response to them.
 
@@ -70,7 +72,8 @@ pub enum Bbr3State {
     Refill,
     /// Sending a quarter more, to test whether the path carries it.
     Up,
-    /// Sending half, to measure the path without its queue.
+    /// Keeping half of the product of rate and round-trip time in flight, to measure the path
+    /// without its queue.
     ProbeRtt,
 }
 
@@ -82,7 +85,7 @@ pub struct Bbr3 {
     window: f64,
     /// The window before a repair or `ProbeRtt` changed it.
     prior_window: f64,
-    /// The pace; zero before the first measurement.
+    /// The pace. Before the first measurement of the round-trip time, 1 ms is assumed for it.
     pace: f64,
     quantum: f64,
     segment_bits: f64,
@@ -98,8 +101,8 @@ pub struct Bbr3 {
     /// BBR.full_bw_reached.
     is_pipe_filled: bool,
     rounds: Rounds,
-    /// Rounds in which samples still count as limited by the application, because `ProbeRtt` held
-    /// them back.
+    /// The remaining rounds after `ProbeRtt` in which samples still count as limited by the
+    /// application, because `ProbeRtt` reduced the sending.
     limited_rounds: u8,
     /// BBR.min_rtt.
     least_rtt: LeastRtt,
@@ -109,13 +112,13 @@ pub struct Bbr3 {
     /// BBR.drain_start_round.
     drain_began_in: u32,
     bounds: Bounds,
-    /// The state that a spurious repair restores: BBR.undo_state, and the bounds.
+    /// If a repair proves spurious, these are restored: the state (BBR.undo_state) and the bounds.
     undo: (Bbr3State, Bounds),
     latest: Latest,
     losses: Losses,
     /// BBR.loss_in_round.
     has_lost_in_round: bool,
-    /// Acknowledgements in this round of losses that showed a loss.
+    /// The number of acknowledgements that showed a loss, in the current round of losses.
     loss_events: u32,
     /// When the cycle began: BBR.cycle_stamp.
     cycle_began: Time,
@@ -125,7 +128,8 @@ pub struct Bbr3 {
     rounds_since_probe: u32,
     growth: Growth,
     acks: AckPhase,
-    /// BBR.bw_probe_samples: do losses belong to a probe whose acknowledgements are still to come?
+    /// BBR.bw_probe_samples: may losses be due to a probe? True from the start of `Up` until its
+    /// last acknowledgements have come, or until it has caused too many losses.
     has_probe_samples: bool,
     repair: Repair,
     lost_flight: Flight,
@@ -153,7 +157,8 @@ struct Growth {
     rounds: u32,
     /// BBR.bw_probe_up_acks.
     acked: f64,
-    /// BBR.probe_up_cnt: the number of acknowledged segments for which the bound grows by one.
+    /// BBR.probe_up_cnt: the number of acknowledged segments after which the long-term bound grows
+    /// by one.
     per_segment: f64,
 }
 
@@ -196,14 +201,15 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const STARTUP_LOSS_EVENTS: u32 = 6;
 /// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// The maximum number of rounds between probes, and the time between them, which is 2 to 3 s:
-/// section 5.3.3.5.
+/// Bounds on the wait between probes (section 5.3.3.5): the maximum number of rounds, and a time of
+/// 2 s plus a random part of 1 s.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;
-/// The maximum number of doublings of the bound's growth, which doubles per round.
+/// In a probe, the growth of the long-term bound doubles per round, at most this number of times.
 const MAX_DOUBLINGS: u32 = 30;
-/// A quantum is at least two segments: section 5.6.3. Three quanta are allowed: section 5.5.8.1.
+/// A quantum is at least two segments: section 5.6.3. The volume allowed in flight is at least
+/// three quanta: section 5.5.8.1.
 const MIN_QUANTUM: f64 = 2.0;
 const QUANTA: f64 = 3.0;
 /// Section 5.6.4.2: additional segments in `Up`.
@@ -260,8 +266,8 @@ impl Bbr3 {
         self.rates.max()
     }
 
-    /// BBR.inflight_longterm: the maximum number of segments in flight, set by losses of probes;
-    /// infinite without such losses.
+    /// BBR.inflight_longterm: the maximum number of segments in flight. Losses in start-up and in
+    /// probes set it; without such losses it is infinite.
     pub fn long_term_bound(&self) -> f64 {
         self.bounds.in_flight_long
     }
@@ -336,7 +342,7 @@ impl Bbr3 {
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.given.pacing_margin);
-        // A pace of zero would never send.
+        // With a pace of zero, no segment would ever be sent.
         if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
             self.pace = pace;
         }

@@ -7,7 +7,8 @@ const PLAIN: Bbr3Parameters = Bbr3Parameters {
     given: Bbr3Given { loss_threshold: 0.02, beta: 0.7, headroom: 0.15, pacing_margin: 0.0 },
     seed: 0,
 };
-/// A segment for which a quantum is two segments: 1000 segments per second are 0.8 Mbit/s.
+/// The payload of a segment. At 1000 segments per second, or 0.8 Mbit/s, the quantum is at its
+/// minimum of two segments.
 const SEGMENT: Size = Size(100);
 
 /// A path of 1000 segments per second and 100 ms, round by round: each acknowledgement covers a
@@ -23,8 +24,8 @@ impl Rounds {
         Rounds { bbr: Bbr3::new(PLAIN, &Start { segment: SEGMENT, ..Start::of(10) }), at_ms: 0, delivered: 0 }
     }
 
-    /// Acknowledges a round of 100 segments, the last `lost` of which are lost; `in_flight` were in
-    /// flight before it.
+    /// Ends a round of 100 segments: the last `lost` of them are lost, and the others are
+    /// acknowledged. Before the acknowledgement, `in_flight` segments are in flight.
     fn round(&mut self, lost: u32, in_flight: u32) {
         self.at_ms += 100;
         let (delivered_before, newly) = (self.delivered, 100 - lost);
@@ -56,7 +57,7 @@ impl Rounds {
         }
     }
 
-    /// Acknowledges rounds without a loss until BBR is in `state`, at most 100.
+    /// Acknowledges up to 100 rounds without a loss, until BBR is in `state`.
     fn until(mut self, state: Bbr3State) -> Self {
         for _ in 0..100 {
             if self.bbr.state() == state {
@@ -87,8 +88,8 @@ fn it_starts_drains_and_cycles_through_four_phases() {
     let mut rounds = Rounds::new();
     let mut seen = vec![rounds.bbr.state()];
     for _ in 0..70 {
-        // While it sends faster, more than the bandwidth-delay product remains in flight after an
-        // ACK.
+        // While BBR sends faster than the path delivers, more than the bandwidth-delay product
+        // remains in flight after an ACK.
         let in_flight = if rounds.bbr.pacing_gain() > 1.0 { 230 } else { 200 };
         rounds.round(0, in_flight);
         if seen.last() != Some(&rounds.bbr.state()) {

@@ -10,7 +10,7 @@ pub(crate) struct Pipe {
     pub rate: f64,
     /// The round-trip time of a segment, without queueing and transmission.
     pub propagation_s: f64,
-    /// The number waiting from which an arriving segment is marked.
+    /// An arriving segment is marked if at least this many segments are waiting.
     pub mark_at: f64,
     pub now_s: f64,
     pub delivered: u64,
