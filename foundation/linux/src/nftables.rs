@@ -208,8 +208,8 @@ pub enum Expression<'a> {
     Meta(u32),
     /// Sets the packet's metadata with this key to the register.
     SetMeta(u32),
-    /// Loads the destination address of the Ethernet header.
-    EthernetDestination,
+    /// Loads the first four bytes of the destination address in the Ethernet header.
+    DestinationStart,
     /// Loads the four bytes after the first type of the Ethernet header. In a tagged frame these
     /// are the tag's number and the inner type.
     InTag,
@@ -248,7 +248,7 @@ impl Expression<'_> {
     fn put(self, request: &mut Request) {
         let name = match self {
             Expression::Meta(_) | Expression::SetMeta(_) => "meta",
-            Expression::EthernetDestination | Expression::InTag | Expression::Ipv4Source => "payload",
+            Expression::DestinationStart | Expression::InTag | Expression::Ipv4Source => "payload",
             Expression::RouteOfDestination(_) => "fib",
             Expression::Bits { .. } => "bitwise",
             Expression::Is(_) | Expression::IsNot(_) => "cmp",
@@ -271,8 +271,8 @@ impl Expression<'_> {
         match self {
             Expression::Meta(key) => numbers(request, &[(1, REGISTER), (2, key)]),
             Expression::SetMeta(key) => numbers(request, &[(2, key), (3, REGISTER)]),
-            // These are the first six bytes of the link-layer header.
-            Expression::EthernetDestination => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 6)]),
+            // These are the first four bytes of the link-layer header.
+            Expression::DestinationStart => numbers(request, &[(1, REGISTER), (2, 0), (3, 0), (4, 4)]),
             Expression::InTag => numbers(request, &[(1, REGISTER), (2, 0), (3, 14), (4, 4)]),
             // These are four bytes of the network header, from offset 12.
             Expression::Ipv4Source => numbers(request, &[(1, REGISTER), (2, 1), (3, 12), (4, 4)]),

@@ -2,6 +2,7 @@
 
 use crate::clock;
 use fairwire_core::{Duration, Time};
+use fairwire_wire::Way;
 use fairwire_wire::headers::{self, Headers};
 use fairwire_wire::join::TcpOffsets;
 use fairwire_wire::vnet::VnetHeader;
@@ -222,6 +223,9 @@ pub enum LinkKind {
     Ethernet,
     /// An IP header, as on a TUN device.
     Ip,
+    /// An Ethernet header of a router's back end. The last 10 bits of the outside's address are the
+    /// number of bytes that a tunnel adds to the packet.
+    Routed,
 }
 
 impl LinkKind {
@@ -229,18 +233,31 @@ impl LinkKind {
     #[inline]
     pub fn parse(self, frame: &[u8]) -> Headers {
         match self {
-            LinkKind::Ethernet => headers::parse(frame),
+            LinkKind::Ethernet | LinkKind::Routed => headers::parse(frame),
             LinkKind::Ip => headers::parse_ip(frame),
         }
     }
 
-    /// The number of bytes that a frame lacks to be an Ethernet frame.
-    pub const fn missing_bytes(self) -> usize {
-        match self {
-            LinkKind::Ethernet => 0,
-            LinkKind::Ip => 14,
-        }
+    /// Do frames begin with an Ethernet header?
+    pub fn has_ethernet(self) -> bool {
+        self != LinkKind::Ip
     }
+
+    /// The length on the outside, as an Ethernet frame, of a frame in the direction `way`.
+    #[inline]
+    pub fn length(self, frame: &[u8], way: Way) -> usize {
+        let added = match (self, way) {
+            (LinkKind::Ethernet, _) => 0,
+            (LinkKind::Ip, _) => 14,
+            (LinkKind::Routed, Way::Upload) => tunnel_bytes(frame, 4),
+            (LinkKind::Routed, Way::Download) => tunnel_bytes(frame, 10),
+        };
+        frame.len() + added
+    }
+}
+
+fn tunnel_bytes(frame: &[u8], at: usize) -> usize {
+    frame.get(at..at + 2).map_or(0, |bytes| usize::from(u16::from_be_bytes([bytes[0] & 3, bytes[1]])))
 }
 
 /// The faults of a port since it was opened.

@@ -119,6 +119,18 @@ impl Tun {
         Ok(tun)
     }
 
+    /// Gives this TAP device the Ethernet address `address`.
+    pub fn addressed(mut self, address: [u8; 6]) -> Result<Self, PortError> {
+        let set = Netlink::open().and_then(|netlink| netlink.set_ethernet_address(self.index, address));
+        set.map_err(|source| PortError::System {
+            operation: "setting the Ethernet address",
+            name: self.name.clone(),
+            source,
+        })?;
+        self.ethernet_address = address;
+        Ok(self)
+    }
+
     /// Sets `address` as the destination of all received frames.
     #[must_use]
     pub fn readdressed(self, address: [u8; 6]) -> Self {
@@ -177,7 +189,7 @@ impl Tun {
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {
-            LinkKind::Ethernet => frame[6..12] == self.ethernet_address,
+            LinkKind::Ethernet | LinkKind::Routed => frame[6..12] == self.ethernet_address,
             LinkKind::Ip => self.is_ipv4 && frame[0] >> 4 != 4,
         }
     }

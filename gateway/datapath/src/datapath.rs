@@ -56,7 +56,7 @@ impl Datapath {
         let Datapath { forward, backward, trips, echoes } = self;
         let mut take = |direction: &mut Direction, way, side, frame: &[u8], vnet: &VnetHeader| {
             arrived += 1;
-            match kind == LinkKind::Ethernet && echoes.comes_back(side, frame, now) {
+            match kind.has_ethernet() && echoes.comes_back(side, frame, now) {
                 true => direction.cut(frame, kind, now),
                 false => direction.receive(frame, vnet, kind, now, &mut trips.of(way)),
             }
@@ -111,7 +111,7 @@ impl<P: Port> RecordingPort<'_, P> {
     /// no loop.
     #[inline]
     fn leaves(&mut self, frame: &[u8]) {
-        if self.link_kind() == LinkKind::Ethernet {
+        if self.link_kind().has_ethernet() {
             self.echoes.leaves(self.side, frame, self.now);
         }
     }

@@ -23,18 +23,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-const HOSTS: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
+pub(super) const HOSTS: [&str; 2] = ["10.0.0.1", "10.0.0.2"];
 const ROUTER: &str = "10.0.0.254";
-const PUBLIC: &str = "203.0.113.2";
-const SERVER: &str = "203.0.113.1";
+pub(super) const PUBLIC: &str = "203.0.113.2";
+pub(super) const SERVER: &str = "203.0.113.1";
 const SERVER_V6: &str = "2001:db8:2::1";
 
 pub(super) struct Home {
     name: String,
     folder: tempfile::TempDir,
-    home: Host,
+    pub(super) home: Host,
     pub(super) edge: Host,
-    world: Host,
+    pub(super) world: Host,
 }
 
 /// The router's interfaces.
@@ -179,6 +179,8 @@ impl Home {
             table: format!("fairwire-{}", self.name),
             inside: LAN.name.into(),
             outside: WAN.name.into(),
+            number: 0,
+            added_bytes: 0,
             failing: Failing::Closed,
         };
         let tables = self.edge.at(|| passage.has_tables().expect("root may look"));
@@ -277,12 +279,23 @@ fn transfers(home: &Home, is_upload: bool, hosts: &[&'static str], seconds: u64)
 }
 
 pub(super) fn transfers_of(home: &Home, is_upload: bool, hosts: &[(&Host, &str)], seconds: u64) -> Vec<u64> {
-    let listener = home.world.at(|| TcpListener::bind((SERVER, 0)).expect("a free port"));
-    let server = listener.local_addr().expect("it is bound");
+    let hosts: Vec<_> = hosts.iter().map(|(place, host)| (*place, *host, SERVER)).collect();
+    transfers_to(home, is_upload, &hosts, seconds)
+}
+
+/// The third part of each host is the server's address.
+pub(super) fn transfers_to(
+    home: &Home,
+    is_upload: bool,
+    hosts: &[(&Host, &str, &str)],
+    seconds: u64,
+) -> Vec<u64> {
     let counts: Vec<Arc<AtomicU64>> = hosts.iter().map(|_| Arc::default()).collect();
     let until = Instant::now() + Duration::from_secs(seconds);
     let mut ends = Vec::new();
-    for ((place, host), count) in hosts.iter().copied().zip(&counts) {
+    for ((place, host, server), count) in hosts.iter().copied().zip(&counts) {
+        let listener = home.world.at(|| TcpListener::bind((server, 0)).expect("a free port"));
+        let server = listener.local_addr().expect("it is bound");
         let own = place.at(|| connect(host, server));
         let (peer, _) = listener.accept().expect("it comes");
         let (from, to) = if is_upload { (own, peer) } else { (peer, own) };

@@ -1,11 +1,18 @@
-//! Field case C13: the peers of a VPN server or PPP concentrator, whose packets have no Ethernet
-//! header, share its link.
+//! Tunnels of a router. Field case C13: the peers of a VPN server or PPP concentrator, whose packets
+//! have no Ethernet header, share its link. Field case C10: hosts behind the router's VPN client
+//! share the link with the others.
 
-use super::router::{Home, LAN, PATIENCE, WAN, address, echo, rate_of, reaches, transfers_of, world_v4};
+use super::router::{
+    HOSTS, Home, LAN, PATIENCE, PUBLIC, SERVER, WAN, address, echo, rate_of, reaches, transfers_of,
+    transfers_to, world_v4,
+};
 use fairwire_linux::netlink::Route;
+use fairwire_linux::port::{LinkKind, Port as _};
 use fairwire_linux::tun::Tun;
 use fairwire_testbed::host::Host;
 use fairwire_testbed::program::command;
+use fairwire_wire::split::{MAX_FRAME_BYTES, split_parsed};
+use fairwire_wire::vnet;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Signal;
 use std::net::UdpSocket;
@@ -62,6 +69,14 @@ fn copy(from: &Tun, to: &Tun, is_over: &AtomicBool) {
     }
 }
 
+/// Lets the firewall accept connections from interface `from` to `to`.
+fn accept(home: &Home, from: &str, to: &str) {
+    let rule = format!("nft insert rule inet filter forward iifname {from} oifname {to} accept");
+    if home.edge.at(|| Command::new("nft").arg("--version").output()).is_ok() {
+        home.edge.at(|| command(&rule)).expect("root may");
+    }
+}
+
 /// The peers' rates in Mbit/s, if they download with 1, 4 and 16 connections.
 fn rates(home: &Home, peers: &Host) -> [f64; 3] {
     let (seconds, counts) = (3, [1, 4, 16]);
@@ -79,10 +94,7 @@ fn rates(home: &Home, peers: &Host) -> [f64; 3] {
 fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a_second() {
     let Some(home) = Home::new("peers") else { return };
     let peers = thread::spawn(Host::new).join().expect("it does not panic").expect("one more");
-    let rule = format!("nft insert rule inet filter forward iifname wg0 oifname {} accept", WAN.name);
-    if home.edge.at(|| Command::new("nft").arg("--version").output()).is_ok() {
-        home.edge.at(|| command(&rule)).expect("root may");
-    }
+    accept(&home, "wg0", WAN.name);
     echo(&home);
     let config = |more: &str| {
         home.config(|text| {
@@ -155,4 +167,83 @@ fn hosts_of_a_tunnel_are_not_counted_by_ethernet_addresses() {
     let message = String::from_utf8_lossy(&check.stderr).replace("\n  │ ", " ");
     assert_eq!(check.status.code(), Some(2), "{message}");
     assert!(message.contains("download.flows") && message.contains("no Ethernet address"), "{message}");
+}
+
+/// The two ends of the VPN, and the bytes of an IPv4 and a UDP header, which it adds to a packet.
+const CLIENT: &str = "10.9.0.254";
+const VPN_SERVER: &str = "10.9.0.1";
+const ADDED: u32 = 28;
+
+/// One end of a VPN that carries each IP packet in a datagram.
+fn end_of_vpn(host: &Host, name: &str, ip: &str, [own, peer]: [&str; 2]) {
+    let mut tun = host.at(|| Tun::create(name, 1420)).expect("root may");
+    host.add_address(tun.index(), address(&format!("{ip}/24"))).expect("it is there");
+    let socket = host.at(|| UdpSocket::bind((own, 5555)).expect("a free port"));
+    socket.connect((peer, 5555)).expect("an address");
+    let (receives, writes) = (socket.try_clone().expect("a copy"), rustix::io::dup(&tun).expect("a copy"));
+    thread::spawn(move || {
+        let mut packet = vec![0; vnet::LEN + 2000]; // an empty virtio-net header before the packet
+        loop {
+            // An error reports that the other end was not open yet.
+            if let Ok(count) = receives.recv(&mut packet[vnet::LEN..]) {
+                let _ = rustix::io::write(&writes, &packet[..vnet::LEN + count]);
+            }
+        }
+    });
+    thread::spawn(move || {
+        let mut scratch = vec![0; MAX_FRAME_BYTES];
+        loop {
+            let _ = poll(&mut [PollFd::new(&tun, PollFlags::IN)], None);
+            let mut send = |packet: &[u8]| {
+                let _ = socket.send(packet);
+            };
+            let taken = tun.receive(&mut |packet, vnet| {
+                let headers = LinkKind::Ip.parse(packet);
+                let _ = split_parsed(packet, &headers, vnet, &mut scratch, &mut send);
+            });
+            if taken.is_err() {
+                return;
+            }
+        }
+    });
+}
+
+#[test]
+fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
+    let Some(home) = Home::new("vpn") else { return };
+    end_of_vpn(&home.edge, "vpn0", CLIENT, [PUBLIC, SERVER]);
+    end_of_vpn(&home.world, "tun0", VPN_SERVER, [SERVER, PUBLIC]);
+    let route = Route::Via(CLIENT.parse().expect("an address"));
+    home.world.add_route(address(&format!("{}/32", HOSTS[1])), route).expect("it is there");
+    accept(&home, LAN.name, "vpn0");
+    let rates = |text: String| text.replace("95 Mbit/s", "20 Mbit/s").replace("19 Mbit/s", "10 Mbit/s");
+    let path = home.config(rates);
+    let check = |path: &std::path::Path| {
+        let output = home.call(&["check", path.to_str().expect("UTF-8")]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(check(&path).contains("`vpn0` is a tunnel"), "{}", check(&path));
+    let path = home.config(|text| {
+        let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
+        rates(text).replace("[wire]\n", &tunnels)
+    });
+    assert!(!check(&path).contains("is a tunnel"), "{}", check(&path));
+    let gateway = home.start(&path);
+    assert_eq!(home.traces(), "4 devices, tables: true", "{:?}", gateway.said);
+    for (is_upload, mbps) in [(false, 20.0), (true, 10.0)] {
+        let direct = (&home.home, HOSTS[0], SERVER);
+        let through = (&home.home, HOSTS[1], VPN_SERVER);
+        let seconds = 3;
+        let got =
+            transfers_to(&home, is_upload, &[direct, direct, through, through, through, through], seconds);
+        // Of a packet of 1500 B, 1448 B are data, and it takes 1538 B of the link. In the tunnel,
+        // 1368 of 1420 B are data, and a packet takes 1420 + ADDED + 38 B.
+        let direct = rate_of(got[..2].iter().sum(), seconds) * 1538.0 / 1448.0;
+        let through = rate_of(got[2..].iter().sum(), seconds) * f64::from(1420 + ADDED + 38) / 1368.0;
+        println!("of {mbps} Mbit/s, {direct:.2} direct and {through:.2} in the tunnel");
+        assert!((direct / through - 1.0).abs() < 0.1, "{direct} and {through}");
+        assert!((0.8..1.05).contains(&((direct + through) / mbps)), "{direct} and {through}");
+    }
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    assert_eq!(home.traces(), "0 devices, tables: false");
 }

@@ -272,7 +272,7 @@ impl Classifier {
 
     /// The facts of `frame`, which may be any bytes.
     pub fn classify(&self, frame: &[u8]) -> Facts {
-        self.facts(frame, &self.headers(frame), frame.len() + self.link.missing_bytes())
+        self.facts(frame, &self.headers(frame), self.link.length(frame, self.way))
     }
 
     /// The facts of `frame`, whose parsed headers are `headers`. The frame counts as `bytes`, which

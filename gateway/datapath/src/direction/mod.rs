@@ -160,7 +160,7 @@ impl Direction {
 
     #[inline]
     fn wire_bytes(&self, frame: &[u8], kind: LinkKind) -> u32 {
-        self.classifier.wire_bytes(frame.len() + kind.missing_bytes())
+        self.classifier.wire_bytes(kind.length(frame, self.classifier.way()))
     }
 
     /// May `frame`, which controls a network, pass within the rate of control packets?

@@ -47,6 +47,11 @@ pub struct Passage {
     pub inside: String,
     /// The interface that routes to the rest of the world use.
     pub outside: String,
+    /// The number of this passage among those of the gateway, below 64. The passages of an inside
+    /// interface differ in the last 2 bits.
+    pub number: u8,
+    /// The bytes that `outside` adds to each packet if it is a tunnel, else 0.
+    pub added_bytes: u16,
     /// The fate of packets when the process dies.
     pub failing: Failing,
 }
@@ -80,8 +85,12 @@ struct RouterPort {
 const LOOK: Duration = Duration::from_ms(500);
 /// The number of bytes of the inside interface's name that our devices' names include at most.
 const MAX_OF_NAME: usize = 10;
-/// The mark bit of packets from the outside, set between forwarding and sending.
+/// The mark bit of packets from the outside, set between forwarding and sending. Packets from a
+/// tunnel have a lower bit.
 const MARK: u32 = 0x4000_0000;
+/// The start of the down devices' addresses, which are locally administered. The kernel ignores
+/// other hosts' packets to them.
+const OURS: [u8; 4] = [0x02, 0xfa, 0x69, 0x72];
 /// The EtherTypes of VLAN tags (IEEE 802.1Q).
 const TAGS: [[u8; 2]; 2] = [[0x81, 0], [0x88, 0xa8]];
 /// The bits of [`Expression::InTag`](E::InTag) that hold the VLAN's number.
@@ -110,15 +119,17 @@ impl Passage {
             .map(|(at, _)| at)
             .take_while(|at| self.inside.len() - at <= MAX_OF_NAME);
         let end = &self.inside[from.last().unwrap_or(self.inside.len())..];
-        ["fwup", "fwdn"].map(|kind| format!("{kind}-{end}"))
+        let kinds = [["fwup", "fwdn"], ["fwu1", "fwd1"], ["fwu2", "fwd2"], ["fwu3", "fwd3"]];
+        kinds[usize::from(self.number & 3)].map(|kind| format!("{kind}-{end}"))
     }
 
     /// The outside port. It must be opened first, because downloads come from it.
     fn outside(&self) -> Result<RouterPort, PortError> {
         let (inside, [_, down]) = (self.find(&self.inside)?, self.taps());
         let is_ethernet = inside.is_ethernet;
-        let tap = Tun::create_tap(&down, inside.mtu)?.headless(!is_ethernet).resent();
-        let tag = tap.ethernet_address();
+        let tap = Tun::create_tap(&down, inside.mtu)?;
+        let tag = self.tag();
+        let tap = tap.addressed(tag)?.headless(!is_ethernet).resent();
         Ok(RouterPort { tap, diversion: None, tag, own: inside.ethernet_address, is_ethernet })
     }
 
@@ -132,6 +143,17 @@ impl Passage {
         self.divert(&mut port).map(|()| port)
     }
 
+    /// The address that distinguishes this passage's frames, as [`LinkKind::Routed`] requires.
+    fn tag(&self) -> [u8; 6] {
+        let ([a, b, c, d], [e, f]) = (OURS, self.added_bytes.to_be_bytes());
+        [a, b, c, d, self.number << 2 | e, f]
+    }
+
+    /// The mark bit of this passage's downloads.
+    fn mark(&self) -> u32 {
+        MARK >> (self.number & 3)
+    }
+
     fn divert(&self, port: &mut RouterPort) -> Result<(), PortError> {
         let (inside, down) = (self.find(&self.inside)?, self.find(&self.taps()[1])?);
         if inside.is_ethernet != port.is_ethernet {
@@ -140,7 +162,7 @@ impl Passage {
             return Err(PortError::System { operation, name, source: io::ErrorKind::InvalidInput.into() });
         }
         let interfaces = Interfaces { inside: inside.index, up: port.tap.index(), down: down.index };
-        port.diversion = Some(Diversion::make(self.clone(), interfaces, down.ethernet_address)?);
+        port.diversion = Some(Diversion::make(self.clone(), interfaces)?);
         (port.tag, port.own) = (down.ethernet_address, inside.ethernet_address);
         Ok(())
     }
@@ -175,7 +197,7 @@ struct Diversion {
 }
 
 impl Diversion {
-    fn make(passage: Passage, interfaces: Interfaces, down_address: [u8; 6]) -> Result<Self, PortError> {
+    fn make(passage: Passage, interfaces: Interfaces) -> Result<Self, PortError> {
         let name = passage.inside.clone();
         let fail = |operation| move |source| PortError::System { operation, name, source };
         give_back(interfaces).map_err(fail.clone()("leading packets back by traffic control"))?;
@@ -186,7 +208,7 @@ impl Diversion {
             Failing::Closed => &[Persistence::Stays, Persistence::StaysOpenToAll],
         };
         for fate in fates {
-            outcome = take_out(&nftables, &passage, interfaces, down_address, *fate);
+            outcome = take_out(&nftables, &passage, interfaces, *fate);
             if outcome.is_ok() {
                 break;
             }
@@ -228,17 +250,16 @@ fn take_out(
     nftables: &Nftables,
     passage: &Passage,
     interfaces: Interfaces,
-    down_address: [u8; 6],
     fate: Persistence,
 ) -> io::Result<()> {
-    nftables.commit(taking(passage, interfaces, down_address, fate))?;
+    nftables.commit(taking(passage, interfaces, fate))?;
     nftables.commit(marking(passage, fate))
 }
 
 /// Marks packets that come from the outside and leave by the inside interface.
 fn marking(passage: &Passage, fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
-    let (kind, number, priority) = ("filter", hook::INET_FORWARD, LAST);
+    let (kind, number, priority, mark) = ("filter", hook::INET_FORWARD, LAST, passage.mark());
     Batch::of(Family::Inet, &passage.table)
         .renew(fate)
         .chain(Hook { chain: "forward", kind, number, priority, device: None })
@@ -250,7 +271,7 @@ fn marking(passage: &Passage, fate: Persistence) -> Batch {
                 E::Meta(meta::OUTPUT),
                 E::Is(&inside),
                 E::Meta(meta::MARK),
-                E::Bits { mask: !MARK, xor: MARK },
+                E::Bits { mask: !mark, xor: mark },
                 E::SetMeta(meta::MARK),
             ],
         )
@@ -258,7 +279,7 @@ fn marking(passage: &Passage, fate: Persistence) -> Batch {
 
 /// At the inside interface's ingress, takes packets with a route to the outside. At its egress,
 /// takes marked packets.
-fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate: Persistence) -> Batch {
+fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch {
     let (inside, outside) = (interface_name(&passage.inside), interface_name(&passage.outside));
     let device = Some(passage.inside.as_str());
     let chain = |chain, number, priority| Hook { chain, kind: "filter", number, priority, device };
@@ -269,15 +290,17 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
     let by_route = [&for_us[..], &[E::Is(&outside)], &to_up].concat();
     // For a packet that still has its sender's socket, for example from a container on this
     // machine, the kernel may report the input interface instead of the route's. Then the kind of
-    // the route decides.
+    // the route decides, and the packet counts as one without a tunnel.
     let is_unicast = [E::Is(&inside), E::RouteOfDestination(route::KIND), E::Is(&unicast)];
     let by_kind = [&for_us[..], &is_unicast, &to_up].concat();
+    let by_kind = Some(by_kind).filter(|_| passage.number & 3 == 0);
+    let mark = passage.mark();
     let by_mark = [
         E::Meta(meta::MARK),
-        E::Bits { mask: MARK, xor: 0 },
+        E::Bits { mask: mark, xor: 0 },
         E::IsNot(&[0; 4]),
         E::Meta(meta::MARK),
-        E::Bits { mask: !MARK, xor: 0 },
+        E::Bits { mask: !mark, xor: 0 },
         E::SetMeta(meta::MARK),
         E::Number(interfaces.down),
         E::Send,
@@ -291,14 +314,10 @@ fn taking(passage: &Passage, interfaces: Interfaces, down_address: [u8; 6], fate
         .chain(chain("upload", hook::NETDEV_INGRESS, FIRST))
         .chain(chain("download", hook::NETDEV_EGRESS, LAST))
         // Packets that the gateway gives back are accepted.
-        .rule("upload", &[E::EthernetDestination, E::Is(&down_address), E::Accept]);
-    TAGS.iter()
-        .fold(batch, |batch, tag| {
-            batch.rule("upload", &[&[E::Meta(meta::TYPE), E::Is(tag)], &of_no_vlan[..]].concat())
-        })
-        .rule("upload", &by_route)
-        .rule("upload", &by_kind)
-        .rule("download", &by_mark)
+        .rule("upload", &[E::DestinationStart, E::Is(&OURS), E::Accept]);
+    let of_tags = TAGS.iter().map(|tag| [&[E::Meta(meta::TYPE), E::Is(tag)], &of_no_vlan[..]].concat());
+    let rules = of_tags.chain([by_route]).chain(by_kind);
+    rules.fold(batch, |batch, rule| batch.rule("upload", &rule)).rule("download", &by_mark)
 }
 
 /// Passes the frames that the gateway writes to the TAP devices on to the inside interface:
@@ -482,7 +501,7 @@ impl Port for RouterEnd {
     }
 
     fn link_kind(&self) -> LinkKind {
-        LinkKind::Ethernet
+        LinkKind::Routed
     }
 
     fn check(&mut self) -> Result<(), PortError> {
@@ -516,6 +535,8 @@ mod tests {
             table: "fairwire-t".into(),
             inside: inside.into(),
             outside: "wan0".into(),
+            number: 0,
+            added_bytes: 0,
             failing: Failing::Open,
         }
     }

@@ -84,7 +84,8 @@ impl Backend {
     /// The header at the beginning of the back end's frames.
     pub fn link_kind(&self) -> LinkKind {
         match self {
-            Backend::AfPacket(_) | Backend::Router(_) => LinkKind::Ethernet,
+            Backend::AfPacket(_) => LinkKind::Ethernet,
+            Backend::Router(_) => LinkKind::Routed,
             Backend::Tun(_) => LinkKind::Ip,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::backend::{Backend, BackendKind};
 use super::places::Texts;
-use super::spec::{FORMAT, OnFailure, Spec};
+use super::spec::{FORMAT, OnFailure, Spec, TunnelSpec};
 use super::tree::quoted;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
@@ -33,6 +33,7 @@ pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError>
 }
 
 const MAX_INSIDES: usize = 16;
+const MAX_TUNNELS: usize = 3;
 
 fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     let wire = &spec.wire;
@@ -47,7 +48,10 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         let allowed = "the name of an interface; or, with `backend = \"router\"`, a list of at most 16";
         return Err(texts.refuse("wire.inside", given, why, allowed));
     }
-    for (key, name) in names.iter().map(|name| ("inside", name)).chain([("outside", &wire.outside)]) {
+    let tunnels = wire.tunnels.iter().enumerate();
+    let tunnels = tunnels.map(|(at, tunnel)| (format!("tunnels.{at}.interface"), &tunnel.interface));
+    let insides = names.iter().map(|name| ("inside".to_owned(), name));
+    for (key, name) in insides.chain([("outside".to_owned(), &wire.outside)]).chain(tunnels) {
         let is_odd = |c: char| c == '/' || c == ':' || c.is_whitespace() || c.is_control();
         let why = match name.as_str() {
             "" => "an interface needs a name",
@@ -65,6 +69,22 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     if names.contains(&wire.outside) {
         let why = "that is the interface of the other side too";
         return Err(texts.refuse("wire.outside", quoted(&wire.outside), why, "two different interfaces"));
+    }
+    if !wire.tunnels.is_empty() && (!is_router || wire.tunnels.len() > MAX_TUNNELS) {
+        let why = match is_router {
+            true => "a router has at most 3 tunnels",
+            false => "only a router has tunnels",
+        };
+        let given = format_args!("a list of {} tunnels", wire.tunnels.len());
+        return Err(texts.refuse("wire.tunnels", given, why, "with `backend = \"router\"`, at most 3"));
+    }
+    for (at, TunnelSpec { interface, overhead_bytes }) in wire.tunnels.iter().enumerate() {
+        let is_twice = wire.tunnels[..at].iter().any(|tunnel| tunnel.interface == *interface);
+        if is_twice || names.contains(interface) || *interface == wire.outside {
+            let (path, why) = (format!("wire.tunnels.{at}.interface"), "that interface is listed twice");
+            return Err(texts.refuse(&path, quoted(interface), why, "each once in [wire]"));
+        }
+        span(&format!("wire.tunnels.{at}.overhead_bytes"), Some(*overhead_bytes), 0..=512, texts)?;
     }
     let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
     // The maximum is half of the time for which a link catches up, since the thread may also wake

@@ -11,7 +11,7 @@ use fairwire_catalogue::{self as catalogue, Choice, Parameters};
 use fairwire_core::class_tree::MAX_CLASSES;
 use fairwire_core::units::Amount;
 use fairwire_core::{Duration, Rate};
-use fairwire_datapath::classify::{FlowKind, Framing, LinkKind};
+use fairwire_datapath::classify::{FlowKind, Framing};
 use fairwire_datapath::{control, not_ip};
 use fairwire_document::DocumentError;
 use fairwire_laws::autorate;
@@ -397,7 +397,7 @@ fn flow_kind(
             FlowsChoice::Source => FlowKind::Source,
             FlowsChoice::Destination => FlowKind::Destination,
             FlowsChoice::Inside => FlowKind::Inside,
-            FlowsChoice::Mac if spec.wire.backend.link_kind() != LinkKind::Ethernet => {
+            FlowsChoice::Mac if !spec.wire.backend.link_kind().has_ethernet() => {
                 let why = "the packets of this back end have no Ethernet header";
                 return Err(texts.refuse(path, "`mac`", why, "`inside` for each address"));
             }

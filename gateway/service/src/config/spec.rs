@@ -65,11 +65,26 @@ pub struct WireSpec {
     pub inside: Insides,
     /// The interface towards the rest of the world.
     pub outside: String,
+    /// A router's tunnels whose packets leave by `outside`, such as a VPN client's: at most 3.
+    /// Traffic between the inside and a tunnel is shaped as traffic of `outside`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tunnels: Vec<TunnelSpec>,
     /// The least time between two wakings while packets wait. At a waking the gateway sends all
     /// that is due. A longer time saves processor time, and delays packets by at most that time.
     /// Default: 1 ms; from 0 s to 5 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coalesce: Option<Quantity<Duration>>,
+}
+
+/// A tunnel that ends on this router.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TunnelSpec {
+    /// The tunnel's interface, such as `wg0`. It may be missing at times.
+    pub interface: String,
+    /// The bytes that the tunnel adds to each packet: 60 for WireGuard over IPv4, 80 over IPv6. At
+    /// most 512.
+    pub overhead_bytes: u16,
 }
 
 /// The interfaces towards the subscribers: a name, or a list of names.

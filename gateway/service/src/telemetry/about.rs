@@ -5,7 +5,7 @@ use crate::config::Config;
 use fairwire_core::{Rate, RateLaw, Time, Weight};
 use fairwire_datapath::account::FirstPacket;
 use fairwire_datapath::class_book::{ClassBook, ClassKind};
-use fairwire_datapath::classify::{FlowKind, LinkKind};
+use fairwire_datapath::classify::FlowKind;
 use fairwire_wire::flow_key::Mac;
 use fairwire_wire::{FlowKey, Way};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -92,7 +92,7 @@ impl About {
             book: config.book().clone(),
             ways: Way::ALL.map(way),
             interfaces: [spec.wire.inside.to_string(), spec.wire.outside.clone()],
-            is_headless: spec.wire.backend.link_kind() == LinkKind::Ip,
+            is_headless: !spec.wire.backend.link_kind().has_ethernet(),
             captured: spec.telemetry.captured.unwrap_or(CAPTURED) as usize,
             config: (max_arrivals(config) > 0).then(|| config.clone()),
         }

@@ -2,7 +2,7 @@
 
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
-use crate::config::spec::{OnFailure, Spec};
+use crate::config::spec::{OnFailure, Spec, TunnelSpec};
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::io::router::{Failing, Passage};
 use fairwire_document::DocumentError;
@@ -51,39 +51,49 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
-/// The paths of packets through a router, one for each inside interface.
+/// The paths of packets through a router: for each inside interface one to the outside, and one to
+/// each tunnel.
 pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
-    let passage = |(at, inside): (usize, &String)| Passage {
-        table: match at {
+    let failing = match spec.safety.on_failure {
+        OnFailure::Open => Failing::Open,
+        OnFailure::Closed => Failing::Closed,
+    };
+    let of_inside = |(at, inside): (u8, &String)| {
+        let table = match at {
             0 => format!("fairwire-{}", spec.name),
             _ => format!("fairwire-{}-{inside}", spec.name),
-        },
-        inside: inside.clone(),
-        outside: spec.wire.outside.clone(),
-        failing: match spec.safety.on_failure {
-            OnFailure::Open => Failing::Open,
-            OnFailure::Closed => Failing::Closed,
-        },
+        };
+        let (inside, outside) = (inside.clone(), spec.wire.outside.clone());
+        let direct = Passage { table, inside, outside, number: 4 * at, added_bytes: 0, failing };
+        let through = |(number, tunnel): (u8, &TunnelSpec)| Passage {
+            table: format!("{}-tunnel-{number}", direct.table),
+            outside: tunnel.interface.clone(),
+            number: 4 * at + number,
+            added_bytes: tunnel.overhead_bytes,
+            ..direct.clone()
+        };
+        let tunnels: Vec<Passage> = (1..).zip(&spec.wire.tunnels).map(through).collect();
+        [vec![direct], tunnels].concat()
     };
-    spec.wire.inside.names().iter().enumerate().map(passage).collect()
+    (0..).zip(spec.wire.inside.names()).flat_map(of_inside).collect()
 }
 
 /// Notes on a router's traffic that bypasses the gateway: in the router's own tunnels, and in
 /// flowtables.
 fn passing_by(spec: &Spec) -> Vec<Note> {
     let mut notes = Vec::new();
-    let (insides, outside) = (spec.wire.inside.names(), &spec.wire.outside);
+    let (wire, insides, outside) = (&spec.wire, spec.wire.inside.names(), &spec.wire.outside);
     let about = |name: &String| link::about(link::index_of(name).ok().flatten()?).ok();
+    let is_shaped = |name: &String| wire.tunnels.iter().any(|tunnel| tunnel.interface == *name);
+    let ours: Vec<String> = passages(spec).iter().flat_map(Passage::taps).collect();
     let is_tunnel = |name: &String| {
-        let is_other = !insides.contains(name)
-            && name != outside
-            && !["fwup-", "fwdn-"].iter().any(|ours| name.starts_with(ours));
+        let is_other = !insides.contains(name) && name != outside && !is_shaped(name) && !ours.contains(name);
         is_other && about(name).is_some_and(|about| about.is_up && !about.is_ethernet && !about.is_loopback)
     };
     for tunnel in interfaces().into_iter().filter(is_tunnel) {
         notes.push(Note(format!(
-            "`{tunnel}` is a tunnel: what is routed into it leaves `{outside}` as this machine's own, unshaped; leave room for it in `rate`, \
-             and `status` says how much it is"
+            "`{tunnel}` is a tunnel: what is routed into it leaves `{outside}` as this machine's own, unshaped; list it in `tunnels`, or leave \
+             room for it in `rate`; `status` says how much it is"
         )));
     }
     if Nftables::open().and_then(|nftables| nftables.has_flowtable()).unwrap_or(false) {

@@ -377,7 +377,7 @@ mod tests {
         let text = CONFIG.replace("nothere0", "lo").replace("outside = \"lo\"", "outside = \"else0\"");
         let message = check(&Config::parse("t.toml", &text, None).unwrap()).unwrap_err().to_string();
         let whole = "t.toml:4:10: `wire.inside` is `lo`, but that is the machine's loopback, which leads nowhere; allowed: \
-                     an Ethernet interface";
+                     a network card, a VLAN or a bridge";
         assert!(message.starts_with(whole), "{message}");
     }
 
