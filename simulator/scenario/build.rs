@@ -2,8 +2,8 @@
 //! builds of the same version can be distinguished.
 //!
 //! Comments and tests are excluded. If cargo unpacks the engine's crates next to each other, the
-//! hash is the same as in their repository. If a crate is missing there, the hash is that of the
-//! version alone. This suffices, because all crates then have exactly that version.
+//! hash is the same as in their repository. If a crate is missing there, the version is hashed
+//! instead, because all crates then have exactly that version.
 
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -68,8 +68,8 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 }
 
 /// Adds to `all` the code in `files` of the crate `name` in `folder`, with paths relative to the
-/// repository. The build script of `study` has a similar function for its own code, because a crate
-/// shared by both scripts would be built twice.
+/// repository. The build script of `study` has a similar function for its own code, because a
+/// shared crate would be built twice.
 fn hash(all: &mut Sha256, mut files: Vec<PathBuf>, name: &str, folder: &Path) -> io::Result<()> {
     files.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
     files.sort();

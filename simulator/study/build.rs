@@ -1,9 +1,9 @@
 //! Embeds the studies of the repository, and hashes the sources that influence their results.
 //!
 //! `studies.rs` in the output folder lists every file of every study. `FAIRWIRE_WATCHERS` and
-//! `FAIRWIRE_COMPUTED` are hashes of the sources in this crate on which a result depends. A result
-//! also depends on the engine, whose hash is `fairwire_scenario::ENGINE`. A stored result is
-//! current only if it comes from sources with the same hashes. Comments and tests are not hashed.
+//! `FAIRWIRE_COMPUTED` are hashes of the sources in this crate on which a result depends, in
+//! addition to the engine (`fairwire_scenario::ENGINE`). A stored result is current only if these
+//! hashes are the same. Comments and tests are not hashed.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

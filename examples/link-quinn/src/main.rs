@@ -1,5 +1,5 @@
-//! Two QUIC connections of quinn-proto share a link: the first uses CUBIC, and the second BBR or
-//! CUBIC. To run it: `cargo run -p link-quinn`.
+//! Two QUIC connections of quinn-proto share a link, the first with CUBIC, the second with BBR or
+//! CUBIC: `cargo run -p link-quinn`.
 
 use fairwire_link::{Arrival, BadLink, Duplex, Ecn, Link, LinkReport};
 use quinn_proto::congestion::BbrConfig;

@@ -40,13 +40,13 @@ fn it_shares_a_link_with_cubic_under_fair_queueing_and_two_runs_agree() {
 #[test]
 fn it_reacts_to_marks_and_its_parameters_have_an_effect() {
     let marked = outcome(&["discipline.fq-codel.ecn=mark"]);
-    // The sender must react to marks: if it ignored them, its packets would be dropped. CUBIC's
-    // packets are dropped because they cannot be marked.
+    // The sender must react to marks: if it ignored them, its packets would be dropped, as are
+    // CUBIC's, which cannot be marked.
     assert!(mean(&marked, "fq-codel", "marks") > 500.0, "{marked}");
     assert!(mean(&marked, "fq-codel", "throughput_bps.steady") > 7.5e6, "{marked}");
     let seldom = outcome(&["flow.steady.source.steady.every=10 s"]);
-    // Each flow starts at 1 Mbit/s at most. It gets at most three reports, each of which adds at
-    // most 0.1 Mbit/s, so it ends at 1.3 Mbit/s at most.
+    // Each flow starts at 1 Mbit/s at most. At most three reports add 0.1 Mbit/s each, so it ends
+    // at 1.3 Mbit/s at most.
     assert!(mean(&seldom, "fq-codel", "throughput_bps.steady") < 4.0 * 1.3e6, "{seldom}");
 }
 

@@ -105,8 +105,8 @@ pub unsafe extern "C" fn fw_build(
     unsafe { built(build, queue, message, room) }
 }
 
-/// Builds a queue with a discipline written in C. At most `capacity` packets may wait in the queue;
-/// `capacity` is from 1 to 16777216.
+/// Builds a queue with a discipline written in C, for at most `capacity` waiting packets, from 1 to
+/// 16777216.
 ///
 /// Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Unless there is an error, fw_free will
 /// call `discipline->free`.
@@ -309,8 +309,7 @@ pub unsafe extern "C" fn fw_backlog(queue: *mut fw_queue, backlog: *mut fw_backl
     unsafe { call(queue, waiting) }
 }
 
-/// Writes up to `room` gauges of the law. If `gauges` is null and `room` is 0, it only counts the
-/// gauges.
+/// Writes up to `room` gauges of the law. If `gauges` is null and `room` is 0, it only counts them.
 ///
 /// Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
 /// FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -512,7 +511,7 @@ unsafe fn list_at<'a>(events: *mut fw_events) -> Option<&'a mut fw_events> {
 /// # Safety
 /// `key` is null, or points to 16 bytes.
 unsafe fn key_at(key: *const u8) -> Result<[u8; 16], i32> {
-    // SAFETY: as guaranteed by the caller; an array of bytes needs no alignment.
+    // SAFETY: as guaranteed by the caller; bytes need no alignment.
     unsafe { key.cast::<[u8; 16]>().as_ref() }.copied().ok_or(FW_ERROR_NULL)
 }
 

@@ -2,9 +2,8 @@
 //! cookie has 64, so the frame is the index of the cookie in this table.
 
 pub(crate) struct Cookies {
-    /// The cookie of each frame in use. For a free frame, the distance to the next free frame,
-    /// minus one. In a new table this is 0 for each frame, and zeros take no memory until they are
-    /// touched.
+    /// The cookie of each frame in use; for a free frame, the distance to the next free frame,
+    /// minus one. So a new table consists of zeros, which take no memory until they are touched.
     all: Box<[u64]>,
     /// The first free frame, or a number beyond the last frame if all are in use.
     free: u32,

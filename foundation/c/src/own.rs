@@ -48,8 +48,8 @@ pub struct fw_discipline {
     pub ready_at: Option<unsafe extern "C" fn(state: *mut c_void, at: *mut u64) -> i32>,
     /// Writes the backlog.
     pub backlog: Option<unsafe extern "C" fn(state: *mut c_void, packets: *mut u32, bytes: *mut u64)>,
-    /// Removes one waiting packet, no matter which, without a verdict. Writes it and returns 1, or
-    /// returns 0 when empty.
+    /// Removes any one waiting packet, without a verdict. Writes it and returns 1, or returns 0
+    /// when empty.
     pub drain: Option<unsafe extern "C" fn(state: *mut c_void, packet: *mut fw_packet) -> i32>,
     /// Frees the state; may be null.
     pub free: Option<unsafe extern "C" fn(state: *mut c_void)>,
@@ -126,8 +126,7 @@ impl Discipline for Own {
         let is_full = i32::from(room == Room::Full);
         let mut signals = fw_signals(signals);
         let enqueue = self.table.enqueue.expect(CHECKED);
-        // SAFETY: the contract of the table allows this call, and the pointers are valid during the
-        // call.
+        // SAFETY: the contract of the table allows this call, and the pointers are valid during it.
         unsafe { enqueue(self.table.state, &outer, is_full, now.ns(), (&raw mut signals).cast()) };
     }
 

@@ -134,9 +134,9 @@ pub struct fw_tuple {
     pub source_port: u16,
     /// The receiver's port.
     pub destination_port: u16,
-    /// The sender's address. An IPv4 address is in the first four bytes.
+    /// The sender's address; an IPv4 address is in the first four bytes.
     pub source: [u8; 16],
-    /// The receiver's address. An IPv4 address is in the first four bytes.
+    /// The receiver's address; an IPv4 address is in the first four bytes.
     pub destination: [u8; 16],
 }
 

@@ -51,8 +51,7 @@ impl Choice {
         &self.name
     }
 
-    /// The parameters given with the name; `None` if none are given, or only an empty table, as in
-    /// `{ red = {} }`.
+    /// The parameters given with the name; `None` if there are none, as in `{ red = {} }`.
     pub fn parameters(&self) -> Option<&Parameters> {
         self.parameters.as_ref()
     }

@@ -43,9 +43,9 @@ pub(crate) fn with_spec<R>(
 
 /// Checks the base parameters of each discipline at `site`.
 ///
-/// If a choice in `uses` takes the base parameters of its discipline unchanged, they are not
-/// checked here, since that choice checks them. Wrong base parameters are accepted if the
-/// parameters of a choice in `uses` make them right, for example by giving a missing key.
+/// Those that a choice in `uses` takes unchanged are not checked here, since that choice checks
+/// them. Wrong ones are accepted if the parameters of a choice in `uses` make them right, for
+/// example by giving a missing key.
 pub fn check_base<'a>(
     base: &Parameters,
     uses: impl Iterator<Item = &'a Choice> + Clone,

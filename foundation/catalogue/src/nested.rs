@@ -57,7 +57,7 @@ impl Nested<'_> {
         discipline::with_spec(entry, &self.effective(entry), made).map_err(|bad| self.placed(bad))
     }
 
-    /// Adds the path of this discipline to `bad`, an error in it or in a discipline inside it.
+    /// Adds the path of this discipline to `bad`, an error in it or inside it.
     pub(crate) fn placed(&self, bad: BadParameter) -> BadParameter {
         let Parameter { discipline, name } = self.typed_as;
         let outer = match self.place {
@@ -117,8 +117,8 @@ fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
 
-/// The room of `choice` at `site`, in packets: an upper bound of its backlog. The memory of its
-/// tables is included, converted to packets.
+/// The room of `choice` at `site` in packets, including its tables converted to packets: an upper
+/// bound of its backlog.
 pub fn slots((choice, site): &Inside<'_>) -> u64 {
     let inside = inside(choice, site);
     if !inside.is_empty() {

@@ -58,17 +58,17 @@ pub struct ParameterPage {
     pub choices: Vec<(String, String)>,
     /// Each field and its meaning, if a table or a list of tables is allowed.
     pub fields: Vec<(String, String)>,
-    /// The names of the other pages that have the same parameter, described in the same words.
+    /// The other pages with the same parameter, described in the same words.
     pub shared_with: Vec<&'static str>,
 }
 
-/// The units whose values are names. Each comes with the heading of the list of these names in the
-/// index of all pages.
+/// The units whose values are names, each with the heading of the list of these names in the index
+/// of all pages.
 const LISTS: [(&str, &str); 3] =
     [("discipline", "the-disciplines"), ("marker", "the-markers"), ("scheduler", "the-schedulers")];
 
-/// If more than this number of other pages have a parameter, it is common to nearly all. Then its
-/// notes do not list these pages; only the index does.
+/// If more other pages than this have a parameter, it is common to nearly all, and only the index
+/// lists these pages.
 const MAX_SHARED: usize = 6;
 
 /// The error for documentation that does not have the form of a page.
@@ -317,7 +317,7 @@ impl ParameterPage {
     }
 }
 
-/// The maximum number of fields listed on a page. A table with more fields has a field for each
+/// The maximum number of fields listed on a page. A table with more has a field for each
 /// discipline, and the pages of the disciplines describe these.
 const MAX_FIELDS: usize = 20;
 
@@ -325,8 +325,8 @@ const MAX_FIELDS: usize = 20;
 fn fields(schema: &Value, root: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let properties = schema["properties"].as_object();
-    // This table has a single key, a name, followed by parameters: `{ drr = { quantum = "300 B" }
-    // }`. All names allowed as the key have the same fields, so those of the first are returned.
+    // This table has a single key, a name, with its parameters: `{ drr = { quantum = "300 B" } }`.
+    // All names allowed as the key have the same fields.
     if schema["maxProperties"] == 1
         && let Some(properties) = properties.filter(|properties| properties.len() <= MAX_FIELDS)
     {

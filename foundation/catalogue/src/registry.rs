@@ -137,8 +137,8 @@ static COMBINED: LazyLock<Box<[Entry]>> = LazyLock::new(|| {
     all().iter().filter(|entry| entry.takes_scheduler()).flat_map(combinations).collect()
 });
 
-/// Every combination of a scheduler with a dropper, by names such as `drr+faba`. The droppers are
-/// the disciplines that any scheduler can serve. The list is built at the first call, and kept.
+/// Every scheduler combined with every discipline that any scheduler can serve, by names such as
+/// `drr+faba`. Built at the first call, and kept.
 pub fn combined() -> &'static [Entry] {
     &COMBINED
 }

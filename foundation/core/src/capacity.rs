@@ -399,9 +399,8 @@ impl Steps {
     }
 }
 
-/// Computes when `work`, in bit/s times ns, is sent if sending begins at `at`. Returns that time,
-/// and the remainder not yet turned into time. `spell` returns the rate at a time, and the time at
-/// which that rate ends.
+/// The time at which `work`, in bit/s times ns, is sent if sending begins at `at`, with the
+/// remainder not yet turned into time. `spell` returns the rate at a time, and when that rate ends.
 fn sent(mut work: u128, mut at: Time, mut spell: impl FnMut(Time) -> (Option<Rate>, Time)) -> (Time, u64) {
     loop {
         let (rate, until) = spell(at);

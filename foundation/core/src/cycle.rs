@@ -3,8 +3,7 @@
 use crate::time::Duration;
 use alloc::boxed::Box;
 
-/// The longest period: a year. It is short enough for hundreds of repetitions within the range of
-/// [`Time`](crate::Time).
+/// The longest period: a year, so hundreds of repetitions fit into [`Time`](crate::Time).
 pub(crate) const MAX_PERIOD: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// Consecutive values, each for its time, repeated from the first.

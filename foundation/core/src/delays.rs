@@ -60,7 +60,7 @@ pub enum DelayError {
         /// Counted from 1.
         line: usize,
     },
-    /// The file has fewer than two times, or all its times are equal.
+    /// The file has fewer than two different times.
     TooFew,
     /// All rows are outages.
     NothingPasses,
@@ -106,8 +106,7 @@ impl fmt::Display for DelayError {
 
 impl core::error::Error for DelayError {}
 
-/// A packet of the measurement: its departure, in nanoseconds, and its round trip; `None` if it was
-/// lost.
+/// A packet's departure, in nanoseconds, and its round trip; `None` if it was lost.
 pub(crate) type Trip = (u64, Option<Duration>);
 
 /// The longest round trip: twice the longest delay of a link.
@@ -122,13 +121,13 @@ impl DelayTrace {
     /// its value.
     ///
     /// A round trip of -1, or of 0, is an outage, as is a packet that irtt lost. A first line may
-    /// name the columns, and must do so if there are more than two. The round trips are in the
-    /// column `rtt`, or else in the second of two columns. The times are in the column
-    /// `relative_seconds`, `seconds`, `time`, `timestamp` or `since`, or else in the first column.
+    /// name the columns, and must if there are more than two. Round trips are in the column `rtt`,
+    /// or else in the second of two. Times are in the column `relative_seconds`, `seconds`, `time`,
+    /// `timestamp` or `since`, or else in the first.
     ///
     /// # Errors
-    /// If a line is not a time and a round trip, a time is earlier than on the line above, or a
-    /// round trip is negative other than -1. Also if nothing ever passes.
+    /// If the columns or a line cannot be read, or a time or a round trip is out of order or range.
+    /// Also if there are fewer than two different times, or nothing ever passes.
     pub fn parse(text: &str) -> Result<Self, DelayError> {
         let trips = if text.trim_start().starts_with('{') { irtt::trips(text) } else { trips(text) }?;
         DelayTrace::of(&trips)
@@ -143,13 +142,13 @@ impl DelayTrace {
         if trace.delays().next().is_none() { Err(DelayError::NothingPasses) } else { Ok(trace) }
     }
 
-    /// The delays of the return path. With them, the round trip of a packet that is answered at
-    /// once is the one in the file for the time of its departure. So each delay begins when a
-    /// packet that was sent at the time in the file has crossed the forward path.
+    /// The delays of the return path. With them, a packet that is answered at once takes the round
+    /// trip that the file has for its departure. So each delay begins when a packet sent at its
+    /// time in the file has crossed the forward path.
     ///
     /// If the round trip falls fast, a delay may begin before its predecessor, or less than 250 µs
-    /// after it. Then this delay is omitted. Only if the predecessor is an outage and this delay is
-    /// not, the outage is omitted instead.
+    /// after it. Then this delay is omitted; but if only the predecessor is an outage, the
+    /// predecessor is omitted instead.
     #[must_use]
     pub fn back(&self) -> DelayTrace {
         let mut starts: Vec<(Duration, Option<Duration>)> = Vec::new();

@@ -103,10 +103,10 @@ pub trait Control {
     /// them if it is `None`.
     fn inside(&mut self, class: Option<u32>, visit: &mut dyn FnMut(&mut dyn Discipline));
 
-    /// Sets the weight of `class` and returns the previous one. This takes O(1) unless the
-    /// implementation states otherwise. It allocates nothing unless several inner disciplines know
-    /// the class. By default, all inner disciplines that know the class set the weight, or none
-    /// does: if one refuses, the others get back their previous weights.
+    /// Sets the weight of `class` and returns the previous one. O(1) unless the implementation
+    /// states otherwise, and without allocation unless several inner disciplines know the class. By
+    /// default all of these set the weight, or none does: if one refuses, the others get back their
+    /// previous weights.
     ///
     /// Queued packets stay where they are. A queue whose weight is stored with its head packet uses
     /// the new weight from its next packet on.
@@ -128,8 +128,8 @@ pub trait Control {
         result
     }
 
-    /// Reports a rate request that is valid until `until`. It comes from the edge at which packets
-    /// of `class` leave a DiffServ domain: see [`Marker::on_report`](crate::Marker::on_report).
+    /// Reports a rate request, valid until `until`, from the edge at which packets of `class` leave
+    /// a DiffServ domain: see [`Marker::on_report`](crate::Marker::on_report).
     fn on_report(&mut self, class: u32, request: RateRequest, until: Time, now: Time) {
         self.inside(Some(class), &mut |inner| inner.on_report(class, request, until, now));
     }
@@ -157,10 +157,9 @@ pub trait Control {
         false
     }
 
-    /// Puts `class` below the class `parent`, with the terms that it has in `fresh`. The caller has
-    /// just built `fresh` with only these classes, and `fresh` has had no packet. The class keeps
-    /// its savings, debts and backlog. O(1) in the number of classes; memory may be allocated for
-    /// the class.
+    /// Puts `class` below the class `parent`, with the terms that it has in `fresh`, which was just
+    /// built with only these classes and has had no packet. The class keeps its savings, debts and
+    /// backlog. O(1) in the number of classes; memory may be allocated for the class.
     ///
     /// Returns false if that is impossible; then at most the parameters of the class's queue have
     /// changed. The default returns false.
@@ -190,8 +189,8 @@ pub trait Control {
         before.drain(take);
     }
 
-    /// Does the discipline use round trips? A caller reads this when it installs a discipline. A
-    /// discipline that uses no round trips receives none, so it pays nothing for them.
+    /// Does the discipline use round trips? If not, it receives none, and pays nothing for them. A
+    /// caller reads this when it installs a discipline.
     fn hears_round_trips(&mut self) -> bool {
         let mut hears = false;
         self.inside(None, &mut |inner| hears |= inner.hears_round_trips());
@@ -206,8 +205,8 @@ pub trait Control {
         reads
     }
 
-    /// Invoked when the other end's answer passes at `now`: the answer to a segment that this
-    /// discipline has sent.
+    /// Invoked when the other end's answer to a segment that this discipline has sent passes at
+    /// `now`.
     fn on_round_trip(&mut self, trip: RoundTrip, now: Time) {
         self.inside(None, &mut |inner| inner.on_round_trip(trip, now));
     }
@@ -225,8 +224,8 @@ pub trait Control {
 pub struct Kept<'a> {
     /// The new number of each class, by its old number. Two old classes may have become one.
     pub classes: &'a [u32],
-    /// Do queued packets keep their frame and flow? If not, no queue stays. If they do, a queue can
-    /// stay if the number of its class stays.
+    /// Do queued packets keep their frame and flow? Only then can queues stay, and only the queues
+    /// of classes whose numbers stay.
     pub names: bool,
 }
 
@@ -246,8 +245,8 @@ pub struct RoundTrip {
     pub peer: u32,
     /// The time from departure to answer, pauses of the other end included.
     pub time: Duration,
-    /// A lower bound of the round trip without pauses of the other end. It is the time from the
-    /// departure of the segment to the arrival of the other end's last packet before the answer.
+    /// A lower bound of the round trip without pauses of the other end: the time from the departure
+    /// to the other end's last packet that came before the answer.
     pub least: Duration,
     /// Bytes that the peer carried since its previous round trip.
     pub bytes: u32,

@@ -56,15 +56,15 @@ pub trait Dropper: Any + Send {
     /// over, that flow may have another queue by then.
     fn tracked(&mut self, _packet: &Packet, _flow: FlowKey, _inside: bool, _buffer: &Buffer) {}
 
-    /// Does the dropper read the acknowledgements in packets? A caller that does not know these
-    /// acknowledgements refuses such a dropper.
+    /// Does the dropper read the acknowledgements in packets? A caller that does not know them
+    /// refuses such a dropper.
     fn reads_acknowledgements(&self) -> bool {
         false
     }
 
     /// Invoked when a packet has just been put into the buffer as `key`. Returns a queued packet
-    /// that this new packet makes needless; the returned packet is dropped as superseded. `signals`
-    /// knows the acknowledgements in packets.
+    /// that this one makes needless, to be dropped as superseded. `signals` knows the
+    /// acknowledgements in packets.
     fn made_needless(&mut self, _key: Key, _buffer: &Buffer, _signals: &dyn Signals) -> Option<Key> {
         None
     }
@@ -110,8 +110,8 @@ pub enum Victim {
     Waiting(Key),
 }
 
-/// A combination of two droppers. The first judges arrivals and departures, and the second chooses
-/// the packet that makes room. Both track every packet that enters or leaves a queue.
+/// A combination: the first dropper judges arrivals and departures, and the second chooses the
+/// packet that makes room. Both track every packet that enters or leaves a queue.
 ///
 /// CoDel with push-out from the longest queue is `(codel, longest_queue)`.
 impl<A: Dropper, O: Dropper> Dropper for (A, O) {

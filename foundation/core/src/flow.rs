@@ -62,13 +62,13 @@ const _: () = assert!(size_of::<Group>() == 32 && MAX_PLACES == 1 << 24);
 /// Finds a flow's place: its index in an array that the caller keeps. Allocates once, at
 /// construction.
 ///
-/// The method is open addressing, with linear probing by groups of eight slots. At most half of the
-/// slots are in use, and a removal shifts entries back. A slot is four bytes: a place of 24 bits
-/// and eight bits of the flow's hash. So a probe of another flow's slot seldom reads the array.
+/// Open addressing with linear probing by groups of eight slots. At most half of all slots are in
+/// use, and a removal shifts entries back. A slot is four bytes: a place of 24 bits and eight bits
+/// of the flow's hash. So a probe of another flow's slot seldom reads the array.
 ///
 /// A group's tags are compared at once, so hardly a branch depends on the neighbours. A flow is in
-/// the next group only if its own group is full. With half of all slots in use, one group in fifty
-/// overflows into the next.
+/// the next group only if its own is full. With half of all slots in use, one group in fifty
+/// overflows.
 ///
 /// The group comes from the high bits of a multiplicative mix, so groups fill evenly even if hashes
 /// are small integers. This does not protect against chosen hashes: the classifier's secret salt
@@ -287,7 +287,7 @@ impl<V> FlowTable<V> {
         FlowTable { entries: Vec::with_capacity(capacity), index: FlowIndex::new(capacity), capacity }
     }
 
-    /// The number of flows in the table. Every place is below this number.
+    /// The number of flows in the table. Every place is below it.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()

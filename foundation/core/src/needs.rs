@@ -1,4 +1,4 @@
-//! The choice of the indexes that a buffer maintains.
+//! The indexes that a buffer maintains.
 
 /// The indexes that a scheduler or a dropper reads from the buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

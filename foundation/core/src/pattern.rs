@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn a_packet_over_a_million_steps_of_a_pattern_is_found_at_once() {
-        // The rates 0, 1 and 2 Mbit/s follow each other, each for a nanosecond. So a packet of 1500
-        // B takes twelve periods of 1 ms.
+        // The rates 0, 1 and 2 Mbit/s alternate each nanosecond, so a packet of 1500 B takes twelve
+        // periods of 1 ms.
         let parts = (0..1_000_000).map(|at| (Duration::from_ns(1), mbps(at % 3)));
         let law = RateLaw::Pattern(Pattern::new(parts).expect("a pattern").into());
         let mut link = Transmitter::new(Rate::from_bps(1).expect("not zero")).under(&law);

@@ -165,8 +165,8 @@ impl Transmitter {
     /// Starts to send `bytes` at `now` (or, with credit, as if a little earlier) and returns when
     /// the last bit has left.
     ///
-    /// If the transmitter is busy, the bytes wait until the current packet has left, as on a link
-    /// with an unlimited FIFO.
+    /// On a busy transmitter the bytes wait for all earlier ones, as on a link with an unlimited
+    /// FIFO.
     #[inline(always)]
     pub fn start(&mut self, bytes: u32, now: Time) -> Time {
         let from = self.free_at.max(now.saturating_sub(self.catch_up));

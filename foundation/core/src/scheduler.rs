@@ -52,8 +52,7 @@ pub trait Scheduler: Any + Send {
     fn inserted(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when a packet is about to leave the queue `flow` other than by
-    /// [`choose`](Scheduler::choose), so that the scheduler can repair its tags and rings. The
-    /// packet is still in the buffer.
+    /// [`choose`](Scheduler::choose), to repair tags and rings. The packet is still in the buffer.
     fn evicting(&mut self, _key: Key, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when a packet of the queue `flow` was dropped because a newer one of the same queue
@@ -61,8 +60,9 @@ pub trait Scheduler: Any + Send {
     fn superseded(&mut self, _flow: FlowKey, _buffer: &Buffer) {}
 
     /// Invoked when the transmitter is free: returns the packet to send, or `None` only if the
-    /// buffer is empty. The caller takes this packet out at once. It then reports the packet as
-    /// sent by [`charge`](Scheduler::charge), or as dropped by [`skip`](Scheduler::skip).
+    /// buffer is empty. The caller takes the packet out at once. It then calls
+    /// [`charge`](Scheduler::charge) if the packet is sent, or [`skip`](Scheduler::skip) if it is
+    /// dropped.
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen>;
 
     /// Invoked when the chosen packet is sent. Its cost is charged to the queue `flow`, which it

@@ -2,9 +2,9 @@
 //!
 //! The rule of service is written once, for the simulator's links and the gateway's shaper. An
 //! arrival is offered to the discipline. A free transmitter then polls the discipline for a packet,
-//! and polls again whenever it becomes free, even without backlog. If the link sends only at the
-//! delivery opportunities of a trace, the transmitter takes packets only at these. Service is not
-//! preemptive, and the packet being sent is no longer part of the backlog.
+//! and polls again whenever it becomes free, even without backlog. On a link of delivery
+//! opportunities it takes packets only at these. Service is not preemptive, and the packet being
+//! sent is no longer part of the backlog.
 
 use crate::capacity::RateLaw;
 use crate::discipline::{Backlog, Control, Discipline};

@@ -91,7 +91,7 @@ impl fmt::Display for SetWeightError {
 impl core::error::Error for SetWeightError {}
 
 impl SetWeightError {
-    /// Does the error mean that the class is unknown here, rather than that its weight is refused?
+    /// Is the class unknown here, rather than its weight refused?
     fn is_elsewhere(self) -> bool {
         matches!(self, SetWeightError::NoWeights | SetWeightError::NoSuchClass { .. })
     }

@@ -111,8 +111,7 @@ pub struct Outage {
 pub struct WireLaw {
     /// Changes of the delay, in order of time.
     pub delays: Arc<[DelayStep]>,
-    /// Delays from a file, which replace all other delays. A packet sent in an outage of the file
-    /// is lost.
+    /// Delays from a file, instead of all others. A packet sent in an outage of the file is lost.
     pub delay_trace: Option<Arc<DelayTrace>>,
     /// The times in which it loses all packets, in order of time.
     pub outages: Arc<[Outage]>,
@@ -157,8 +156,8 @@ pub struct Wire {
     /// The number of outages that are over.
     outages: usize,
     is_bad: bool,
-    /// The latest arrival of a packet that is not held back. Unless packets may overtake, no later
-    /// packet arrives before this time.
+    /// The latest arrival of a packet that was not held back. Unless packets may overtake, no later
+    /// packet arrives before it.
     latest: Time,
     /// The jitter's memory of the previous packet.
     memory: Option<f64>,

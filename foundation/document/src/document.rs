@@ -19,7 +19,7 @@ use toml::de::{DeString, DeTable, DeValue, Error};
 pub struct Locations {
     sources: Sources,
     spans: BTreeMap<String, Range<usize>>,
-    /// The name that messages use for each array element, by dotted path such as `flow.0`.
+    /// The name of each array element in messages, by dotted path such as `flow.0`.
     names: BTreeMap<String, String>,
 }
 
@@ -29,8 +29,8 @@ impl Locations {
         self.spans.contains_key(path)
     }
 
-    /// An error with `problem`, located at `path`. If there is no value at `path`, the error is at
-    /// the nearest enclosing table.
+    /// The error `problem` at `path`, or at the nearest enclosing table if there is no value at
+    /// `path`.
     pub fn refuse(&self, path: &str, problem: Problem) -> DocumentError {
         let mut path = path;
         let span = loop {
@@ -116,8 +116,8 @@ pub fn read<T: DeserializeOwned>(
     Ok(Read { value: value(root, &locations)?, locations, sha256, sha256_without })
 }
 
-/// Parses only `changes`, which replace top-level keys of a document that was read before.
-/// `locations` are those of this document, and are updated to the changed document.
+/// Parses only `changes`, which replace top-level keys of a document that was read before. Updates
+/// `locations`, which are those of this document.
 pub fn read_changes<T: DeserializeOwned>(
     changes: &[Change],
     locations: &mut Locations,

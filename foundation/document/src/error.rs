@@ -6,8 +6,8 @@ use fairwire_core::spelling::{hint, likely, question};
 use std::fmt;
 use std::path::PathBuf;
 
-/// The maximum number of parts that a message names as owners of an unknown key. If more parts have
-/// a parameter of that name, they give no clue to the intended key.
+/// The maximum number of parts that a message names as owners of an unknown key. More owners give
+/// no clue to the intended key.
 pub const MAX_OWNERS: usize = 3;
 
 /// A rejected document: the problem and its location.
@@ -223,9 +223,9 @@ impl DocumentError {
         Some(DocumentError { more: faults.collect(), ..first })
     }
 
-    /// Extends the error of an unknown key: it names the parts that have a parameter of this name,
-    /// as returned by `owners`. The error stays unchanged if there are more than three such parts,
-    /// or if an allowed key is spelt similarly.
+    /// Adds to the error of an unknown key the parts that have a parameter of this name, as
+    /// returned by `owners`. Changes nothing if there are more than three, or if an allowed key is
+    /// spelt similarly.
     pub fn with_owners(mut self, owners: &dyn Fn(&str) -> Vec<&'static str>) -> DocumentError {
         self.more = self.more.into_iter().map(|error| error.with_owners(owners)).collect();
         let Problem::Unknown { what: "key", given, allowed } = &mut self.problem else { return self };

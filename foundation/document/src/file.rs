@@ -20,8 +20,8 @@ fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, DocumentError> {
     })
 }
 
-/// Reads a file that is already open, from its start. It serves a process that lacks the permission
-/// to open the file. `path` is the name of the file.
+/// Reads a file that is already open, from its start, for a process without the permission to open
+/// it. `path` is its name.
 pub fn read_open(
     mut file: &File,
     path: &Path,
@@ -75,8 +75,7 @@ fn unreadable(path: &Path, cause: io::Error, wanted: &'static str) -> Problem {
     }
 }
 
-/// The files with the names nearest to that of `path`, in the same directory and with the same
-/// extension.
+/// The files in the directory of `path` with the same extension and the nearest names.
 fn neighbours(path: &Path) -> Vec<String> {
     near(path).unwrap_or_default()
 }

@@ -8,9 +8,9 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 const MAX_MISTAKES: usize = 10;
 
-/// The mistakes found when `root` is read as a `T`, starting with `first`. Each rejected value is
-/// removed, and the rest is read again. A table that lacks a key only because of such a removal is
-/// not a mistake.
+/// The mistakes found when `root` is read as a `T`, starting with `first`. Removes each rejected
+/// value, and reads the rest again. A table that lacks a key only because of a removal is not a
+/// mistake.
 pub(crate) fn all<T: DeserializeOwned>(mut root: Spanned<DeTable<'_>>, first: Mistake) -> Vec<Mistake> {
     let mut found: Vec<Mistake> = Vec::new();
     let mut robbed: Vec<Range<usize>> = Vec::new();

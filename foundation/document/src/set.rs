@@ -143,8 +143,7 @@ fn place_in_table<'a>(
         return Ok(());
     }
     if !table.contains_key(step.get_ref().as_ref()) {
-        // If the name of this new table is misspelt, the parser rejects it later, at the location
-        // of `step`.
+        // If the name of this new table is misspelt, the parser rejects it later, at `step`.
         let empty = Spanned::new(step.span(), DeValue::Table(DeTable::new()));
         table.insert(step.clone(), empty);
     }

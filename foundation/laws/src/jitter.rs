@@ -83,8 +83,8 @@ mod tests {
             let taken = taken(normal, true);
             let (mean, deviation, lag_1) = moments(&taken, 1);
             // For rho = 0, 0.25 and 0.9, the standard error of the mean is 15 x sqrt((1 + rho) / (1
-            // - rho) / 1e5) = 0.05, 0.06 and 0.2 ms. The standard error of the deviation is 0.03,
-            // 0.04 and 0.1 ms. The standard error of each correlation is below 0.0032.
+            // - rho) / 1e5) = 0.05, 0.06 and 0.2 ms. That of the deviation is 0.03, 0.04 and 0.1
+            // ms, and that of a correlation is below 0.004.
             assert!((mean - 300.0).abs() < 0.5, "{rho}: {mean}");
             assert!((deviation - 15.0).abs() < 0.3, "{rho}: {deviation}");
             assert!((lag_1 - rho).abs() < 0.03, "{rho}: {lag_1}");
@@ -97,8 +97,8 @@ mod tests {
         let normal = Normal::new(Duration::from_ms(60), Duration::from_ms(30), 0.25).expect("below 1");
         let at_once = taken(normal, true).into_iter().filter(|ms| *ms == 0.0).count();
         // A fraction of 0.02275 of the 100 000 draws is more than 2 standard deviations (sd) below
-        // the mean. If draws were independent, the sd of their count would be 47. The correlation
-        // multiplies it by at most sqrt(5/3). The range allows four such sd.
+        // the mean. The sd of their count would be 47 for independent draws. The correlation
+        // multiplies it by at most sqrt(5/3), and the range allows four such sd.
         assert!((2_030..2_520).contains(&at_once), "{at_once}");
         assert_eq!(taken(normal, false).len(), 100_000);
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Every law, once.
 
-/// Calls the macro `$with` with the list of all laws, followed by `$others`. An entry of the list
-/// is the law's module and, in brackets, its aliases. The order is that of lists for users.
+/// Calls the macro `$with` with the list of all laws, followed by `$others`. Each entry is the
+/// law's module and, in brackets, its aliases. Users see the laws in the same order.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! with_each_law {

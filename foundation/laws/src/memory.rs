@@ -2,11 +2,11 @@
 
 /// Bytes of a slot of a buffer, with its links and its entry in the flow index.
 pub const SLOT: u64 = 150;
-/// The bytes of a queue that has a separate law, with the queue's entry in the round. This is the
-/// maximum over all laws in the catalogue.
+/// The bytes of a queue with a separate law, including its entry in the round: the maximum over all
+/// laws in the catalogue.
 pub(crate) const LAW: u64 = 130;
-/// The bytes that sharing between hosts adds per queue, in the scheduler and the dropper, since
-/// each queue may belong to a different host.
+/// The bytes that sharing between hosts adds per queue, in the scheduler and the dropper: each
+/// queue may have its own host.
 pub const HOST: u64 = 220;
 /// Bytes of a bucket, or of a sample, with its flow and its entry in the index.
 pub(crate) const BUCKET: u64 = 48;

@@ -57,7 +57,7 @@ macro_rules! entries {
             }
         })+
 
-        /// Every law, in the order in which lists show the laws to users.
+        /// Every law, in the order in which users see them.
         pub const ALL: &[Entry] = &[$(Entry {
             name: $($module)::+::Spec::OWNER,
             aliases: &[$($($alias),+)?],

@@ -68,8 +68,8 @@ pub trait Part: Any + Roles {
     }
 
     /// Does an arrival's position in the sequence of arrivals decide whether it is dropped, as in
-    /// RED above its maximum threshold? Losses may then depend on the remainder of the round-trip
-    /// time after division by a packet's transmission time.
+    /// RED above its maximum threshold? Losses may then depend on the round-trip time modulo a
+    /// packet's transmission time.
     fn drops_by_place(&self) -> bool {
         false
     }

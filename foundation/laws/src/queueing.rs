@@ -81,7 +81,7 @@ pub struct CheckedQueue {
 }
 
 impl CheckedQueue {
-    /// The discipline, in which `dropper` refuses packets, marks them and makes room for them.
+    /// The discipline, in which `dropper` refuses, marks and makes room for packets.
     pub fn serve(&self, dropper: impl Dropper + 'static) -> Box<dyn Discipline> {
         self.service.queue(self.room.limit, self.ecn, dropper)
     }

@@ -1,6 +1,6 @@
-//! Roles of parameters. By its role, a caller finds a parameter without knowing which discipline
-//! has it. One such caller is a gateway that adapts a discipline to its link; another is an outer
-//! discipline. A field declares its role, such as `#[parameter(is = role::BUFFER)]`.
+//! Roles of parameters, by which callers find a parameter without knowing which discipline has it.
+//! Such callers are a gateway that adapts a discipline to its link, and an outer discipline. A
+//! field declares its role, such as `#[parameter(is = role::BUFFER)]`.
 
 use crate::spec::{EcnChoice, Measure, Quantity, Share, TreeClass, Weights};
 use alloc::vec::Vec;
@@ -17,8 +17,8 @@ pub const ECN: Role<EcnChoice> = Role::named("ecn");
 /// The unit in which flows are counted. On a real link the default is bytes.
 pub const MEASURE: Role<Measure> = Role::named("measure");
 
-/// The duration of a round with few backlogged flows. Their quanta grow to fill it, so each flow's
-/// packets are served in trains.
+/// The duration of a round with few backlogged flows: their quanta grow to fill it, so packets are
+/// served in trains.
 pub const ROUND: Role<Quantity<Duration>> = Role::named("round");
 
 /// The number of queues.

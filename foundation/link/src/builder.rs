@@ -109,9 +109,8 @@ impl<T, I: Moment> LinkBuilder<T, I> {
     }
 
     /// Lets a discipline given by name mark ECN-capable packets that it would drop early, unless
-    /// its parameters say otherwise. The default is that of a scenario: disciplines mark if they do
-    /// so in Linux, but the laws of papers drop. With `{ codel = { ecn = "drop" } }`, CoDel drops
-    /// too.
+    /// its parameters say otherwise. By default, as in a scenario, disciplines mark if they do so
+    /// in Linux, and the laws of papers drop. With `{ codel = { ecn = "drop" } }`, CoDel drops too.
     #[must_use]
     pub fn mark_ecn(mut self) -> Self {
         self.marks = true;

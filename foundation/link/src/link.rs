@@ -204,8 +204,7 @@ impl<T, I: Moment> Link<T, I> {
     }
 
     /// Sets the propagation delay of packets that leave the queue from `now` on. Order is
-    /// preserved, except that packets delayed by [`reorder`](LinkBuilder::reorder) can be
-    /// overtaken.
+    /// preserved: only packets delayed by [`reorder`](LinkBuilder::reorder) can be overtaken.
     ///
     /// # Errors
     /// If `delay` is not a time, or the link has delays from a [file](LinkBuilder::delays).
@@ -264,8 +263,7 @@ impl<T, I: Moment> Link<T, I> {
     /// link is empty, or nothing arrives in the range of `I`. The time may be in the past.
     pub fn next_timeout(&self) -> Option<I> {
         let arrives = self.under_way.front().map_or(Time::MAX, |next| next.arrives);
-        // A packet that is still queued arrives no earlier than the shortest delay after its
-        // departure.
+        // A queued packet arrives no earlier than the shortest delay after its departure.
         let leaves = if self.is_down { Time::MAX } else { self.server.next_poll_at() };
         self.clock.moment(arrives.min(leaves + self.shortest))
     }
@@ -356,8 +354,8 @@ impl<T, I: Moment> Link<T, I> {
         }
     }
 
-    /// Inserts a packet by its time of arrival, behind packets with the same time. Its place is at
-    /// the end, unless packets are held back by [`reorder`](LinkBuilder::reorder).
+    /// Inserts a packet by its time of arrival, behind packets with the same time: at the end,
+    /// unless [`reorder`](LinkBuilder::reorder) holds packets back.
     #[inline]
     fn put_under_way(&mut self, packet: UnderWay) {
         if self.under_way.back().is_none_or(|last| last.arrives <= packet.arrives) {

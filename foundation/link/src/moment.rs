@@ -91,8 +91,7 @@ impl<I: Moment> Clock<I> {
         Clock { origin, now: Time::ZERO, backward_calls: 0 }
     }
 
-    /// Advances the link's time to `now`, and returns it. If a later time was given before, the
-    /// link's time does not change.
+    /// Advances the link's time to `now`, unless it is already later, and returns it.
     #[inline]
     pub(crate) fn advance(&mut self, now: I) -> Time {
         let origin = *self.origin.get_or_insert_with(|| I::origin(now));

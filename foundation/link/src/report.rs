@@ -17,8 +17,8 @@ pub struct LinkReport {
     /// Jain's index of the flows' rates (DEC-TR-301, 1984): 1 if all are equal, `1 / flows` if one
     /// flow has everything, and 1 if nothing was delivered.
     pub jain: f64,
-    /// The number of calls, since the start of the link, with a time before the latest time given.
-    /// Such a call counts as a call at the latest time.
+    /// The number of calls, since the start of the link, with a time before the latest given. They
+    /// count as calls at the latest.
     pub backward_calls: u64,
 }
 
@@ -48,7 +48,7 @@ pub struct FlowReport {
 }
 
 /// The delays of packets. The n-th percentile is exact: the smallest delay that at least n % of the
-/// packets do not exceed. Without packets, all values are zero.
+/// packets do not exceed. All are zero without packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// The shortest.
@@ -199,7 +199,7 @@ pub(crate) struct Sent {
     pub(crate) from: Time,
     /// The bits of the packets begun since `from`.
     pub(crate) begun_bits: f64,
-    /// Of the packet that was in transmission at `from`: the bits sent since then.
+    /// The bits sent since `from` of the packet that was in transmission then.
     pub(crate) inherited_bits: f64,
     pub(crate) until: Time,
 }

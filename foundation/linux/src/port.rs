@@ -47,8 +47,8 @@ pub trait Port {
     /// Sends the delayed frames that are due at `now`.
     fn send_due(&mut self, _now: Time) {}
 
-    /// The time at which the port next has something to send. `next` is the time at which the next
-    /// frame is given to the port.
+    /// The time at which the port next has something to send, if the next frame is given to it at
+    /// `next`.
     fn due(&self, next: Option<Time>) -> Option<Time> {
         next
     }
@@ -138,8 +138,8 @@ pub struct Late {
     pub too_long: u64,
 }
 
-/// The number of frames or super-packets in a full batch of [`Port::receive`]: after a full batch,
-/// more may be ready. The ring of a packet socket passes on up to 64 frames in one call.
+/// The number of frames or super-packets in a full batch of [`Port::receive`], after which more may
+/// be ready. A packet socket's ring passes on up to 64 frames in one call.
 pub const TAKEN_AT_ONCE: usize = 32;
 
 /// The maximum number of frames for [`Port::transmit_all`]: the bits of [`Refused`].
@@ -192,8 +192,7 @@ impl Refused {
         self.too_long |= 1 << place;
     }
 
-    /// Adds `part`, the refused frames of a part of the batch. The part begins at index `from` of
-    /// the batch.
+    /// Adds `part`, the refused frames of a part of the batch that begins at index `from`.
     pub fn add_part(&mut self, part: Refused, from: usize) {
         self.places |= part.places << from;
         self.too_long |= part.too_long << from;

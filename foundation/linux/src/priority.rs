@@ -1,5 +1,4 @@
-//! Gives forwarding threads priority over ordinary threads. The kernel's own forwarding has this
-//! priority too.
+//! Gives forwarding threads priority over ordinary threads, as the kernel's own forwarding has.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -39,8 +38,9 @@ pub fn lower() {
 
 fn set(policy: i32, sched_priority: i32) -> io::Result<()> {
     let parameter = libc::sched_param { sched_priority };
-    // musl's `sched_setscheduler` always fails, so the system call is made directly. SAFETY: the
-    // kernel only reads `parameter`, which outlives the call.
+    // The system call itself, because musl's `sched_setscheduler` always fails.
+    //
+    // SAFETY: the kernel only reads `parameter`, which outlives the call.
     let outcome = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
     if outcome == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -6,7 +6,7 @@ use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
 use fairwire_core::{Duration, GilbertElliott, Loss};
 use std::io;
 
-/// The direction in which redirected frames pass the interface to which they are redirected.
+/// The direction in which redirected frames pass their new interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redirected {
     /// Redirected frames leave through the interface (`TCA_EGRESS_REDIR`).
@@ -21,7 +21,7 @@ pub enum Redirected {
 pub fn redirect(from: u32, to: u32, way: Redirected) -> io::Result<()> {
     let netlink = Netlink::open()?;
     // Deletes an old qdisc, which may redirect to an interface that was removed. Without an old
-    // qdisc the request fails, and the error is ignored.
+    // qdisc the request fails.
     let _ = netlink.execute(classifying(libc::RTM_DELQDISC, 0, from));
     netlink.execute(classifying(libc::RTM_NEWQDISC, CREATE, from))?;
     netlink.execute(redirecting(from, to, way))
@@ -158,9 +158,8 @@ fn queue_counts(message: &[u8]) -> Option<QueueCounts> {
     Some(QueueCounts { packets: number(0)?, bytes: number(1)?, dropped: number(2)? })
 }
 
-/// A request about the `clsact` qdisc of the interface `index`. The message type `kind` decides
-/// whether the request creates or deletes the qdisc. This qdisc holds filters but no packets
-/// (tc-bpf(8)).
+/// A request to create or delete, by the message type `kind`, the `clsact` qdisc of the interface
+/// `index`. This qdisc holds filters but no packets (tc-bpf(8)).
 fn classifying(kind: u16, flags: i32, index: u32) -> Request {
     let mut request = Request::new(kind, flags);
     tcmsg(&mut request, [index, CLSACT_HANDLE, CLSACT, 0]);

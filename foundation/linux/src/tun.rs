@@ -3,13 +3,13 @@
 //!
 //! A TUN device carries bare IP packets, each after a virtio-net header. Two TUN devices form the
 //! wire of a routed gateway. The operator routes the traffic to be shaped into one device. The
-//! traffic comes out of the other device, and the kernel routes it further.
+//! traffic leaves the other, and the kernel routes it further.
 //!
 //! A TAP device carries Ethernet frames; the gateway's router mode has two.
 //!
 //! A device carries one packet per system call, so it is slower than [a packet
-//! socket](super::af_packet). TCP is an exception, because its super-packets pass unsplit. A device
-//! needs no second interface and works on an end host.
+//! socket](super::af_packet), except for TCP, whose super-packets pass unsplit. A device needs no
+//! second interface and works on an end host.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -50,7 +50,7 @@ pub struct Tun {
     is_down: bool,
 }
 
-/// The maximum number of packets read at once. The limit gives the other direction a turn.
+/// The maximum number of packets read at once, so that the other direction gets a turn.
 const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 /// The number of packets that may wait in a TAP device: 50 ms of full packets at 1 Gbit/s. All
 /// arriving packets wait there before the link is shared among them.
@@ -143,8 +143,8 @@ impl Tun {
         Tun { is_resent: true, ..self }
     }
 
-    /// Prepends an Ethernet header to every packet received on this TAP device: the packet filter
-    /// forwards IP packets to it from an interface without Ethernet headers.
+    /// If `is_headless`, prepends an Ethernet header to every packet received on this TAP device:
+    /// the packet filter forwards IP packets to it from an interface without Ethernet headers.
     #[must_use]
     pub fn headless(self, is_headless: bool) -> Self {
         Tun { is_headless, ..self }
@@ -175,7 +175,7 @@ impl Tun {
         let count = rustix::io::read(&self.device, &mut self.packet[ETHERNET..])?;
         let vnet = VnetHeader::read(&self.packet[ETHERNET..ETHERNET + count]);
         let ip = self.packet.get(ETHERNET + vnet::LEN).copied().unwrap_or_default();
-        // An empty frame is ignored, as are frames that the kernel originated.
+        // A message that is no IP packet gets the length 0, so `receive` ignores it.
         let Some((vnet, ether_type)) = vnet.zip(ether_type(ip)) else { return Ok(0) };
         self.packet[vnet::LEN..vnet::LEN + 12].fill(0);
         self.packet[vnet::LEN + 12..vnet::LEN + ETHERNET].copy_from_slice(&ether_type);
@@ -183,9 +183,9 @@ impl Tun {
         Ok(ETHERNET + count)
     }
 
-    /// Should the frame in the buffer be ignored? On a TAP device: if the kernel originated the
-    /// frame, such as a multicast group report. On a TUN device: if only IPv4 is received, and the
-    /// packet is not IPv4.
+    /// Should the frame in the buffer be ignored? On a TAP device: if the kernel originated it,
+    /// such as a multicast group report. On a TUN device: if only IPv4 is received, and it is not
+    /// IPv4.
     fn is_foreign(&self) -> bool {
         let frame = &self.packet[vnet::LEN..];
         match self.kind {

@@ -16,8 +16,8 @@ type Measures = BTreeMap<String, f64>;
 /// The allowed difference in one measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance<'a> {
-    /// The name of one of the measures of [`summarize`](crate::summary::summarize). A name without
-    /// its last component, such as `fraction`, covers all groups.
+    /// The name of a measure of [`summarize`](crate::summary::summarize). A name without its last
+    /// component, such as `fraction`, covers all groups.
     pub measure: &'a str,
     /// The stage; `None` for every stage.
     pub stage: Option<&'a str>,
@@ -271,8 +271,8 @@ mod tests {
 
     #[test]
     fn overlapping_intervals_agree_under_the_meet_rule() {
-        // Two runs that differ by 2 have a half width of t(0.975, 1) s / sqrt(2) = 12.7. Both half
-        // widths together are 25.4.
+        // Two runs that differ by 2 have a half width of t(0.975, 1) s / sqrt(2) = 12.7, two such
+        // pairs together 25.4.
         let meet = Distance { relative: 0.1, rule: Rule::Meet, ..Distance::of(0.0) };
         assert_eq!(verdict(&[99.0, 101.0], &[119.0, 121.0], meet), Some(Verdict::Holds));
         assert_eq!(verdict(&[99.0, 101.0], &[129.0, 131.0], meet), Some(Verdict::Fails));

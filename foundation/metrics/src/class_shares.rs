@@ -109,7 +109,7 @@ mod tests {
     }
 
     /// Converts groups and their members, each given as weight and demand, into a tree for the
-    /// oracle, and into classes with offers. The groups are children of the root.
+    /// oracle and into classes with offers.
     fn both(groups: &[(f64, Vec<(f64, f64)>)]) -> (Tree, Vec<ClassTerms>, Vec<f64>) {
         let leaf = |(weight, demand): &(f64, f64)| Tree::flow(*demand).weighing(*weight);
         let group = |(weight, members): &(f64, Vec<_>)| Tree {
@@ -133,8 +133,8 @@ mod tests {
             let (tree, classes, offered) = both(&groups);
             let shares = class_shares(&classes, &offered, capacity);
             for (share, truth) in shares[groups.len()..].iter().zip(hierarchical(&tree, capacity)) {
-                // Each sum has at most 30 terms of at most 200, each rounded by at most 2^-53 of
-                // its value.
+                // Sums have at most 30 terms of at most 200, each rounded by at most 2^-53 of its
+                // value.
                 prop_assert!((share - truth).abs() < 1e-9, "{share} not {truth}");
             }
         }

@@ -181,8 +181,8 @@ mod tests {
 
     #[test]
     fn the_share_of_the_tcp_group_matches_table_1_of_faba() {
-        // In the ns-2 calibration, under RED, the nine TCP flows get 0.558 Mbit/s each, and the CBR
-        // flow gets the rest of the link.
+        // In the ns-2 calibration, RED gives the nine TCP flows 0.558 Mbit/s each, and the CBR flow
+        // the rest.
         let actual = assess(&selfish(0.558e6, 4.978e6), 10e6);
         assert!((actual.group_share["tcp"] - 0.558).abs() < 1e-12, "{actual:?}");
         assert!((actual.group_share["cbr"] - 4.978).abs() < 1e-12, "{actual:?}");
@@ -192,8 +192,8 @@ mod tests {
 
     #[test]
     fn network_shares_are_relative_to_the_fair_rate_of_each_route() {
-        // A long flow uses both links, of 10 and 6 Mbit/s. Each link also carries a flow that uses
-        // only this link. The flow on the first link has an access link of 5 Mbit/s.
+        // A long flow uses both links, of 10 and 6 Mbit/s. Each link also has a flow of its own;
+        // the flow of the first has an access link of 5 Mbit/s.
         let mut flows = [flow("long", None, 3e6), flow("first", None, 5e6), flow("second", None, 1.5e6)];
         let route = |links, max_bps| Route { links, max_bps, flows: 1 };
         let routes = [route(&[0, 1][..], 1e9), route(&[0], 5e6), route(&[1], 1e9)];

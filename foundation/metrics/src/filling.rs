@@ -138,8 +138,8 @@ impl Wants {
     }
 
     fn met(&mut self, level: f64, filling: &Filling<'_>) -> Vec<usize> {
-        // The level `enough` is the rounded quotient of demand and weight. So flows slightly above
-        // `level` are also checked, by the product of weight and level.
+        // The level `enough` is a rounded quotient. So flows slightly above `level` are also
+        // checked, by the product of weight and level.
         let (mut met, mut kept) = (Vec::new(), Vec::new());
         while let Some((enough, at)) = self.0.pop_if(|(enough, _)| enough.0 <= level * (1.0 + 1e-9)) {
             let Claim { demand, weight } = filling.flows[at].claim;
@@ -258,8 +258,8 @@ mod tests {
         ) {
             let flows: Vec<_> = claims.iter().map(|&claim| (claim, &[0][..])).collect();
             for (ours, theirs) in shares(&flows, &[capacity]).iter().zip(max_min(&claims, capacity)) {
-                // Each sum has at most 30 terms of at most 100, each rounded by at most 2^-53 of
-                // its value.
+                // Sums have at most 30 terms of at most 100, each rounded by at most 2^-53 of its
+                // value.
                 prop_assert!((ours - theirs).abs() < 1e-9, "{ours} and {theirs}");
             }
         }

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// The maximum length of a short name, in bytes. With a byte for its length and a byte that marks
-/// it as short, it takes 24 bytes, the size of a `String` on 64-bit targets.
+/// The maximum bytes of a short name. With a byte for its length and one that marks it as short, it
+/// takes 24 bytes, the size of a `String` on 64-bit targets.
 const SHORT: usize = 22;
 
 /// The unique name of a flow, such as `tcp.3`. Reads as a `str`.

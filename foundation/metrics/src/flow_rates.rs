@@ -59,8 +59,8 @@ impl FlowRates {
         &self.rates
     }
 
-    /// The share of the bytes, 0 to 1, that belongs to the fastest flows: the fraction `part` of
-    /// all flows. A flow on the boundary counts partly. Without flows the share is 0.
+    /// The share of the bytes, 0 to 1, that the fastest fraction `part` of the flows has. A flow on
+    /// the boundary counts partly. Without flows the share is 0.
     ///
     /// # Panics
     /// When `part` is not from 0 to 1.
@@ -90,9 +90,9 @@ impl FlowRates {
     /// The complementary distribution: ascending rates in bit/s, each with the fraction of flows at
     /// least as fast.
     ///
-    /// If there are many rates, some are left out, because axes are usually logarithmic. Rates are
-    /// ranked from the fastest, and each rank that is kept is then at most a sixteenth above the
-    /// rank kept before it.
+    /// If there are many rates, some are left out, because axes are usually logarithmic. Each rank
+    /// that is kept, counted from the fastest, is at most a sixteenth (or 1) above the one before
+    /// it.
     pub fn complementary(&self) -> Vec<(f64, f64)> {
         let n = self.rates.len();
         let next = |rank: &usize| (*rank < n).then(|| (rank + (rank / 16).max(1)).min(n));

@@ -3,8 +3,8 @@
 use crate::record::{Percentile, Sojourn};
 use fairwire_core::Duration;
 
-/// The number of buckets per doubling. The width of a bucket is at most 1/128 of its values, so a
-/// quantile has an error of at most 0.4 %.
+/// The number of buckets per doubling. A bucket is at most 1/128 of its values wide, so a quantile
+/// has an error of at most 0.4 %.
 const PARTS: usize = 128;
 
 /// The number of buckets. Values below twice [`PARTS`] have one bucket each; each of the 56
@@ -16,8 +16,8 @@ const PERCENTS: [f64; 13] = [0.0, 1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 
 /// The waiting times of packets. Mean and maximum are exact, quantiles within 0.4 %.
 ///
 /// Takes 1 kB for each doubling up to the longest wait, at most 60 kB. The buckets are those of an
-/// HdrHistogram of two digits; a test compares the two histograms. HdrHistogram and the counts
-/// around it took 65 instructions per packet; this histogram takes 25.
+/// HdrHistogram of two digits; a test compares the two. HdrHistogram and the counts around it took
+/// 65 instructions per packet; this histogram takes 25.
 #[derive(Clone, Debug)]
 pub struct DelayHistogram {
     /// Counts by bucket, up to the doubling of the longest wait.
@@ -74,8 +74,8 @@ impl DelayHistogram {
         self.max_ns = self.max_ns.max(wait.ns());
     }
 
-    /// Counts a wait whose bucket has no memory yet. Allocates the buckets up to the end of the
-    /// wait's doubling.
+    /// Counts a wait whose bucket has no memory yet. Allocates memory up to the end of the wait's
+    /// doubling.
     #[cold]
     fn record_first(&mut self, bucket: usize) {
         self.counts.resize((bucket / PARTS + 1) * PARTS, 0);

@@ -20,8 +20,8 @@ pub fn estimate(runs: &[f64]) -> Option<Estimate> {
     })
 }
 
-/// The mean difference of paired runs, first minus second, with its 95 % interval; `None` without
-/// runs. The two runs of a pair share a seed.
+/// The mean of first minus second over pairs of runs that share a seed, with its 95 % interval;
+/// `None` without runs.
 ///
 /// "A is better than B" holds at this level if the entire interval is on one side of zero. Runs
 /// with equal seeds vary together, so their differences vary less than the runs do.

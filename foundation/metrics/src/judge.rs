@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The result of a comparison. The order is from best to worst, with
-/// [`NotTestable`](Self::NotTestable) last.
+/// The result of a comparison, ordered from best to worst, with [`NotTestable`](Self::NotTestable)
+/// last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Verdict {
     /// The value is in the allowed range.
@@ -140,7 +140,7 @@ impl Allowed {
         Self::at_most(bound.next_down())
     }
 
-    /// Allows values within `distance` of `reference`. For a difference, `reference` is 0.
+    /// Allows values within `distance` of `reference`, which is 0 for a difference.
     pub fn near(reference: f64, distance: f64) -> Allowed {
         Allowed { min: reference - distance, max: reference + distance }
     }

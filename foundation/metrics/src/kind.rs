@@ -49,8 +49,7 @@ kinds! {
     Stall = "stall", "stalls";
     /// The playing of one chunk of a video.
     Play = "play", "plays";
-    /// The time of a video at one bitrate, from the first request at this bitrate until another is
-    /// requested.
+    /// The time of a video at one bitrate, from its first request until another is requested.
     Switch = "switch", "switches";
 }
 

@@ -107,8 +107,8 @@ impl LinkMeter {
         }
     }
 
-    /// The fraction of the time from `start` to `now` in which bits were being sent. If a packet's
-    /// transmission extends beyond either end, only the part inside counts.
+    /// The fraction of the time from `start` to `now` in which bits were being sent. Of a
+    /// transmission that extends beyond either end, only the part inside counts.
     fn utilization(&self, rate: Rate, now: Time) -> f64 {
         let seconds = now.since(self.start).secs();
         let started = self.bytes_out as f64 * 8.0 / rate.bps() as f64;

@@ -62,7 +62,7 @@ fn by_demand(claims: &[Claim]) -> Vec<usize> {
     order
 }
 
-/// For each rank in `order`, the total weight of the claim at that rank and all later claims. The
+/// For each rank in `order`, the total weight of the claim at that rank and all later ones. The
 /// sums begin at the end, so no rounding error of earlier weights remains in the weight of the last
 /// few claims.
 fn suffix_sums(order: &[usize], claims: &[Claim]) -> Vec<f64> {

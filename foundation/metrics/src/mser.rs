@@ -10,8 +10,8 @@
 /// Samples in a batch: the 5 in MSER-5.
 pub const BATCH: usize = 5;
 
-/// The minimum number of batches for a meaningful cut. A valid cut is in the first half, and half
-/// of fewer batches has too few means.
+/// The minimum number of batches for a meaningful cut. A valid cut is in the first half, which has
+/// too few means if there are fewer batches.
 const MIN_BATCHES: usize = 10;
 
 /// The result of MSER-5 for a series.
@@ -38,8 +38,8 @@ pub fn mser5(series: &[f64]) -> Option<Truncation> {
 /// The first cut with the smallest squared standard error of the remaining means. The last five
 /// batches always remain, because a few values may agree by chance (White, Cobb and Spratt).
 fn best_cut(means: &[f64]) -> usize {
-    // The overall mean is subtracted first. Otherwise `squares` and `sum * sum / left` could be
-    // large and almost equal, and their difference inexact.
+    // The overall mean is subtracted first: otherwise `squares` and `sum * sum / left` could be
+    // almost equal, and their difference inexact.
     let overall = means.iter().sum::<f64>() / means.len() as f64;
     let (mut sum, mut squares) = (0.0, 0.0);
     let mut best = (f64::INFINITY, 0);

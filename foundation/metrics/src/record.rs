@@ -21,8 +21,7 @@ pub struct Report {
     pub schema_version: u32,
     /// The run's inputs, for repeating it.
     pub manifest: Manifest,
-    /// One record per discipline, stage and seed, in the order of disciplines, then stages, then
-    /// seeds.
+    /// One record per discipline, stage and seed, in that order.
     pub runs: Vec<RunRecord>,
     /// Means over the seeds, one entry per discipline.
     pub summary: Vec<Summary>,
@@ -115,9 +114,8 @@ pub struct RunRecord {
     pub aggregates: Vec<AggregateRecord>,
     /// The fairness among the flows.
     pub fairness: Fairness,
-    /// The times when flows started and stopped, if any flow of the scenario has a `stop` or `on`.
-    /// The rates and shares of a flow, and Jain's indices, then refer to the time when the flow was
-    /// on.
+    /// The times when flows started and stopped, if any flow has a `stop` or `on`. The rates and
+    /// shares of a flow, and Jain's indices, then refer to the time when the flow was on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub presence: Option<PresenceRecord>,
     /// Events that the simulator handled, including the warm-up; absent for a live contest.
@@ -168,9 +166,9 @@ pub struct FlowRecord {
     /// this is the drawn value. Absent outside the simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub start_s: Option<f64>,
-    /// The propagation delay, in seconds, of each access link of the flow: one at the source, and
-    /// one at the receiver. If the scenario has a range, this is the drawn value. Absent outside
-    /// the simulator.
+    /// The propagation delay, in seconds, of each of the flow's access links, at the source and at
+    /// the receiver. If the scenario has a range, this is the drawn value. Absent outside the
+    /// simulator.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub access_delay_s: Option<f64>,
     /// The round-trip time of an empty network, seconds: a data packet over all links of its path,
@@ -298,10 +296,10 @@ pub struct CompletedRecord {
     pub seconds: f64,
     /// Bytes of payload; empty for a protocol of another crate.
     pub bytes: Option<u64>,
-    /// The duration divided by the minimum duration of an isolated transfer. In the minimum, the
-    /// first segment crosses all links, and the others follow at the rate of the slowest link. The
-    /// handshake and the growth of a window count as slowdown. Absent for a page, for a protocol of
-    /// another crate, and if a link's rate changes.
+    /// The duration divided by the minimum duration of an isolated transfer: its first segment over
+    /// all links, and the others at the rate of the slowest link. The handshake and the growth of a
+    /// window count as slowdown. Absent for a page, for a protocol of another crate, and if a
+    /// link's rate changes.
     pub slowdown: Option<f64>,
 }
 
@@ -321,7 +319,7 @@ pub struct AggregateRecord {
     /// The sum of the throughputs of the aggregate's flows.
     pub throughput_bps: f64,
     /// The aggregate's share of the link's rate, in proportion to its contract among all contracts
-    /// on the link, bit/s. If the aggregate uses several links, this is the smallest of its shares.
+    /// on the link, bit/s; over several links, the smallest share.
     pub fair_share_bps: f64,
     /// The throughput divided by the fair share; 1 is fair.
     pub gain: f64,

@@ -100,8 +100,7 @@ macro_rules! row {
         pub struct $Name { $($(#[$of])* pub $field: $Type,)+ }
 
         impl $Name {
-            /// The columns of a table in which each row is one of these records: the names and
-            /// types of the fields.
+            /// The columns of a table with one record per row: the names and types of the fields.
             pub const COLUMNS: &'static [(&'static str, $crate::row::Holds)] =
                 &[$((stringify!($field), <$Type as $crate::row::Field>::HOLDS)),+];
 

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// The measures are:
 ///
-/// - per group of flows, `share.<group>` (throughput as a fraction of the group's max-min share),
-///   `fraction.<group>` (of all data delivered) and `throughput_bps.<group>`;
+/// - per group of flows, `share.<group>` (throughput over max-min share), `fraction.<group>` (of
+///   all data delivered) and `throughput_bps.<group>`;
 /// - `jain`, `jain_throughput` and `worst_share`;
 /// - over all links, `drops`, `drops.<cause>` and `marks`, in packets, and if a wire has faults,
 ///   the [`WIRE_MEASURES`];
@@ -142,8 +142,7 @@ pub struct InRun<'a> {
     pub value: f64,
 }
 
-/// The values whose means are in `summary`: each measure in each of its runs, which are among
-/// `runs`.
+/// The values whose means are in `summary`: each measure in each of its runs, taken from `runs`.
 pub fn in_runs<'a>(summary: &'a Summary, runs: &'a [RunRecord]) -> Vec<InRun<'a>> {
     let names: Vec<&String> = summary.measures.keys().collect();
     let further: Vec<String> =
@@ -182,7 +181,7 @@ pub fn measures(run: &RunRecord) -> BTreeMap<String, f64> {
 }
 
 /// The mean time, in seconds, from a start or stop of flows until 90 % of the new shares is
-/// reached. Starts and stops after which it is not reached do not count.
+/// reached, over the changes after which it is reached.
 pub const REACHED: &str = "reached_s";
 
 /// Like [`measures`], but includes the [further measures](is_further) that `further` names.
@@ -261,8 +260,7 @@ fn add_groups(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     for (group, fraction) in &run.fairness.group_fraction {
         measures.insert(format!("fraction.{group}"), *fraction);
     }
-    // There may be a million flows. They are summed by group first, so the name of a measure is
-    // made only once per group.
+    // There may be a million flows, so the name of a measure is made only once per group.
     let mut of_groups: BTreeMap<&str, f64> = BTreeMap::new();
     for flow in &run.flows {
         *of_groups.entry(&flow.group).or_default() += flow.throughput_bps;
@@ -288,8 +286,8 @@ fn add_signals(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// Counts of packets that suffered a wire's faults: over all links, and if there are several links,
-/// also per link with the prefix `link.<name>.`.
+/// Counts of packets that suffered a wire's faults: over all links, and per link with the prefix
+/// `link.<name>.` if there are several.
 pub const WIRE_MEASURES: [&str; 3] = ["lost", "held_back", "duplicated"];
 
 fn wire_values(wire: &WireRecord) -> [f64; WIRE_MEASURES.len()] {
@@ -331,9 +329,8 @@ fn add_aggregates(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of an aggregate. In the full name of a measure, `.` and the aggregate's name
-/// follow. The target is present if the marker changes it. A fraction is present if its denominator
-/// is not zero.
+/// The measures of an aggregate. In full, `.` and the aggregate's name follow. The target is
+/// present if the marker changes it. A fraction is present if its denominator is not zero.
 pub const AGGREGATE_MEASURES: [&str; 5] =
     ["gain", "aggregate_bps", "target_bps", "in_profile", "in_profile_marked"];
 
@@ -363,8 +360,7 @@ fn add_links(run: &RunRecord, measures: &mut BTreeMap<String, f64>) {
     }
 }
 
-/// The measures of one link among several. In the full name of a measure, they follow
-/// `link.<name>.`.
+/// The measures of one link among several. In full, they follow `link.<name>.`.
 pub const LINK_MEASURES: [&str; 6] =
     ["utilization", "drops", "marks", "sojourn_mean_s", "sojourn_p99_s", "backlog_mean_packets"];
 
@@ -510,8 +506,8 @@ mod tests {
     fn differences_are_taken_seed_by_seed_against_the_baseline() {
         let with =
             |discipline: &str, seed: u64, share: f64| RunRecord { seed, ..run(discipline, share, &[]) };
-        // Both disciplines vary equally with the seed, so each difference is 0.25. Seed 4 occurs
-        // only with `faba`, so it does not count.
+        // Both disciplines vary equally with the seed, so each difference is 0.25. Seed 4, only
+        // with `faba`, does not count.
         let runs = [
             with("red", 1, 0.25),
             with("red", 2, 0.5),

@@ -388,8 +388,8 @@ mod tests {
         assert_eq!((none.completed, none.part, none.bps), (0, Some(0.0), None));
         let mean = Statistic::ALL.iter().find(|statistic| statistic.name == "mean_s").unwrap();
         assert_eq!(mean.of(&none), None, "there is no time of none");
-        // The measured time begins at 10 s. It contains 2 s of the first stall's 4 s, with half of
-        // the stall's bytes, and all 3 s of the second stall.
+        // The measured time, from 10 s on, has 2 s of the first stall's 4 s, with half of its
+        // bytes, and all 3 s of the second.
         meter.lasted(Lasted { kind: Kind::Stall, since: at(8), until: at(12), bytes: 1000 }, at(10));
         meter.lasted(Lasted { kind: Kind::Stall, since: at(20), until: at(23), bytes: 750 }, at(10));
         let record = meter.lasting("video", Kind::Stall, 20.0);

@@ -175,7 +175,7 @@ impl Member {
         })
     }
 
-    /// The generated code that returns the parameter with index `at`, if it belongs to this member.
+    /// The code that returns the parameter with index `at`, if it belongs to this member.
     /// `of_group` is the function that finds a parameter of a group.
     fn at(&self, of_group: &TokenStream) -> TokenStream {
         match self {

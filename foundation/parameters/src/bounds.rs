@@ -84,8 +84,8 @@ impl Display for OutOfRange {
     }
 }
 
-/// The value of a required parameter. Reading a table ensures that the parameter is given; a struct
-/// built in code may lack it.
+/// The value of a required parameter. A table that is read always has it; a struct built in code
+/// may lack it.
 pub fn required<T>(name: &'static str, value: Option<T>) -> Result<T, OutOfRange> {
     value.ok_or_else(|| OutOfRange {
         name,

@@ -1,5 +1,5 @@
-//! Reads tables of parameters whose struct belongs to another crate, so that the parameters are
-//! known only by their names.
+//! Reads tables of parameters that are known only by name, because their struct belongs to another
+//! crate.
 
 use crate::field::Field;
 use crate::table::{OneOf, Tabled, deserialize_part};
@@ -8,8 +8,8 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Reads a table of parameters as JSON. Refuses an unknown name and a value that is invalid by
-/// itself. The error has the location of the name or the value.
+/// Reads a table of parameters as JSON. Refuses an unknown name, or a value that is invalid by
+/// itself, at its location.
 #[derive(Clone, Copy, Debug)]
 pub struct ByName {
     names: &'static [&'static str],

@@ -25,8 +25,8 @@ pub trait Choice: Sized {
     /// The choice with index `at` among the names, with its defaults.
     fn named(at: usize) -> Self;
 
-    /// A required parameter of the choice with index `at`, or `None`. If a parameter is required,
-    /// the name of the choice alone is not sufficient.
+    /// A required parameter of the choice with index `at`, or `None`. If there is one, the name of
+    /// the choice is not sufficient.
     fn needed(_at: usize) -> Option<&'static str> {
         None
     }

@@ -10,9 +10,8 @@
 //! - `source`: paper, section, equation; RFC;
 //! - `is`: its [`Role`], for callers that do not know the struct.
 //!
-//! The type of a field with `#[parameter(flatten)]` is another such struct. Its parameters are
-//! merged with those of the outer struct. A struct that is only flattened is declared with
-//! `#[parameters(group)]`.
+//! A field with `#[parameter(flatten)]` is another such struct, whose parameters are merged with
+//! the others. A struct that is only flattened is declared with `#[parameters(group)]`.
 //!
 //! The owner of the parameters is named by the constant `NAME`, or by `#[parameters(name = "…")]`.
 //!

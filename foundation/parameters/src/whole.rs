@@ -4,8 +4,8 @@ use core::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, Unexpected, Visitor};
 
-/// Reads an integer of 32 bits. An error states the bounds, which this value gives in words, such
-/// as `from 1 to 9` or `at least 1`. The bounds are checked later.
+/// Reads an integer of 32 bits. Errors state the given bounds, such as `from 1 to 9` or `at least
+/// 1`. The bounds are checked later.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<'a>(pub &'a str);
 

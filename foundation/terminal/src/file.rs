@@ -27,7 +27,7 @@ pub(crate) fn remove_hidden() {
     std::mem::forget(all);
 }
 
-/// The path of a hidden file, which stays in the list of hidden files until this value is dropped.
+/// The path of a hidden file, in `all_hidden` until this value is dropped.
 #[derive(Debug)]
 struct Noted(PathBuf);
 

@@ -1,5 +1,5 @@
-//! Handles Ctrl-C. The first press requests a stop and a report; the second ends the process at
-//! once. If only the results are still to be written, the first press already ends the process.
+//! Handles Ctrl-C: the first requests a stop and a report, and the second ends the process at once.
+//! When only the results remain to be written, the first already ends it.
 
 use crate::file;
 use crate::notice::notice;

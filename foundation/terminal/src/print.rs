@@ -12,7 +12,7 @@ pub fn print(bytes: &[u8]) -> Result<(), Failure> {
     checked(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// Turns the result of printing into a failure for the user, unless the pipe was merely closed.
+/// The result of printing, for the user.
 ///
 /// # Errors
 /// If printing failed for a reason other than a closed pipe.

@@ -57,8 +57,7 @@ impl Questions {
     }
 
     /// The value read from the answer to `question`. An empty answer means the default. On a
-    /// terminal, the question is repeated until the answer is valid; otherwise, an invalid answer
-    /// is an error.
+    /// terminal, an invalid answer repeats the question; otherwise, it is an error.
     pub fn answer<T>(
         &mut self,
         question: &str,

@@ -101,8 +101,8 @@ fn value(error: &Error) -> Failure {
     Failure::user(format!("`{}` is given without a value", name(&argument)), format!("allowed: {allowed}"))
 }
 
-/// The failure for a value that our own parser rejects. The parser's error has the form `reason;
-/// allowed: values`.
+/// The failure for a value that our own parser rejects. Of the parser's error, `reason; allowed:
+/// values`, either part may be missing.
 fn refused_value(error: &Error, program: &str) -> Failure {
     let (argument, given) = (text(error, ContextKind::InvalidArg), text(error, ContextKind::InvalidValue));
     let reason = error.source().map(ToString::to_string).unwrap_or_default();

@@ -20,7 +20,7 @@ pub const BAD: Style = Style::new().fg(Color::Red);
 pub const BAR: usize = 20;
 
 /// Lets `work` draw on the entire terminal, and restores the terminal afterwards. If the terminal
-/// cannot be used, the error ends with `otherwise`, which names an alternative without a terminal.
+/// cannot be used, the error ends with `otherwise`, an alternative without a terminal.
 pub fn on_terminal(
     otherwise: &str,
     work: impl FnOnce(&mut DefaultTerminal) -> io::Result<()>,

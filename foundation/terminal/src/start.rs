@@ -26,8 +26,8 @@ pub fn exit_code(ended: Result<Ending, Failure>) -> ExitCode {
     ExitCode::from(ended.unwrap_or_else(Failure::report).code())
 }
 
-/// Prints the requested help, or returns the failure for wrong arguments. If clap shows help that
-/// was not requested, the process exits.
+/// Prints requested help, or returns the failure for wrong arguments. After unrequested help, the
+/// process exits.
 fn not_run<A: Parser>(error: &clap::Error) -> Result<Ending, Failure> {
     if let Some(failure) = refused::failure(error, A::command()) {
         return Err(failure);

@@ -1,5 +1,5 @@
-//! Measures how precise a path is, and how much processor time it takes. Pings, and datagrams of
-//! 1000 bytes at a fixed rate, cross a bridge and the path.
+//! Measures the precision and processor time of a path: pings, and datagrams of 1000 bytes at a
+//! fixed rate, cross a bridge and the path.
 //!
 //! `cargo run -p fairwire-testbed --example path_precision`, as root.
 

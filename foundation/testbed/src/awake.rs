@@ -35,8 +35,7 @@ impl Awake {
         let count = if is_virtual { thread::available_parallelism()?.get() } else { 0 };
         let mut awake = Awake::default();
         if count > 0 {
-            // Without this check, a refused `chrt` would make each spinning process fail later and
-            // unnoticed.
+            // Without this check, the spinning processes would fail later and unnoticed.
             let status = Command::new("chrt").args(["--idle", "0", "true"]).status()?;
             status.success().then_some(()).ok_or_else(|| io::Error::other("`chrt --idle 0` was refused"))?;
         }

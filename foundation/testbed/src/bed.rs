@@ -130,8 +130,8 @@ impl Bed {
     /// Makes the kernel at the gateway forward over a bridge, and apply `shaping` to the traffic to
     /// the sink. This thread stays at the gateway.
     ///
-    /// Returns three descriptors: a packet socket for frames from the source, a packet socket for
-    /// frames that left for the sink, and a netlink socket at the gateway.
+    /// Returns a packet socket for frames from the source, one for frames that left for the sink,
+    /// and a netlink socket at the gateway.
     pub fn let_kernel_forward(&self, shaping: &Shaping) -> Result<[OwnedFd; 3], Trouble> {
         // The source sends no super-packets, because the kernel's discipline would count one as a
         // single packet. Our gateway splits them.

@@ -54,9 +54,9 @@ pub struct Enclosure {
 pub struct Network(Host);
 
 impl Network {
-    /// The bytes that the command's TCP connections have not sent, or that are not acknowledged.
-    /// The end of a connection counts as one byte. Connections of ended processes are included,
-    /// because the kernel still sends for them.
+    /// Bytes that the command's TCP has not sent, or that are not acknowledged. The end of a
+    /// connection counts as one. Connections of ended processes are included: the kernel still
+    /// sends for them.
     pub fn unacknowledged(&self) -> u64 {
         let tables = self.0.at(|| TCP_TABLES.map(std::fs::read_to_string));
         tables.iter().flatten().map(|table| unacknowledged(table)).sum()
@@ -78,8 +78,8 @@ fn unacknowledged(table: &str) -> u64 {
 pub enum Beyond {
     /// This machine's own network namespace.
     Machine {
-        /// The rules that masquerade forwarded packets with this machine's address. They are
-        /// removed when this value is dropped.
+        /// The rules that masquerade forwarded packets with this machine's address. Dropping this
+        /// value removes them.
         nat: Result<Nftables, Trouble>,
         /// Does the kernel forward packets to other machines?
         forwards: bool,
@@ -216,8 +216,8 @@ impl Running {
         }
     }
 
-    /// The exit code, once the command has ended. If a signal ended the command, the code is 128
-    /// plus the signal's number, as in a shell.
+    /// The exit code, once the command has ended; as in a shell, 128 plus the number of a signal
+    /// that ended it.
     pub fn exit_code(self) -> Result<u8, Trouble> {
         use std::os::unix::process::ExitStatusExt;
         let status = self.waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -273,8 +273,8 @@ fn device(place: Place, ip: Ipv4Addr) -> Result<Tun, Trouble> {
 /// reaches the outside.
 fn quiet_host() -> Result<Host, Trouble> {
     let host = Host::new()?;
-    // Errors are ignored. Without IPv6, there is nothing to disable. If /proc/sys is not writable,
-    // the only loss is that a nested enclosure cannot reach the outside.
+    // Errors are ignored. Without IPv6, there is nothing to disable. Without a writable /proc/sys,
+    // only a nested enclosure cannot reach the outside.
     let _ = host.set_variable("net/ipv6/conf/default/disable_ipv6", "1");
     let _ = host.set_variable("net/ipv4/ip_forward", "1");
     Ok(host)
@@ -287,8 +287,7 @@ fn elsewhere<T: Send>(make: impl FnOnce() -> Result<T, Trouble> + Send) -> Resul
     made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The argument in place of a name server's address. The command then uses this machine's name
-/// server.
+/// The argument, in place of a name server's address, for this machine's name server.
 const NO_NAMES: &str = "-";
 
 /// Acts as the first process of a process namespace: mounts what the command expects, runs it, and
@@ -317,8 +316,7 @@ pub(crate) fn first(arguments: impl IntoIterator<Item = String>) -> i32 {
 
 fn mount_names(names: Ipv4Addr) -> io::Result<()> {
     const FILE: &str = "/etc/resolv.conf";
-    // The file is on a file system in memory. The bind mount keeps the file when the folder is
-    // unmounted.
+    // The file is in memory. The bind mount keeps it when the folder is unmounted.
     let folder = Path::new("/mnt");
     mount("tmpfs", folder, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, None)?;
     let file = folder.join("resolv.conf");

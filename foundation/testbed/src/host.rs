@@ -57,9 +57,8 @@ impl Host {
         self.namespace.enter()
     }
 
-    /// Runs `make` at this host in another thread, and returns its result. That thread ends with
-    /// `make`. If `make` starts a process that [dies with its
-    /// parent](crate::namespace::die_with_parent), the process then dies, too.
+    /// Runs `make` at this host in another thread, which ends with `make`, and returns its result.
+    /// A process that [dies with its parent](crate::namespace::die_with_parent) then dies, too.
     ///
     /// # Panics
     /// If `make` panics, or the host cannot be entered.
@@ -74,8 +73,8 @@ impl Host {
         made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    /// Runs `start`, which starts a process at this host, as [`at`](Host::at) does, but with a
-    /// `/sys` that shows this host's interfaces. Needs root.
+    /// Runs `start`, which starts a process, like [`at`](Host::at), but with a `/sys` that shows
+    /// this host's interfaces. Needs root.
     ///
     /// # Panics
     /// If `start` panics, or the host cannot be entered.

@@ -30,7 +30,7 @@ pub(crate) enum Role {
     /// Builds a network, and starts the two hosts.
     Network,
     Host(Side),
-    /// The helper at the gateway. It becomes the program that the following arguments name.
+    /// The helper at the gateway, which becomes the program that the following arguments name.
     Gateway,
     /// Keeps a [scratch folder](crate::scratch) with the following argument as its prefix.
     Keeper,
@@ -70,10 +70,10 @@ impl Role {
 pub enum AtGateway {
     /// The process that started the helpers. It receives the gateway's packet sockets.
     Maker,
-    /// The given program, which is started at the gateway.
+    /// The given program, started at the gateway.
     Program(Program),
-    /// This machine's kernel, which shares the traffic to the sink according to the given
-    /// [`Shaping`]. The process that started the helpers receives sockets to watch the kernel.
+    /// This machine's kernel, which shares the traffic to the sink as given. The process that
+    /// started the helpers receives sockets to watch it.
     Kernel(Shaping),
 }
 
@@ -84,7 +84,7 @@ pub struct Program {
     pub file: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// Variables added to the environment that the program inherits.
+    /// Variables added to the inherited environment.
     pub environment: Vec<(String, String)>,
     /// An existing file for its stdout and stderr.
     pub log: PathBuf,
@@ -100,8 +100,7 @@ pub(crate) enum Instruction {
         /// The forwarder.
         at_gateway: AtGateway,
     },
-    /// The traffic. A host receives it as the first message, and a network receives it after
-    /// `Make`.
+    /// The traffic: the first message to a host, or the message to a network after `Make`.
     Send(Traffic),
     /// To a host: both hosts listen, so connections may be opened.
     Connect,
@@ -180,8 +179,7 @@ pub(crate) fn send(
     if !beside.push(SendAncillaryMessage::ScmRights(&all)) {
         return Err(io::ErrorKind::InvalidInput.into());
     }
-    // The datagram has one byte, because the receiver would take an empty datagram for the end of
-    // the reports.
+    // The datagram has one byte: an empty one would be read as the end of the reports.
     sendmsg(socket, &[IoSlice::new(&[0])], &mut beside, SendFlags::empty())?;
     Ok(())
 }

@@ -20,8 +20,8 @@ impl Namespace {
     pub fn enter_new() -> Result<Self, Trouble> {
         if let Err(plain) = unshare(UnshareFlags::NEWNET) {
             become_root_of_a_user_namespace().map_err(|trouble| trouble.after(&plain.into()))?;
-            // A refusal here also means a lack of rights. Even the error "no space" does, because
-            // it appears if user.max_net_namespaces is 0.
+            // A refusal here also means a lack of rights. Even "no space" does:
+            // user.max_net_namespaces is then 0.
             unshare(UnshareFlags::NEWNET)
                 .during("making a network namespace")
                 .map_err(Trouble::for_want_of_rights)?;

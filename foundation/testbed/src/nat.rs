@@ -24,8 +24,8 @@ pub fn masquerade(outside: &str) -> Result<(), Trouble> {
     Nftables::open().and_then(|nftables| nftables.commit(batch)).during("setting up NAT (nftables)")
 }
 
-/// Masquerades the packets from the address `source`, through any interface. The rule is in the
-/// IPv4 table `table`, which is removed when the returned value is dropped or the process ends.
+/// Masquerades the packets from `source`, through any interface, in the IPv4 table `table`. The
+/// table is removed when the returned value is dropped or the process ends.
 pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "leaving",
@@ -40,8 +40,8 @@ pub fn masquerade_source(table: &str, source: Ipv4Addr) -> Result<Nftables, Trou
 }
 
 /// Redirects each TCP connection that arrives here, for any address and port, to `port` of this
-/// host. The rule is in the IPv4 table `table`, which is removed when the returned value is dropped
-/// or the process ends.
+/// host, in the IPv4 table `table`. The table is removed when the returned value is dropped or the
+/// process ends.
 pub fn redirect_connections(table: &str, port: u16) -> Result<Nftables, Trouble> {
     let hook = Hook {
         chain: "arriving",

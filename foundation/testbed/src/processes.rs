@@ -101,8 +101,8 @@ const GRACE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_ms(2);
 
 impl Drop for BedProcesses {
-    /// Closes the channel of instructions, which ends the helpers. If the first helper does not end
-    /// in time, kills it; the kernel then kills its children.
+    /// Closes the channel of instructions, which ends the helpers. Kills the first helper if it
+    /// does not end in time; the kernel then kills its children.
     fn drop(&mut self) {
         self.instructions = None;
         let until = clock::now() + GRACE;
@@ -112,8 +112,7 @@ impl Drop for BedProcesses {
                 _ => return,
             }
         }
-        // `kill` fails if the process has just ended. The process must be waited for in either
-        // case.
+        // If the process has just ended, `kill` fails. In either case, it must be waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -209,8 +208,8 @@ fn start(program: &Program) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Replaces this process by the program that the first word names. The other words are the
-/// program's arguments. Returns only on failure.
+/// Becomes the program that the first word names, with the other words as its arguments. Returns
+/// only on failure.
 pub(crate) fn become_program(words: impl IntoIterator<Item = String>) -> Result<(), Trouble> {
     let mut words = words.into_iter();
     let file = words.next().unwrap_or_default();

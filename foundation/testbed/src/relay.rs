@@ -27,8 +27,7 @@ pub struct Relay {
     names: UdpSocket,
     /// The host's address, which represents this machine.
     address: Ipv4Addr,
-    /// The number of connections whose opener may still send data, or whose data from the opener
-    /// are not yet passed on.
+    /// The count for [`Relay::sending`].
     sending: Arc<AtomicUsize>,
     _rules: Nftables,
     _host: Host,
@@ -71,8 +70,8 @@ impl Relay {
         serve_names(self.names.try_clone().during("relaying")?)
     }
 
-    /// The number of connections whose opener may still send data, or whose data from the opener
-    /// are not yet passed on.
+    /// The number of connections whose opener may still send data, or has sent data that are not
+    /// yet passed on.
     pub fn sending(&self) -> usize {
         self.sending.load(Ordering::Relaxed)
     }
@@ -145,8 +144,8 @@ fn bounded(running: &Arc<AtomicUsize>, work: impl FnOnce() + Send + 'static) {
 /// Opens the `connection` again from this process, and copies in both directions until both have
 /// ended.
 fn relayed(connection: &TcpStream, own: Ipv4Addr, sending: Sending) {
-    // If dropped, the connection is reset. It is closed normally only after the data from the other
-    // host have ended normally.
+    // When dropped, the connection is reset, unless the data from the other host have ended
+    // normally.
     let _ = set_socket_linger(connection, Some(Duration::ZERO));
     let Ok(there) = ip_original_dst(connection).and_then(|there| {
         let address = target(there, own);
@@ -179,15 +178,15 @@ fn target(there: SocketAddrV4, own: Ipv4Addr) -> SocketAddr {
 fn copy((mut from, mut to): (&TcpStream, &TcpStream), has_ended: &AtomicBool, other_has: &AtomicBool) {
     let copied = io::copy(&mut from, &mut to);
     // The error of a reset is reported once, so one of the two directions may see a normal end. A
-    // reset connection has no peer. A connection whose directions have both ended has no peer
-    // either, so `other_has` is checked first.
+    // reset connection has no peer, but neither has one whose directions have both ended:
+    // `other_has` is checked first.
     let has_peer = || from.peer_addr().is_ok();
     if copied.is_ok() && (other_has.load(Ordering::SeqCst) || has_peer()) {
         has_ended.store(true, Ordering::SeqCst);
         let _ = to.shutdown(Shutdown::Write);
         let _ = set_socket_linger(to, None);
     } else {
-        // The shutdown wakes the thread of the other direction. Both connections are then reset.
+        // The shutdown wakes the other direction's thread; both connections are then reset.
         let _ = from.shutdown(Shutdown::Read);
         let _ = to.shutdown(Shutdown::Read);
     }

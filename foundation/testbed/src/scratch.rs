@@ -72,8 +72,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Keeps a folder with the prefix `prefix` until the end of stdin.
 pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     let path = made(prefix).during("making a scratch folder")?;
-    // An error is ignored: if the reader of stdout has ended, stdin has ended too, and the folder
-    // is removed at once.
+    // An error is ignored: without a reader of stdout, stdin has ended, too, and the folder is
+    // removed at once.
     let _ = writeln!(io::stdout(), "{}", path.display());
     let _ = io::stdin().read_to_end(&mut Vec::new());
     for _ in 0..TRIES {
@@ -86,8 +86,8 @@ pub(crate) fn keep(prefix: &str) -> Result<(), Trouble> {
     remove_dir_all(&path).during("removing a scratch folder")
 }
 
-/// Creates a new folder. Its name contains the process number, which is unique among running
-/// processes. An existing folder is not reused.
+/// Creates a new folder, named by the process number, which is unique among running processes. An
+/// existing folder is not reused.
 fn made(prefix: &str) -> io::Result<PathBuf> {
     let (folder, own) = (std::env::temp_dir(), std::process::id());
     let mut number = 0;

@@ -11,8 +11,8 @@ pub struct Shaping {
     /// then on, in bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// Bytes added to each frame's length, which is counted from the Ethernet header on. With -14,
-    /// only the IP packet counts.
+    /// Bytes added to each frame's length, counted from the Ethernet header on. With -14, only the
+    /// IP packet counts.
     pub overhead: i32,
     /// Bytes that may leave at once after the shaper was late. `tc` requires at least one.
     pub burst_bytes: u64,

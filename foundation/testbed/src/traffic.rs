@@ -45,7 +45,7 @@ impl Slots {
 /// One flow between the two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// The name of the flow's group. The evaluation combines the flows of a group.
+    /// The name of the flow's group, whose flows the evaluation combines.
     pub group: String,
     /// Its behaviour.
     pub sends: Sends,
@@ -59,8 +59,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// Its end.
     pub stop_ns: u64,
-    /// The public address of a receiver behind NAT. Such a receiver opens the flow itself, from the
-    /// flow's [port](port_of). Otherwise, the sender has this port.
+    /// The public address of a receiver behind NAT. Such a receiver opens the flow, from the flow's
+    /// [port](port_of); otherwise, this is the sender's port.
     pub receiver_behind: Option<IpAddr>,
     /// Does the flow's TCP use ECN (RFC 3168)?
     pub ecn: bool,
@@ -85,7 +85,7 @@ pub enum Sends {
         bps: u64,
         /// The payload of each datagram, bytes.
         payload: u32,
-        /// The bytes as which each datagram counts towards `bps`.
+        /// The bytes that each datagram counts towards `bps`.
         counted: u32,
     },
     /// Small datagrams with measured delay.
@@ -124,8 +124,8 @@ impl Sends {
     }
 }
 
-/// The Ethernet overhead of a frame that a packet socket does not count, bytes. It is the overhead
-/// in the default framing of a gateway.
+/// The Ethernet overhead of a frame that a packet socket does not count, bytes: that of a gateway's
+/// default framing.
 pub const FRAMING: u32 = 24;
 /// The minimum counted length of a frame.
 pub const SHORTEST: u32 = 84;
@@ -204,8 +204,8 @@ pub struct HostCounts {
     pub strange_bytes: Vec<u64>,
     /// Frames that the watching socket missed.
     pub missed: u64,
-    /// The counts of the frames on the [path](crate::path) between the hosts. They are recorded
-    /// only for a bed of [separate processes](crate::processes).
+    /// The counts of the frames on the [path](crate::path) between the hosts, recorded only for a
+    /// bed of [separate processes](crate::processes).
     #[serde(default)]
     pub path: Carried,
 }

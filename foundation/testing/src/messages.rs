@@ -1,8 +1,8 @@
 //! Messages that users can cause.
 //!
-//! A folder has a file `AREA.toml` for each area of mistakes. Each case in the file describes one
-//! mistake as data. The file `messages.txt` of the folder records what the program prints on stderr
-//! for each case. With `FAIRWIRE_RENEW=1` in the environment, `messages.txt` is written again.
+//! A folder has a file `AREA.toml` for each area, whose cases describe one mistake each, as data.
+//! The folder's `messages.txt` records what the program prints on stderr for each case. With
+//! `FAIRWIRE_RENEW=1` in the environment, `messages.txt` is written again.
 
 use crate::program::{Program, code, stderr, stdout};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -37,7 +37,7 @@ struct Area {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
-    /// A description of the mistake in words. No other case of the area has the same.
+    /// The mistake in words, unique in the area.
     name: String,
     command: Option<String>,
     /// A change by `--set`, appended to the command line.
@@ -256,8 +256,8 @@ fn give_up_reading_everything() {
 }
 
 /// Runs the cases of all `areas` in `folder`. Each case must end with code 2, print nothing on
-/// stdout, and print the message that `messages.txt` records for it. No message may contain a word
-/// that the rules of readability retire. `test` is the command that runs this test.
+/// stdout, and print its message in `messages.txt`. No message may contain a word that the rules of
+/// readability retire. `test` is the command that runs this test.
 ///
 /// # Panics
 /// If any output differs.

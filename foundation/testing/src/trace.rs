@@ -42,8 +42,7 @@ impl TraceHash {
 
     fn decision(&mut self, verdict: u64, packet: &Packet, cause: u64, now: Time) {
         for word in [verdict, u64::from(packet.frame), packet.ecn as u64, cause, now.ns()] {
-            // The hash is mixed after each word, so it depends on the order and position of the
-            // words.
+            // Mixed after each word, so the hash depends on order and position.
             self.0 = mix(self.0.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ word);
         }
     }

@@ -31,7 +31,7 @@ pub fn lost_inside(alone: &dyn Fn() -> Boxed, wrap: &dyn Fn(Boxed) -> Boxed) -> 
     checks.iter().filter(|(_, holds)| !holds(alone(), wrap(alone()))).map(|(name, _)| *name).collect()
 }
 
-/// The target rates of the class, each read before one of ten reports that request an increase.
+/// The class's target rates before each of ten reports that request an increase.
 fn reports(mut discipline: Boxed) -> Vec<Option<f64>> {
     let until = Time::from_ns(2_000_000_000);
     (0..10u64)

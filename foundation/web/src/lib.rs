@@ -1,8 +1,8 @@
 //! The pages of fairwire as files in memory, and their server.
 //!
-//! The repository's directory `web/` contains the sources of the pages. `web/dist`, which is in the
-//! repository, contains the output of `make web`. A symbolic link adds `web/dist` to this crate's
-//! package, so building the product needs no Node. `make web-test` reports if `web/dist` is stale.
+//! In the repository, `web/` contains the sources of the pages, and `web/dist` the output of `make
+//! web`. A symbolic link adds `web/dist` to this crate's package, so building the product needs no
+//! Node. `make web-test` reports if `web/dist` is stale.
 //!
 //! Each page is a separate static. A program contains only the pages that it names; the linker
 //! omits the others.

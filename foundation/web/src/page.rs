@@ -23,7 +23,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 const GZIP: &str = "application/gzip"; // unpacked by the page: not all servers state the encoding
 
-/// A file that a server offers at `path`. Its content is that of `file`, a path below the crate's
+/// The file that a server offers at `path`, with the content of `file`, a path below the crate's
 /// directory.
 macro_rules! file {
     ($path:literal, $media_type:ident, $file:literal) => {
@@ -44,7 +44,7 @@ pub static PLAY: Page = Page {
              form-action 'none'; frame-ancestors 'none'; img-src 'self' blob: data:",
 };
 
-/// The page that shows the current and past state of a gateway.
+/// The page of a gateway's current and past state.
 pub static GATEWAY: Page = Page {
     files: &[
         file!("/", HTML, "dist/gateway/index.html"),

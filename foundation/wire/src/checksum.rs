@@ -24,8 +24,8 @@ impl Sum {
         let (words, rest) = bytes.as_chunks::<4>();
         let mut last = [0; 4];
         last[..rest.len()].copy_from_slice(rest);
-        // The earlier sum is first folded into 16 bits. The new sum, of 32-bit words, then
-        // overflows 64 bits only if `bytes` has at least 16 GiB.
+        // The earlier sum is folded first. The sum of 32-bit words then overflows only if `bytes`
+        // has at least 16 GiB.
         let sum: u64 = words.iter().map(|&word| u64::from(u32::from_ne_bytes(word))).sum();
         Sum(u64::from(fold(self.0)) + sum + u64::from(u32::from_ne_bytes(last)))
     }
@@ -125,8 +125,8 @@ impl Partial {
     }
 }
 
-/// Completes a partial checksum: computes the checksum of `frame` from `csum_start`, and writes it
-/// into the checksum field. Before the call, this field contains the sum of the pseudo header.
+/// Completes a partial checksum: replaces the sum of the pseudo header in the checksum field by the
+/// checksum of `frame` from `csum_start`.
 ///
 /// Zero is written as `0xffff`, the same number in ones' complement, because in UDP zero means
 /// "none" (RFC 768). Returns false, and writes nothing, if the field is outside the frame.

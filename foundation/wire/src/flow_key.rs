@@ -1,13 +1,13 @@
 //! The flow of a frame, and its hash under a secret key.
 //!
-//! An IP packet's flow is its 5-tuple. The **fragments** of a datagram share one key, which
-//! contains only the addresses and the protocol, because only the first fragment contains the
-//! ports. The identification field is deliberately excluded: with it, a sender of fragments would
-//! have a new flow per datagram, and any number of fair shares.
+//! An IP packet's flow is its 5-tuple. The **fragments** of a datagram share one key of only
+//! addresses and protocol, because only the first fragment contains the ports. The identification
+//! field is deliberately excluded: with it, a sender of fragments would have a new flow per
+//! datagram, and any number of fair shares.
 //!
 //! In IPv6, the key contains the protocol that the fragment header names. RFC 8200 (section 4.5)
-//! permits fragments of one packet to name different protocols. A sender that uses different
-//! protocols only spreads its own packet over several flows.
+//! permits fragments of one packet to name different protocols; a sender that does so only spreads
+//! its own packet over several flows.
 //!
 //! A packet that is **not IP** has a key of its EtherType and addresses.
 //!
@@ -145,8 +145,7 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&bytes[..len]))
     }
 
-    /// The hash of a flow that is identified by a number. The first octet hashed differs from that
-    /// of every [`FlowKey`], so a number and a key never have the same bytes.
+    /// The hash of a flow identified by a number. The first octet hashed is that of no [`FlowKey`].
     pub fn hash_number(&self, number: Number) -> FlowHash {
         let (form, value) = match number {
             Number::Class(class) => (8, class),
@@ -158,8 +157,8 @@ impl FlowHasher {
         FlowHash(self.sip.hash(&[form, a, b, c, d]))
     }
 
-    /// The bytes to hash. They differ for different flows of one [`KeyKind`]. The first octet is 4
-    /// for IPv4, 6 for IPv6 and 1 for other packets; it determines the length.
+    /// The bytes to hash. They differ for different flows of one [`KeyKind`]: the first octet
+    /// identifies the form (IPv4, IPv6 or other), and every form has one length.
     fn encode(&self, key: &FlowKey) -> (Encoded, usize) {
         match key {
             FlowKey::Ipv4(tuple) => self.encode_tuple(4, tuple, |a| a.octets()),

@@ -58,8 +58,7 @@ pub struct Headers {
     pub between: Between,
     /// The IP header, if complete.
     pub network: Option<Network>,
-    /// The transport header, if its ports are present. If a datagram is fragmented, only its first
-    /// fragment has a transport header.
+    /// The transport header, if its ports are present. Of fragments, only the first has one.
     pub transport: Option<Transport>,
 }
 
@@ -108,8 +107,8 @@ pub struct Network {
     pub dscp: u8,
     /// The ECN field (RFC 3168, section 5).
     pub ecn: Ecn,
-    /// The protocol of the payload, after IPv6 extension headers. In an IPv6 fragment, it is the
-    /// next header that the fragment header names.
+    /// The protocol of the payload, after IPv6 extension headers; in an IPv6 fragment, the next
+    /// header that the fragment header names.
     pub protocol: u8,
     /// The start of the payload, in bytes from the start of the frame; it may be empty.
     pub payload: usize,
@@ -245,8 +244,8 @@ fn wrapped(frame: &[u8], at: usize, headers: &mut Headers) -> Option<Network> {
 }
 
 /// The EtherType of the payload of the PPPoE session at `at`. A data packet has version 1, type 1
-/// and code 0 (RFC 2516, section 4). The PPP protocol numbers are those of IPv4 (RFC 1332) and IPv6
-/// (RFC 5072).
+/// and code 0 (RFC 2516, section 4), and PPP's protocol number of IPv4 (RFC 1332) or IPv6 (RFC
+/// 5072).
 fn pppoe(frame: &[u8], at: usize) -> Option<u16> {
     let header: [u8; PPPOE_BYTES] = array_at(frame, at)?;
     match (header[0], header[1], [header[6], header[7]]) {

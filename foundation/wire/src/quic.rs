@@ -19,7 +19,7 @@ pub enum QuicPacket {
     },
 }
 
-/// The bit for the header's form, which is set in long headers (RFC 9000, section 17.2).
+/// The form bit, set in long headers (RFC 9000, section 17.2).
 const LONG_FORM: u8 = 0x80;
 /// The spin bit of a short header (RFC 9000, section 17.3.1).
 const SPIN: u8 = 0x20;

@@ -78,7 +78,7 @@ impl VnetHeader {
     /// The header of the same frame with `octets` more octets before it.
     #[must_use]
     pub fn after(self, octets: u16) -> VnetHeader {
-        // Zero means that the field is unused.
+        // Zero means unused.
         let moved = |at: u16| if at == 0 { 0 } else { at.saturating_add(octets) };
         VnetHeader { hdr_len: moved(self.hdr_len), csum_start: moved(self.csum_start), ..self }
     }

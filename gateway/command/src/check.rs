@@ -163,8 +163,8 @@ fn write_tree(out: &mut String, tree: &[ClassExplanation]) {
         return;
     }
     writeln!(out, "  when all are busy:").expect("a string takes all");
-    // The tree has parents before children, level by level. The first levels of a large tree are
-    // more useful than its first branch.
+    // The tree is sorted level by level. The first levels of a large tree are more useful than its
+    // first branch.
     let shown = &tree[..tree.len().min(MAX_CLASSES)];
     let mut below = vec![Vec::new(); shown.len()];
     let mut root = Vec::new();

@@ -130,8 +130,8 @@ impl LeaseFile {
         self.is_new
     }
 
-    /// The leases in the file. While the file is missing, invalid or being written, they are read
-    /// from the last readable text.
+    /// The leases in the file, or in its last readable text while the file is missing, invalid or
+    /// being written.
     fn leases(&mut self, now_s: u64) -> Result<LeaseText, Failure> {
         let bad = |error: leases::BadLine| {
             Failure::user(format!("`{}`: {error}", self.path.display()), "it is read again when it changes")

@@ -115,8 +115,8 @@ impl Import {
         };
         let spec = config::typed_as(path, &after)?;
         let is_node = |name: &str| nodes.iter().any(|node| node.name == name);
-        // Circuits cannot use the guarantees of classes outside the import. These guarantees are
-        // therefore subtracted from the links' rates.
+        // Circuits cannot use the guarantees of classes outside the import, so these are subtracted
+        // from the links' rates.
         let mut links = [&spec.download, &spec.upload].map(|way| way.as_ref().map(|way| way.rate.0));
         for class in spec.class.iter().filter(|class| class.parent.is_none() && !is_node(&class.name)) {
             for (link, bounds) in links.iter_mut().zip([&class.download, &class.upload]) {
@@ -178,8 +178,7 @@ fn block(text: &str) -> Option<std::ops::Range<usize>> {
     Some(start..start + text[start..].find(END)?)
 }
 
-/// The configuration `text` with the classes of `nodes`, in place of those of the previous import
-/// if there is one.
+/// The configuration `text` with the classes of `nodes`, in place of any from a previous import.
 fn with_classes(text: &str, nodes: &[Node]) -> String {
     let classes = libreqos::classes(nodes);
     match block(text) {

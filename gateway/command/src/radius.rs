@@ -29,16 +29,16 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 
-/// The time from a change's first request until the file is written. Requests that arrive in this
-/// time become part of the change.
+/// The time from a change's first request until the file is written. Requests in this time join the
+/// change.
 const BATCH: Duration = Duration::from_ms(100);
 const MAX_BATCH: usize = 4096;
 /// The most requests that wait while the file is changed: datagrams in this process, and bytes in
 /// the kernel. For a datagram of a hundred bytes, the kernel counts 768 bytes.
 const MAX_WAITING: usize = 16_384;
 const SOCKET_BUFFER_BYTES: usize = 16 << 20;
-/// The time in which refused changes are retried in smaller groups. It is short, because a client
-/// waits only some seconds for an answer.
+/// The time in which refused changes are retried in smaller groups: a client waits only some
+/// seconds for an answer.
 const APART: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_ms(500);
 /// The time for which answers to repeated requests are kept, and the most answers kept.
@@ -154,8 +154,8 @@ impl Server<'_> {
                 self.answer(&requests, &failed(failure, requests.len()));
             }
             Err(_) => {
-                // Accounting requests are checked before the file is edited, so the refusal was
-                // caused by a request for a change.
+                // Accounting requests are checked before the edit, so a request for a change caused
+                // the refusal.
                 let is_change = |received: &Received| matches!(received.1.purpose, Purpose::Change(_));
                 let (changes, others): (Vec<_>, Vec<_>) = requests.into_iter().partition(is_change);
                 self.put_halves(&others, clock::now());

@@ -42,8 +42,8 @@ pub(crate) fn setup(args: &SetupArgs) -> Result<Ending, Failure> {
         notice(format_args!("nothing was written; with these answers again: {}", answers.command(path)));
         failure
     };
-    // An error gives a position in a file that was not written. The log therefore also has the
-    // answers, as a command.
+    // An error gives a position in a file that was not written, so the log also has the answers, as
+    // a command.
     let config = Config::load_text(path, &text).map_err(|error| again(error.into()))?;
     let notes = environment::check(&config).map_err(|error| again(error.into()))?;
     new_file::write(path, &text)?;

@@ -169,9 +169,8 @@ impl Held {
         }
     }
 
-    /// Replaces the file with `next`, and removes its journal. A reader may find changes in the
-    /// journal that the file already has: between these steps, or after this process was killed
-    /// there.
+    /// Replaces the file with `next`, and removes its journal. Between these steps, or after a kill
+    /// there, a reader may find changes in the journal that the file already has.
     fn take(&self, next: NextFile) -> io::Result<()> {
         let journal = journal_of(&self.path);
         // A writer that opens the next file waits until the journal is gone.
@@ -285,7 +284,7 @@ fn opened(texts: &[String]) -> io::Result<impl Iterator<Item = OwnedFd>> {
 fn own_as(file: &File, like: &Metadata) -> io::Result<()> {
     file.set_permissions(like.permissions())?;
     match fchown(file, Some(like.uid()), Some(like.gid())) {
-        // Without the right to change its owner, the file stays ours, like any file that we write.
+        // Without the right to change owners, the file stays ours, like any that we write.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
         other => other,
     }

@@ -56,9 +56,9 @@ pub enum Request {
         #[serde(skip)]
         handed: Handed,
     },
-    /// Change, add or remove subscribers. The request comes with two tables in the format of the
-    /// subscriber file: the lines of these subscribers before and after the change. A subscriber
-    /// only in the first table is removed; one only in the second table is new.
+    /// Change, add or remove subscribers. Two tables in the format of the subscriber file come with
+    /// the request: these subscribers' lines before and after the change. A subscriber only in the
+    /// first is removed; one only in the second is new.
     Subscribers {
         /// The two tables, as open files, and a [`Record`](crate::record::Record).
         #[serde(skip)]
@@ -79,8 +79,8 @@ pub enum Request {
         /// The rates, in order of time: at least one, at most [`MAX_STEPS`].
         steps: Vec<RateStep>,
     },
-    /// Show in the status what a program that maintains subscribers has omitted. The omissions are
-    /// shown until the program sends another list.
+    /// Show in the status what a program that maintains subscribers has omitted, until it sends
+    /// another list.
     LeftOut {
         /// The program.
         by: String,
@@ -210,7 +210,7 @@ pub enum Answer {
     },
     /// A refusal; nothing was changed.
     Refused {
-        /// The reason. For a fault in a file, it includes the position.
+        /// The reason, with the position of a fault in a file.
         message: String,
     },
 }
@@ -222,8 +222,8 @@ pub struct Reloaded {
     pub changes: Vec<String>,
     /// Waiting packets that were handed over.
     pub handed_over: u64,
-    /// The number of `handed_over` packets sent ahead of the new discipline. They go ahead because
-    /// the discipline would have refused some of them.
+    /// The number of `handed_over` packets sent ahead of the new discipline, because it would have
+    /// refused some of them.
     pub ahead: u64,
     /// Milliseconds from the request to the answer.
     pub took_ms: f64,

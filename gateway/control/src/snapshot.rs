@@ -99,8 +99,8 @@ pub struct EdgeClassSnapshot {
 pub struct ProcessSnapshot {
     /// Processor time of all threads, in seconds.
     pub cpu_s: f64,
-    /// The part of `cpu_s` that the forwarding threads used, in seconds. These are the main thread,
-    /// which uses at most one processor, and threads that only send.
+    /// The part of `cpu_s` used by forwarding threads, in seconds: the main thread, which uses at
+    /// most one processor, and threads that only send.
     pub forwarding_cpu_s: f64,
     /// Memory in use, in bytes.
     pub resident_bytes: u64,
@@ -177,8 +177,8 @@ pub struct WaySnapshot {
     /// percentage points, among classes that wanted more than they got.
     pub worst_share_error_points: f64,
     /// The lost fraction, 0 to 1, of senders that lost at least a fifth of their traffic during the
-    /// last second. At most three senders are listed, by name. They are classes, or flows if there
-    /// are no classes; `others` are the flows that are not counted individually.
+    /// last second, by name. At most three: classes, or flows if there are no classes, with
+    /// `others` for flows not counted individually.
     #[serde(default)]
     pub starving: BTreeMap<String, f64>,
     /// Bit/s that recently crossed the interfaces but bypassed the gateway; 0 below a twentieth of
@@ -190,7 +190,7 @@ pub struct WaySnapshot {
 /// The fates of all packets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TotalsSnapshot {
-    /// Packets that arrived, counted as packets of wire size.
+    /// Packets of wire size that arrived.
     pub packets_in: u64,
     /// Bytes that arrived, as counted on the link.
     pub bytes_in: u64,
@@ -287,11 +287,11 @@ pub struct WayCounts {
 /// flow took over the account, and after a reload that changes the definition of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`. If a flow is defined as
-    /// something else, such as a host, its name.
+    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or its name if a flow is defined
+    /// as something else, such as a host.
     pub flow: String,
-    /// The time at which the counters were copied, in seconds since forwarding began. The copy is
-    /// at most half a second old; with thousands of flows, it may be older.
+    /// The time of copying the counters, in seconds since forwarding began: at most half a second
+    /// ago, or longer with thousands of flows.
     pub at_s: f64,
     /// Packets that arrived.
     pub packets_in: u64,
@@ -310,8 +310,8 @@ pub struct FlowCounts {
 /// A flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSnapshot {
-    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`. If a flow is defined as
-    /// something else, such as a host, its name.
+    /// The flow's key, such as `tcp 10.0.0.1:4000 -> 10.0.0.2:80`, or its name if a flow is defined
+    /// as something else, such as a host.
     pub flow: String,
     /// Bit/s offered.
     pub offered_bps: f64,

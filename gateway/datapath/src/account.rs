@@ -105,16 +105,14 @@ pub(crate) const SILENT_ONCE: Duration = Duration::from_ms(500);
 /// A host becomes known after this number of packets, once none of its earlier packets is inside. A
 /// scan or a flood from random addresses sends fewer packets from each address.
 const FIRST: u64 = 8;
-/// A host becomes known after this number of packets, even if earlier packets are inside. The
-/// initial window of TCP is only 10 packets (RFC 6928), and after it the queue of a TCP flow is
-/// usually empty.
+/// A host becomes known after this number of packets, even if earlier packets are inside. TCP's
+/// initial window is only 10 packets (RFC 6928), after which a flow's queue is usually empty.
 const LAST: u64 = 16;
-/// The flag of a known host in `uses`. The other bits of `uses` are a count; an account number
-/// holds only the low bits of the count.
+/// The flag of a known host in `uses`. The other bits count uses; an account number has only the
+/// lower ones.
 const KNOWN: u32 = 1 << 31;
 
-/// Time in steps of 2^20 ns (1.05 ms), which wraps after 52 days. An account has room for only 32
-/// bits of time in its cache line.
+/// Time in steps of 2^20 ns (1.05 ms), which fits an account's cache line, and wraps after 52 days.
 pub(crate) const fn ticks(ns: u64) -> u32 {
     (ns >> 20) as u32
 }
@@ -450,8 +448,8 @@ mod tests {
         for flow in 0..32 {
             assert_eq!(accounts.of(FlowHash(flow)).packets_in, 102, "flow {flow} was counted throughout");
         }
-        // After the flood, a new flow gets a slot within 16 packets. The hand passes four accounts
-        // per packet, and thus all 64.
+        // After the flood, a new flow gets a slot within 16 packets: the hand passes four of the 64
+        // accounts per packet.
         for _ in 0..16 {
             packet(&mut accounts, 77, 10_600);
         }

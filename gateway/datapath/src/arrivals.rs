@@ -30,7 +30,7 @@ pub struct Arrival {
 const _: () = assert!(size_of::<Arrival>() == 40);
 
 const AT_ONCE: usize = 256;
-/// The time after which a batch is handed over even if it has fewer than `AT_ONCE` arrivals.
+/// The time after which a batch of fewer than `AT_ONCE` arrivals is handed over.
 const PATIENCE: Duration = Duration::from_ms(50);
 /// The most arrivals waiting to be taken: 100 ms of a link at 300 000 packets a second.
 const WAITING: usize = 1 << 15;
@@ -51,8 +51,8 @@ impl ArrivalBatch {
         Arc::new(Mutex::new(ArrivalBatch { arrivals: Vec::with_capacity(WAITING), missed: 0 }))
     }
 
-    /// Moves the arrivals to `empty`. The batch continues with the memory of `empty`, enlarged to
-    /// equal room. Returns the number of arrivals missed since the last call.
+    /// Swaps the arrivals with `empty`, cleared and with equal room. Returns the number of arrivals
+    /// missed since the last call.
     pub fn take(&mut self, empty: &mut Vec<Arrival>) -> u64 {
         empty.clear();
         empty.reserve(WAITING);

@@ -175,8 +175,8 @@ impl Recorder {
     }
 }
 
-/// The names that a capture file needs in addition to the rings, and the time since which they are
-/// valid.
+/// The names that a capture file needs in addition to the rings, and the time since which they
+/// apply.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// The classes, as numbered since `since`.
@@ -277,8 +277,8 @@ fn comment(kept: &CapturedEvent, link: LinkType, discipline: &str, setting: &Set
         text += " ";
     }
     text += why;
-    // A packet that the outgoing interface did not accept has already left the discipline, so its
-    // class is unknown. Packets that are not IP or that loop have no class.
+    // A packet refused by the outgoing interface has already left the discipline, so its class is
+    // unknown. Packets that are not IP or that loop have none.
     let has_class =
         !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
     if is_of_now && has_class {

@@ -77,7 +77,7 @@ impl Datapath {
         }
     }
 
-    /// The time until one of the links has sent its backlog; zero if no link has a backlog.
+    /// The time until the first link has sent its backlog; zero if no link has one.
     pub(crate) fn backlog_lasts(&self) -> Duration {
         let lasts = [&self.forward, &self.backward].map(Direction::backlog_lasts);
         lasts.into_iter().flatten().min().unwrap_or(Duration::ZERO)

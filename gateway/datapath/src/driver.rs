@@ -22,9 +22,9 @@ pub enum Next {
 /// called first, and again at the times that it returns.
 ///
 /// The thread sleeps when nothing arrived, unless the next event is due before a thread can fall
-/// asleep. While packets wait, it also sleeps for `coalesce`, or less if a link would run out of
-/// packets. Then it handles all arrivals and events of that time at once. The link keeps its rate
-/// if its catch-up covers `coalesce`.
+/// asleep. While packets wait, it also sleeps for `coalesce`, or less if a link would idle, and
+/// then handles all arrivals and events of that time at once. The rate holds if the link's catch-up
+/// covers `coalesce`.
 pub fn run<P: Port + AsFd>(
     datapath: &mut Datapath,
     wire: &mut Wire<P>,
@@ -47,8 +47,8 @@ pub fn emulate<P: Port + AsFd>(
 }
 
 struct Pace {
-    /// The lead with which the thread wakes before an event, if each event is handled at its own
-    /// time; otherwise zero.
+    /// How early the thread wakes before an event, if each event is handled at its own time;
+    /// otherwise zero.
     early: Duration,
     /// The least time between wake-ups while packets wait.
     coalesce: Duration,
@@ -79,7 +79,7 @@ fn drive<P: Port + AsFd>(
         }
         let rest = coalesce.min(datapath.backlog_lasts());
         if !rest.is_zero() && arrived < TAKEN_AT_ONCE {
-            // After a full batch the thread does not sleep here, because more frames may be ready.
+            // A full batch skips this sleep, because more frames may be ready.
             sleep((now + rest).min(call_at).since(clock::now()));
         } else if arrived > 0 {
             continue; // more frames may be ready

@@ -59,7 +59,7 @@ impl Scratch {
     }
 }
 
-/// Like [`hand_over`], but takes the packets from `drain` and uses the memory of `scratch`. `drain`
+/// Like [`hand_over`], but for the packets that `drain` yields, in the memory of `scratch`. `drain`
 /// may also move packets into the new discipline directly.
 pub(crate) fn hand_over_in(
     scratch: &mut Scratch,
@@ -94,7 +94,7 @@ pub(crate) fn hand_over_in(
     Box::new(Ahead::new(std::mem::take(refused), new))
 }
 
-/// Collects the packets that the new discipline drops: the packet just offered, or an earlier one.
+/// Collects the packets that the new discipline drops, whether just offered or earlier.
 struct Refused<'a>(&'a mut Vec<Packet>);
 
 impl Signals for Refused<'_> {

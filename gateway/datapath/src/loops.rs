@@ -1,9 +1,9 @@
-//! Detects that both interfaces are in one network. In such a loop, a frame that leaves by one
-//! interface comes back by the other, again and again.
+//! Detects that both interfaces are in one network: a loop, in which frames that leave by one come
+//! back by the other again and again.
 //!
 //! A switch connected to both interfaces floods a broadcast to both. The gateway forwards each
 //! copy, and the switch floods it again. The switch treats a frame to an unknown host likewise. The
-//! gateway remembers the hashes of the latest frames to groups (broadcasts, multicasts) that left.
+//! gateway remembers the hashes of the latest departed frames to groups (broadcasts, multicasts).
 //! Frames to one host are too many for that, so one per millisecond is remembered for each port.
 //! Two observations prove a loop, because neither occurs without one:
 //!
@@ -15,7 +15,7 @@
 //! Of the frames to groups, only one that was proved to circle is cut, in either direction, until
 //! [`CUT`] after the last proof. So a host that repeats a broadcast, or has its datagrams
 //! reflected, cuts no frames of others. For frames to one host, echoes prove the loop. While the
-//! loop lasts, each frame to one host is remembered, and two types of them are not forwarded:
+//! loop lasts, each such frame is remembered, and two types are not forwarded:
 //!
 //! - A frame that arrives by the port by which it has left. No two hosts send the same frame.
 //! - A frame that arrives for the [`AGAIN`]th time within a tenth of a second.
@@ -33,7 +33,7 @@ pub struct Echoes {
     samples: [Sample; 2],
 }
 
-/// The number of echoes from `since` on, and the time until which frames are cut.
+/// The number of echoes since `since`, and the time until which frames are cut.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proof {
     since: Time,
@@ -62,7 +62,7 @@ struct SentFrame {
     hash: u64,
     /// The last time that the frame left by each port.
     at: [Time; 2],
-    /// The time from which the frame's arrivals, by either port, are counted in `repeats`.
+    /// The time since which the frame's arrivals, by either port, are counted.
     since: Time,
     repeats: u32,
     /// The frame's echoes by the port by which it had left.
@@ -71,7 +71,7 @@ struct SentFrame {
 
 /// The number of remembered frames, which take 16 KiB.
 const SLOTS: usize = 256;
-/// The number of echoes within [`WINDOW`] that proves a loop. In a loop, frames come back every few
+/// The number of echoes within [`WINDOW`] that proves a loop, in which frames come back every few
 /// microseconds.
 const ECHOES: u32 = 32;
 const WINDOW: Duration = Duration::from_secs(1);
@@ -181,8 +181,7 @@ impl Echoes {
     }
 
     /// Does `frame`, which is to one host, circle in the loop? It does if it recently left by this
-    /// port. It also does if it left by the other port and arrives repeatedly. Then the copy in the
-    /// other direction is already cut.
+    /// port, or if it arrives repeatedly: the copy in the other direction may already be cut.
     #[cold]
     fn is_circling(&mut self, side: Side, frame: &[u8], now: Time) -> bool {
         let Some(slot) = self.passed(frame, now) else { return false };

@@ -2,10 +2,10 @@
 //!
 //! ARP, STP, LLDP, LACP and EAPOL keep a link alive and must not wait in a full queue. But with an
 //! unbounded bypass, a sender would choose an EtherType to avoid the shaper. The bypass therefore
-//! has a token bucket, kept as a time. Each frame that passes advances the bucket's time by the
-//! frame's transmission time at the separate rate. A frame passes if the bucket is less than
-//! [`BURST`] ahead of the clock. Half of the burst is reserved for frames that control the link and
-//! the network ([`is_control`]), so a flood of other EtherTypes takes nothing from them.
+//! has a token bucket in time: each frame that passes takes its transmission time at the separate
+//! rate. A frame passes if the bucket is less than [`BURST`] ahead of the clock. Half of the burst
+//! is reserved for frames that control the link and the network ([`is_control`]), so a flood of
+//! other EtherTypes takes nothing from them.
 
 use fairwire_core::{Duration, Rate, Time, Transmitter};
 use fairwire_wire::headers::Headers;
@@ -70,8 +70,8 @@ pub fn is_control(frame: &[u8], headers: &Headers) -> bool {
     }
 }
 
-/// Does the frame's PPP protocol serve negotiation or control? Such protocols have numbers from
-/// 8000 (hexadecimal) on (RFC 1661, section 2).
+/// Is the frame's PPP protocol for negotiation or control? Such protocols have numbers from 8000
+/// (hexadecimal) on (RFC 1661, section 2).
 fn is_ppp_control(frame: &[u8], headers: &Headers) -> bool {
     let protocol = 14 + usize::from(headers.vlan_tags) * 4 + 6;
     frame.get(protocol).is_some_and(|high| *high >= 0x80)

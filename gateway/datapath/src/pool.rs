@@ -132,7 +132,7 @@ impl FramePool {
     }
 
     /// Copies all frames of `other` into this pool, which must [hold](FramePool::holds) them.
-    /// Writes the new name of each frame to `names`; the index is the old name. `other` is unusable
+    /// Writes the new name of each frame to `names`, indexed by the old name. `other` is unusable
     /// afterwards.
     pub(crate) fn take_all(&mut self, other: &FramePool, names: &mut Vec<u32>) {
         names.clear();
@@ -333,8 +333,7 @@ mod tests {
             put(1514);
         }
         let acks: Vec<u32> = (0..200).map(|_| put(66)).collect();
-        // The buffers used for frames of 1514 bytes take 413 pages of 4 KiB, and those for
-        // acknowledgements take 13.
+        // The buffers of full frames take 413 pages of 4 KiB, and those of acknowledgements 13.
         assert_eq!((pool.long.notes.len() * 2048).div_ceil(4096), 413);
         assert_eq!((pool.short.notes.len() * 256).div_ceil(4096), 13);
         acks.into_iter().for_each(|id| pool.release(id));

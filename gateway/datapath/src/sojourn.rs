@@ -1,5 +1,5 @@
-//! The waits of packets, during the last second and since the start. The last second has a small
-//! histogram for each tenth of a second.
+//! The waits of packets, since the start and during the last second, which has a small histogram
+//! for each tenth.
 
 use fairwire_core::{Duration, Time};
 
@@ -49,7 +49,7 @@ pub struct Sojourns {
     slots: Box<[Slot]>,
     /// Waits since the start, without the current slot, which is added when it ends.
     before: Waits,
-    /// The current slot. It ends at `until`, which is stored to save most packets a division.
+    /// The current slot. Its end, `until`, is stored to save most packets a division.
     current: usize,
     until: Time,
 }
@@ -175,9 +175,8 @@ impl Waits {
     }
 }
 
-/// The bound `at`, in nanoseconds: 2^16, 1.5 times that, 2^17 and so on. Each bound is also the
-/// start of a bucket of [`Waits`], so no bucket extends over a bound. A wait equal to a bound
-/// counts above it.
+/// The bound `at`, in nanoseconds: 2^16, 1.5 times that, 2^17 and so on. Each bound also starts a
+/// bucket of [`Waits`], so no bucket extends over a bound. A wait equal to a bound counts above it.
 const fn bound(at: usize) -> u64 {
     (2 + at as u64 % 2) << (15 + at / 2)
 }
@@ -298,8 +297,8 @@ mod tests {
             let window = sojourns.window(at(900));
             for (q, shown) in [(0.5, window.p50_s), (0.95, window.p95_s), (0.99, window.p99_s)] {
                 let truth = waits[(q * waits.len() as f64).ceil().max(1.0) as usize - 1] as f64 * 1e-9;
-                // A bucket is at most 1/16 of its value wide, so its middle is off by at most about
-                // half of that. The nanosecond is for the middle's rounding to a whole number.
+                // The tolerance is half a bucket, which is at most 1/16 of its value wide, and one
+                // ns because a bucket's middle is a whole number.
                 prop_assert!((shown - truth).abs() <= truth / 31.0 + 1e-9, "{}: {}, not {}", q, shown, truth);
             }
         }

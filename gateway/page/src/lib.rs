@@ -76,7 +76,7 @@ impl Watch {
         lock(&self.minutes[way as usize])
     }
 
-    /// Replays the last minute through the discipline `name`. The replay takes a second or two, so
+    /// Replays the last minute through the discipline `name`. This takes a second or two, so
     /// callers run it at low priority.
     ///
     /// # Errors

@@ -157,8 +157,7 @@ impl Live {
         }
         self.board.pick(&[]);
         self.is_reading.store(false, Ordering::Relaxed);
-        // A viewer that arrived before `is_reading` was cleared did not start another task, so this
-        // task does.
+        // A viewer that arrived before `is_reading` was cleared did not start another task.
         if self.viewers() > 0 && !self.is_reading.swap(true, Ordering::Relaxed) {
             tokio::spawn(Box::pin(self.clone().read_again()));
         }

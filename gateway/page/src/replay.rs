@@ -1,9 +1,9 @@
 //! Replays the arrivals of the last minute through another discipline.
 //!
-//! Under that discipline, senders that react to drops and delay would have sent different traffic.
-//! So the outcome shows what a discipline does with this load, not what would have happened. The
-//! discipline in use is replayed too. The deviation of its replay from the recorded outcome shows
-//! how far replays can be trusted.
+//! Senders that react to drops and delay would have sent different traffic. So the outcome shows
+//! what a discipline does with this load, not what would have happened. The discipline in use is
+//! replayed too. Its replay's deviation from the recorded outcome shows how far replays can be
+//! trusted.
 
 use fairwire_core::{Cause, Duration, Packet, Server, Service, Signals, Time, Transmitter};
 use fairwire_datapath::arrivals::Arrival;
@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, VecDeque};
 const MINUTE: Duration = Duration::from_secs(60);
 /// The most classes or flows named in an outcome, which are those that offered most traffic.
 const NAMED: usize = 12;
-/// A class or flow that got at least this fraction of its offered traffic did not want more. Jain's
-/// index leaves it out.
+/// A class or flow that got at least this fraction of its offered traffic did not want more, so
+/// Jain's index leaves it out.
 const CONTENT: f64 = 0.98;
 
 /// The arrivals of the last minute, as far as there is room.

@@ -47,8 +47,8 @@ pub fn bind(
             None => listen(address, token.as_deref()),
         }
     };
-    // The page's listener serves metrics too, so metrics get a separate listener only if their
-    // address differs.
+    // The page's listener serves metrics too, so metrics get their own only if their address
+    // differs.
     let page_address = telemetry.page.as_ref().map(|page| &page.address);
     let metrics = telemetry.metrics.as_ref().filter(|address| Some(*address) != page_address);
     let metrics = metrics.map(&mut bound).transpose()?;

@@ -142,7 +142,7 @@ fn waited_s() -> f64 {
 }
 
 /// Measures a round in which `threads` threads in total send frames of `bytes` bytes through `end`.
-/// The departures are counted by `counted`, or by the gateway if `counted` returns `None`.
+/// `counted` counts the departures; if it returns `None`, the gateway does.
 fn round(
     bytes: usize,
     threads: usize,

@@ -1,5 +1,5 @@
-//! A lock on an interface, held in the kernel. An interface has one lock, whichever user, folder or
-//! interface name a gateway uses.
+//! A lock on an interface, held in the kernel. An interface has one lock for all users, folders and
+//! names.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use rustix::io::Errno;

@@ -4,9 +4,9 @@
 //! A line is a JSON list of changes. Each change has the subscriber's values before and after,
 //! without empty columns. A line counts once its line end is written.
 //!
-//! If the file already has a change, applying the journal makes no difference. So a subscriber's
-//! line in the file must equal one of the subscriber's states in the journal, before or after a
-//! change. Otherwise the file was edited since, and takes precedence.
+//! A subscriber's line in the file must equal one of its states in the journal, before or after a
+//! change. So changes that the file already has make no difference. With any other line, the file
+//! was edited since, and takes precedence.
 
 use crate::edit::{Edit, edited, values_of};
 use crate::sheet::{COLUMNS, SheetText, read_names};
@@ -121,8 +121,8 @@ impl Journal {
     }
 
     /// The current values of subscriber `name`, whose line in the file has the values `listed`. If
-    /// the subscriber's states in the journal do not include `listed`, returns `Err` with the
-    /// number of the journal's last line on the subscriber.
+    /// the journal has other states of the subscriber, but not `listed`, returns `Err` with the
+    /// number of its last line on the subscriber.
     fn now<'a>(&'a self, name: &str, listed: &'a Values) -> Result<&'a Values, usize> {
         match self.states.get(name) {
             None => Ok(listed),
@@ -131,9 +131,9 @@ impl Journal {
         }
     }
 
-    /// The text of the file `source` after the journal's changes. A change is left out if the
-    /// subscriber's line in the file has changed since. Each such change gets a note with its
-    /// position in the journal `name`.
+    /// The text of the file `source` after the journal's changes. The changes of a subscriber whose
+    /// line in the file was edited since are left out. A note gives the position of the last of
+    /// them in the journal `name`.
     ///
     /// # Errors
     /// If the file cannot be parsed.
@@ -292,8 +292,8 @@ pub fn tables(changes: &[Change]) -> [String; 2] {
     [of(&|change| change.before.clone()), of(&|change| change.after.clone())]
 }
 
-/// The values of subscriber `name`: `Some(None)` if it has no line. `None` if only a full parser
-/// can read the text, because of quotes or other line ends.
+/// The values of subscriber `name`: `Some(None)` if it has no line. `None` if the text requires a
+/// full parser, for example because of quotes.
 fn row_of(source: SheetText<'_>, name: &str) -> Option<Option<BTreeMap<String, String>>> {
     let text = source.text.strip_prefix('\u{feff}').unwrap_or(source.text);
     let is_plain = !text.contains('"') && text.split('\r').skip(1).all(|rest| rest.starts_with('\n'));
@@ -388,8 +388,8 @@ mod tests {
             let merged = table(FILE, &lines).merged().expect("a table");
             prop_assert_eq!(rows(&merged.0), rows(&whole));
             prop_assert_eq!(merged.1, Vec::<String>::new());
-            // The same after a writer was killed. It had merged the first `folded` edits into the
-            // file, but not yet removed the journal.
+            // The same after a writer was killed between merging the first `folded` edits into the
+            // file and removing the journal.
             let folded = folded.min(edits.len());
             let (first, _) = after(FILE, &edits[..folded]);
             let text = table(FILE, &first).merged().expect("a table").0;

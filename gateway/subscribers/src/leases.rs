@@ -130,8 +130,8 @@ fn of_dnsmasq(text: &str, now_s: u64) -> Result<LeaseText, BadLine> {
         let words: Vec<&str> = line.split(' ').collect();
         let lease = match words[..] {
             [ends, mac, address, _, id] => ends.parse::<u64>().ok().zip(address.parse().ok()).map(
-                // For hardware other than Ethernet, the number of its type precedes the address,
-                // which `parse_mac` then refuses.
+                // Except for Ethernet, the number of the hardware type precedes the address, and
+                // `parse_mac` refuses it.
                 |(ends, address)| (ends, address, if is_of_v6 { mac_of_duid(id) } else { parse_mac(mac) }),
             ),
             _ => None,

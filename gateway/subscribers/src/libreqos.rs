@@ -222,8 +222,8 @@ pub fn classes(nodes: &[Node]) -> String {
 }
 
 /// The subscriber file's values for each circuit, by the circuit's name, and notes. Guarantees are
-/// scaled to the capacities of the parent nodes and of `links`. If a circuit's Parent Node is
-/// neither in `nodes` nor in `classes`, the circuit is under the root.
+/// scaled to the capacities of the parent nodes and of `links`. A circuit whose Parent Node is
+/// neither in `nodes` nor in `classes` is under the root.
 pub fn plans(
     circuits: &[Circuit],
     nodes: &[Node],
@@ -278,8 +278,8 @@ fn scaled(
     for (circuit, node) in circuits.iter().zip(above) {
         totals[node.unwrap_or(root)] += u128::from(circuit.rates[way][0].bps());
     }
-    // How each node scales the guarantees below it: the total that it can keep, and the total
-    // requested. (1, 1) if it can keep all.
+    // For each node, the total that it can keep and the total requested, or (1, 1) if it can keep
+    // all.
     let mut parts = vec![(1_u128, 1_u128); root + 1];
     for place in (0..root).rev() {
         keep(place, nodes[place].ceilings[way], &mut totals, &mut parts);
@@ -310,7 +310,7 @@ fn scaled(
     circuits.iter().zip(above).map(of).collect()
 }
 
-/// Limits the total of the node `place` to its capacity `most`, if it has one.
+/// Limits the total of the node `place` to its capacity `most`, if any.
 fn keep(place: usize, most: Option<Rate>, totals: &mut [u128], parts: &mut [(u128, u128)]) {
     if let Some(most) = most.map(|most| u128::from(most.bps())).filter(|most| *most < totals[place]) {
         parts[place] = (most, totals[place]);
@@ -382,8 +382,8 @@ mod tests {
         let (circuits, nodes) = (circuits(&text).unwrap().read, nodes(NETWORK).unwrap());
         let links = [Rate::from_bps(450_000_000), None];
         let (plans, notes) = plans(&circuits, &nodes, &BTreeSet::new(), links);
-        // The AP's guarantees of 1550 Mbit/s are scaled to its 500 Mbit/s. With the 400 Mbit/s of
-        // `far`, the link's total is 900 Mbit/s, which is scaled to its 450 Mbit/s.
+        // The AP's guarantees of 1550 Mbit/s are scaled to its 500 Mbit/s. The sum of these and the
+        // 400 Mbit/s of `far` is scaled to the link's 450 Mbit/s.
         assert_eq!(value(&plans, "c0", "download_guaranteed"), "25 Mbit/s");
         assert_eq!(value(&plans, "far", "download_guaranteed"), "200 Mbit/s");
         assert_eq!(value(&plans, "c0", "upload_guaranteed"), "10 Mbit/s");

@@ -3,9 +3,9 @@
 //! with small conversations during downloads.
 //!
 //! The line is another gateway with a FIFO queue. The customers are at the outside of the
-//! [`World`](crate::world::World), and the rest of the internet is at its inside. Downloads of the
-//! gateway under test are therefore uploads in the world. The world delays packets between the line
-//! and its inside, so round trips over the line take some time.
+//! [`World`](crate::world::World) and the rest of the internet is at its inside, so downloads of
+//! the gateway under test are uploads there. Packets are delayed between the line and the inside,
+//! so round trips over the line take some time.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -244,8 +244,7 @@ fn run(happened: &mut Happened, way: Way, follows: bool) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// Sends the scheduled rate changes to the line. Returns their largest possible lateness, in
-/// seconds.
+/// Sends the scheduled rate changes to the line. Returns their worst lateness, in seconds.
 fn vary(run: &Run, way: Way) -> Fallible<f64> {
     let line = run.line.as_ref().ok_or("this run has no line")?;
     run.wait_until(0.0);
@@ -323,8 +322,8 @@ fn judge(happened: &mut Happened, traffic: &Traffic, seen: &HostCounts, follows:
     }
 }
 
-/// The median and the 95th percentile of the waits of pings, in ms. A wait is the one-way delay
-/// without the path's delay. Only pings sent from `from_s` to `to_s` count.
+/// The median and 95th percentile, in ms, of the one-way delays beyond the path's delay, of pings
+/// sent from `from_s` to `to_s`.
 fn waited(traffic: &Traffic, seen: &HostCounts, from_s: u64, to_s: u64) -> [f64; 2] {
     let own = traffic.flows.iter().zip(&seen.flows).filter(|(flow, _)| flow.group == "ping");
     let range = from_s * 1_000_000_000..to_s * 1_000_000_000;

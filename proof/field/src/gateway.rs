@@ -48,9 +48,9 @@ impl Gateway {
         Gateway::start_in(&world.gateway, &folder, &|socket| document.text(socket))
     }
 
-    /// Starts a gateway at `host`, and waits until the gateway forwards. Its configuration file is
+    /// Starts a gateway at `host`, and waits until it forwards. Its configuration file is
     /// `gateway.toml`, created in `folder`. `text_of` returns the file's text, given the path of
-    /// the gateway's socket. The calling thread stays at the host.
+    /// the gateway's socket. This thread stays at the host.
     pub fn start_in(host: &Host, folder: &Path, text_of: &dyn Fn(&Path) -> String) -> Fallible<Gateway> {
         host.enter()?;
         let began = clock::now();
@@ -127,7 +127,7 @@ impl Gateway {
         }
     }
 
-    /// The number of frames that the kernel dropped because the gateway did not fetch them in time.
+    /// The number of frames that the kernel dropped because they were not fetched in time.
     pub fn overflows(&self) -> Fallible<u64> {
         Ok(self.status()?.ports.iter().map(|port| port.overflows).sum())
     }
@@ -141,9 +141,8 @@ impl Gateway {
         }
     }
 
-    /// Starts another process that takes over the link. From then on, `self` represents the new
-    /// process. Returns how long nothing was forwarded, in milliseconds, as measured by the
-    /// previous process.
+    /// Starts another process that takes over the link, and continues with that process. Returns
+    /// how long nothing was forwarded, in milliseconds, as the previous process measured.
     pub fn take_over(&mut self) -> Fallible<f64> {
         let (program, arguments) = program()?;
         let log = self.log.with_extension(clock::now().ns().to_string());
@@ -208,8 +207,8 @@ impl Gateway {
         tasks.flatten().flatten().map(|task| waited(&task.path()).secs()).sum()
     }
 
-    /// The CPU time, in seconds, of the threads of the gateway and of its child processes. The
-    /// first sum is over the threads called `name`, the second over all other threads.
+    /// The CPU time of the threads of the gateway and its child processes, seconds: of those called
+    /// `name`, and of all others.
     pub fn ran_s(&self, name: &str) -> [f64; 2] {
         let tasks = self.family().into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
         let mut sums = [0.0; 2];

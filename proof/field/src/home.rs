@@ -63,8 +63,8 @@ pub struct Method {
     pub title: String,
     discipline: Option<Choice>,
     flows: Option<FlowsSpec>,
-    /// If this is set, the kernel's HTB shapes the link, and the gateway behind it has a rate far
-    /// above the link's. The values are the lengths of HTB's queues in packets, down and up.
+    /// If set, the kernel's HTB shapes the link, and the gateway behind it has a rate far above the
+    /// link's. The values are the lengths of HTB's queues in packets, down and up.
     htb: Option<[u32; 2]>,
     /// Has the gateway a list of subscribers?
     #[serde(default)]
@@ -85,7 +85,7 @@ pub struct Trouble {
     pub name: String,
     /// A few words, for people.
     pub title: String,
-    /// The direction in which the heavy host competes with the connection of host B.
+    /// The direction in which the heavy host competes with host B's connection.
     #[serde(default = "download")]
     direction: Way,
     #[serde(default)]
@@ -123,8 +123,7 @@ pub struct Cell {
     pub row: String,
     /// The action of the heavy host.
     pub trouble: String,
-    /// The rates of the heavy host A and of host B, Mbit/s, in the direction in which the two
-    /// compete.
+    /// The rates of the heavy host A and of host B, Mbit/s, in the direction in which they compete.
     pub mbps: [f64; 2],
     /// The deviation of each rate in `mbps` from the host's max-min fair share of the departures,
     /// relative to that share.
@@ -314,8 +313,7 @@ impl Home {
     }
 }
 
-/// The rate of a host and its fair share: sums over the host's groups, including their
-/// acknowledgements.
+/// The rate of a host and its fair share: sums over its groups, including their acknowledgements.
 fn of_host(groups: &BTreeMap<String, [f64; 2]>, host: &str) -> [f64; 2] {
     let own = groups.iter().filter(|(name, _)| name.trim_start_matches("acks of ").starts_with(host));
     own.fold([0.0; 2], |sums, (_, group)| [sums[0] + group[0], sums[1] + group[1]])

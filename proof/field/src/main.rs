@@ -392,7 +392,7 @@ impl Arguments {
     }
 
     /// Prints the results that `fairwire-oracle` stored in the folder `self.uml`. Contests without
-    /// results there are reported as skipped.
+    /// results are reported as skipped.
     fn in_uml(&self) -> Fallible<bool> {
         let mut all = Vec::new();
         for contest in peers::IN_UML {

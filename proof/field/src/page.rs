@@ -96,8 +96,8 @@ const SETTLING: Duration = Duration::from_ms(200);
 const PACKETS: u64 = 20_000;
 /// Readings per second.
 const READINGS: f64 = 100.0;
-/// The fewest readings per second for a meaningful result. A busy machine skips readings. The cost
-/// of the readings that were made is then scaled up to [`READINGS`] per second.
+/// The fewest readings per second for a meaningful result. A busy machine skips readings, and the
+/// cost of the others is then scaled up to [`READINGS`] per second.
 const MIN_READINGS: f64 = 50.0;
 
 /// CPU use in an interval, as fractions of a core.
@@ -262,8 +262,8 @@ fn list(happened: &mut Happened) -> Fallible<()> {
 /// The numbers of connections and of threads that open them.
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
-/// Each time a thread has opened this many more connections, it sends one more byte of the header
-/// over each of its open connections.
+/// After this many further connections, a thread sends one more byte of the header over each of its
+/// connections.
 const BETWEEN_BYTES: usize = 50;
 /// The shaped link.
 const MBPS: u64 = 40;

@@ -1,5 +1,5 @@
-//! Kernel disciplines to compare with the gateway's. HTB gets the same traffic on this machine. The
-//! results of FQ-CoDel, CAKE and pfifo are those of `fairwire-oracle` in User Mode Linux.
+//! Kernel disciplines to compare with the gateway's: HTB under the same traffic on this machine,
+//! and `fairwire-oracle`'s results for FQ-CoDel, CAKE and pfifo in User Mode Linux.
 
 use crate::contest::{Case, Delay, Judged};
 use crate::fallible::Fallible;
@@ -40,13 +40,13 @@ pub fn through_htb(case: &Case) -> Fallible<Judged> {
     let took = run.kernel_s();
     let judged = crate::contest::judge(case, &run.traffic, &seen, took);
     let name = format!("htb/{}", case.name.split('/').nth(1).unwrap_or_default());
-    // The promises of the case are the gateway's, so HTB is not judged by them.
+    // The case's promises are the gateway's, so they do not apply to HTB.
     Ok(Judged { case: name, findings: Vec::new(), ..judged })
 }
 
 /// The `tc` and `ip` commands for a bridge whose port to the inside has an HTB tree with a FIFO in
-/// each leaf. With `overhead 24 mpu 84`, HTB's rates count the same bytes as the gateway's rates.
-/// The overhead excludes the Ethernet header, which the kernel already counts.
+/// each leaf. With `overhead 24 mpu 84`, HTB's rates count the same bytes as the gateway's, since
+/// the kernel already counts the Ethernet header.
 fn htb(case: &Case) -> Vec<String> {
     let device = INSIDE.name;
     let mbps = case.bps(Way::Download) / 1_000_000;
@@ -175,9 +175,8 @@ mod tests {
     #[test]
     fn the_tree_of_htb_has_the_weights_of_the_contest() {
         let commands = htb(&find("hfaba/tree-udp"));
-        // The link has 50 Mbit/s, and the weights under the root are 1, 3, 2 and 1. So the office
-        // has 1/7 of the link, and the homes have 3/7. The class `plus` has 3/4 of the homes'
-        // share.
+        // The weights under the root of 50 Mbit/s are 1, 3, 2 and 1. So the office has 1/7, and the
+        // homes have 3/7, of which the class `plus` has 3/4.
         assert!(
             commands.iter().any(|line| line.contains("parent 1:1 classid 1:10 htb rate 7142kbit")),
             "{commands:#?}"

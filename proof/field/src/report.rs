@@ -51,7 +51,7 @@ pub fn rows(judged: &Judged) -> String {
 }
 
 /// One line for each of the `findings` that does not hold, including known misses. If the gateway
-/// was starved, a line before them says how.
+/// was starved, the first line says how.
 pub fn misses(findings: &[Finding], starved: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(starved) = starved {

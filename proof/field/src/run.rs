@@ -18,8 +18,8 @@ use fairwire_wire::Way;
 pub enum Middle<'a> {
     /// The gateway under test.
     Gateway(&'a Document),
-    /// The gateway under test, with the configuration of the first document. A second gateway,
-    /// between the first and the inside, acts as the line of the first.
+    /// The gateway under test, with the first configuration, and a second gateway between it and
+    /// the inside, which acts as its line.
     BeforeLine(&'a Document, &'a Document),
     /// The kernel, configured by these commands.
     Kernel(&'a [String]),
@@ -35,7 +35,7 @@ pub struct Run {
     pub world: World,
     /// The gateway, if any.
     pub gateway: Option<Gateway>,
-    /// The second gateway, which acts as the line of the gateway under test, if any.
+    /// The gateway that acts as the line of the gateway under test, if any.
     pub line: Option<Gateway>,
     /// When the traffic began.
     pub start: Time,
@@ -104,7 +104,7 @@ impl Run {
     }
 
     /// How the machine starved the gateway or the path of CPU time, if it did. `seen` is the result
-    /// of the finished run.
+    /// of the run.
     pub fn starved(&mut self, seen: &HostCounts) -> Fallible<Option<String>> {
         let (path, waited_s) = (&seen.path, self.waited_s(seen));
         let unfetched = self.gateway().overflows()? + path.overflowed + path.failed;
@@ -118,8 +118,8 @@ impl Run {
         gateway_s + seen.path.waited_ns as f64 / 1e9
     }
 
-    /// The CPU time that the machine has spent in softirqs since the start, seconds. The kernel
-    /// forwards packets there.
+    /// The CPU time of the machine in softirqs, where the kernel forwards packets, since the start,
+    /// seconds.
     pub fn kernel_s(&self) -> f64 {
         KernelTime::now().seconds - self.kernel_before.seconds
     }

@@ -27,8 +27,8 @@ const AT_WORK: u32 = 200;
 /// Disciplines that take a tree: one with a shared queue, and one with one or more queues per leaf.
 pub const DISCIPLINES: [&str; 2] = ["hfaba", "classful"];
 
-/// The configuration of a gateway with [`SUBSCRIBERS`] under `discipline`. Every third subscriber,
-/// starting with number `first`, has weight 2, and the others have weight 1.
+/// The configuration of a gateway with [`SUBSCRIBERS`] under `discipline`. Every third subscriber
+/// from number `first` has weight 2, and the others have weight 1.
 pub fn document(discipline: &'static str, first: u32) -> Document {
     let mut csv = String::from("name,addresses,class,weight\n");
     for number in 0..SUBSCRIBERS {
@@ -98,8 +98,7 @@ fn measure(discipline: &'static str, happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The number of subscribers in each case. In each, one subscriber uses its plan, and all others
-/// are silent.
+/// The number of subscribers in each case. One uses its plan, and the others are silent.
 pub const AMONG: [u32; 3] = [10, 1000, 20_000];
 /// A plan, Mbit/s on the link.
 const PLAN_MBPS: u64 = 200;

@@ -57,10 +57,10 @@ fn delay(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// The payload of a full TCP segment with timestamps, and the size of its IP packet, bytes.
+/// The bytes of a full TCP segment with timestamps: its payload, and its IP packet.
 const SEGMENT: (f64, f64) = (1448.0, 1500.0);
-/// The number of measured seconds. Each is counted separately: while senders recover from losses,
-/// they leave a part of the link idle in that second.
+/// The number of measured seconds. Each is counted separately, since senders leave a part of the
+/// link idle while they recover from losses.
 const COUNTED: usize = 9;
 
 fn rate(happened: &mut Happened) -> Fallible<()> {

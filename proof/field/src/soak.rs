@@ -23,8 +23,8 @@ const MAX_SLOPE_KIB: f64 = 64.0;
 /// The initial share of a run that is not judged, while buffers are touched for the first time.
 const SETTLING: f64 = 0.1;
 
-/// The disciplines, used in turn. They need different amounts of memory, so the memory under each
-/// discipline is judged separately.
+/// The disciplines, used in turn. They need different amounts of memory, so each is compared only
+/// with itself.
 const DISCIPLINES: [&str; 3] = ["faba", "drr", "afd-nft"];
 
 fn turn(number: u64) -> usize {

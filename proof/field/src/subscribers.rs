@@ -1,5 +1,5 @@
-//! Subscribers that change, under this kernel's TCP. The tests cover the file that `setup` writes,
-//! plans with bursts, and changes to single subscribers among 20 000, by command and by RADIUS.
+//! Subscribers that change, under this kernel's TCP: the file that `setup` writes, plans with
+//! bursts, and changes to single subscribers among 20 000, by command and by RADIUS.
 
 use crate::config::{Document, direction};
 use crate::fallible::Fallible;
@@ -25,13 +25,12 @@ const SILENT: u32 = 20_000;
 /// The smallest permitted use of a plan by TCP, as a fraction. TCP may leave a part idle while it
 /// repairs losses.
 const USED: f64 = 0.95;
-/// The largest permitted use of a plan, as a fraction. A plan passes its ceiling and, in addition,
-/// only the content of its bucket. The permitted excess is 15 ms of traffic in the shortest
-/// measured interval, which is 1.5 s.
+/// The largest permitted use of a plan, as a fraction. Only the content of the bucket passes beyond
+/// the ceiling. The permitted excess is 15 ms of traffic in the shortest measured interval, 1.5 s.
 const NOT_BEYOND: f64 = 1.01;
 /// The permitted range of the bytes that TCP gets beyond its ceiling, as a fraction of the burst.
-/// TCP's start and its repairs may cost a tenth. Bytes are counted in slots of 100 ms, and one slot
-/// at the peak rate has a twentieth of the burst.
+/// TCP's start and repairs may cost a tenth. Bytes are counted in slots of 100 ms, each a twentieth
+/// of the burst at the peak rate.
 const BURST_HAD: [f64; 2] = [0.9, 1.05];
 
 /// The cases selected by name.
@@ -184,8 +183,8 @@ fn changes(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The number of operations per second, the duration of the test in seconds, and the largest
-/// permitted median time of an operation, per type.
+/// The number of operations per second, how long they continue in seconds, and the largest
+/// permitted median time of each type.
 const EACH_S: u64 = 100;
 const MINUTE_S: u64 = 60;
 const ANSWERED_S: f64 = 0.010;
@@ -327,8 +326,7 @@ impl Follower {
                 follower.address = line.trim().rsplit(' ').next().unwrap_or_default().to_owned();
             }
         }
-        // The follower continues to write. Its output must be read, or the pipe would fill up and
-        // block it.
+        // The follower continues to write, and would be blocked by a full pipe.
         std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
         Ok(Some(follower))
     }

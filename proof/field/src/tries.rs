@@ -5,8 +5,8 @@ use crate::finding::{Finding, Subject};
 
 /// The most attempts.
 const MAX_TRIES: usize = 3;
-/// A gateway counts as starved if its threads, and those of the path behind it, were ready without
-/// a processor for longer than this fraction of the run, in sum. On 4 processors with a load of 3
+/// A gateway counts as starved if its threads and those of the path behind it were together ready
+/// without a processor for longer than this fraction of the run. On 4 processors with a load of 3
 /// to 5, the fraction is 0.07 to 0.44, and all promises hold. With a load of 15 to 20, it is 0.7
 /// and more, and pings are late.
 const STARVED: f64 = 0.5;
@@ -21,8 +21,8 @@ pub trait Outcome {
         None
     }
 
-    /// The findings that fail. Known misses are not among them. If the gateway was starved,
-    /// findings about rate and delay are left out too.
+    /// The findings that fail, without known misses. If the gateway was starved, findings about
+    /// rate and delay are left out too.
     fn misses(&self) -> Vec<&Finding> {
         let is_starved = self.starved().is_some();
         let counts =
@@ -56,9 +56,9 @@ pub fn starved(waited_s: f64, seconds: f64, overflows: u64) -> Option<String> {
 /// Repeats a test until it passes, up to three times. `is_exact` means that nothing is drawn at
 /// random.
 ///
-/// If a packet is not accounted for, the test fails at once. With `is_exact`, any miss fails it at
-/// once, since only a defect explains the miss, unless the gateway was starved. If it was starved,
-/// rate and delay do not count, and a test with other misses is repeated.
+/// If a packet is not accounted for, the test fails at once. If the gateway was starved, rate and
+/// delay do not count, and a test with other misses is repeated. Otherwise any miss with `is_exact`
+/// fails at once, since only a defect explains it.
 ///
 /// With a load of 15 on 4 processors, the gateway had no processor for 3 of 4 s. Then 95 of 100
 /// pings took up to 20 ms rather than 10, in each of three attempts.

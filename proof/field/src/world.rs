@@ -200,7 +200,7 @@ fn connect(host: &Host, wiring: Wiring, side: Way) -> Fallible<()> {
     Ok(())
 }
 
-/// Creates the end of a VXLAN tunnel at `host` with iproute2. Returns the index of its interface.
+/// Creates the end of a VXLAN tunnel at `host` with iproute2, and returns its interface index.
 fn dig(host: &Host, vxlan: Vxlan, side: Way) -> Fallible<u32> {
     let own = under_address(side);
     let other = under_address(if side == Way::Download { Way::Upload } else { Way::Download });

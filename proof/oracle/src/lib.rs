@@ -5,7 +5,7 @@
 //! compared.
 //!
 //! The kernel is User Mode Linux, a separate program of which nothing is copied. Its clock is
-//! virtual (see `fairwire_stages::linux`), so packets have the same times in the kernel and here.
+//! virtual (see `fairwire_stages::linux`), so times are the same in the kernel and here.
 //! Disciplines without randomness can be compared packet by packet. `docs/oracles.md` explains how
 //! to run the comparison, and lists the findings.
 #![forbid(unsafe_code)]

@@ -23,8 +23,8 @@ pub struct Finding {
     pub verdict: Option<Verdict>,
     /// The reason, if our discipline was not run.
     pub missing: Option<String>,
-    /// The number of the first packet in the first run whose fates in the kernel and here differ;
-    /// `None` if there is none.
+    /// The number of the first packet in the first run whose fates in the kernel and here differ,
+    /// if any.
     pub first_apart: Option<usize>,
     /// The figures; empty if our discipline was not run.
     pub rows: Vec<ComparedFigure>,

@@ -94,8 +94,8 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// The time measured. With one packet per millisecond, a fraction of a fifth has a relative error
 /// of 0.4 %.
 const MEASURED: Duration = Duration::from_secs(250);
-/// The number of packets on our wire for each packet in the kernel. With this many, chance in our
-/// results adds little to the error.
+/// The number of packets on our wire for each in the kernel, so that chance in our results adds
+/// little to the error.
 const OURS_PER_KERNELS: u64 = 8;
 const BYTES: u32 = 125;
 const UDP_HEADERS: u32 = 28;
@@ -124,7 +124,7 @@ enum Measure {
     Twice,
 }
 
-/// One measure of a wire: netem's value and the value of our wire.
+/// One measure of a wire: netem's value and our wire's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// The wire.
@@ -166,7 +166,7 @@ struct Crossed {
 }
 
 impl Faulty {
-    /// The contest that the kernel runs: datagrams at a constant rate over a link without queueing.
+    /// The kernel's contest: datagrams at a constant rate over a link without queueing.
     pub fn contest(&self) -> Contest {
         let bps = u64::from(BYTES) * 8 * 1_000_000_000 / BETWEEN.ns();
         let sends = Sends::Udp { bps, payload: BYTES - UDP_HEADERS, counted: BYTES };
@@ -185,7 +185,7 @@ impl Faulty {
         }
     }
 
-    /// Compares the kernel's results with those of our wire: one figure per measure.
+    /// The comparison of the kernel's results with our wire's, one figure per measure.
     pub fn figures(&self, kernel: &Tally) -> Vec<Figure> {
         let theirs = Crossed { took_ns: kernel.crossed_ns.clone(), twice: kernel.faults.duplicated };
         let ours = carried(&(self.faults)(), Seed(1), OURS_PER_KERNELS * theirs.took_ns.len() as u64);

@@ -131,8 +131,8 @@ fn fault_of(text: &str) -> String {
 }
 
 /// The figures of `cells` on `stage`: means over the first `seeds` seeds. Runs are concurrent if
-/// the stage's clock permits. `done` is called after each cell with the cell's figure, or with
-/// `None` if the stage cannot run the cell.
+/// the stage's clock permits. `done` is called after each cell with its figure, or with `None` if
+/// the stage cannot run it.
 ///
 /// # Errors
 /// The first run that failed.

@@ -13,8 +13,8 @@ use std::path::Path;
 pub const ALLOWED: (f64, f64) = (0.05, 0.10);
 /// The fraction of the cells that must be within the tolerance.
 pub const WITHIN: f64 = 0.9;
-/// The tolerance of a controller's mean ratio, on both sides of 1. The mean is geometric, over the
-/// controller's cells, and the ratio is our goodput to the kernel's.
+/// The tolerance around 1 of a controller's mean ratio: the geometric mean, over its cells, of our
+/// goodput to the kernel's.
 pub const BIAS: f64 = 0.03;
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -43,8 +43,8 @@ pub struct ComparedCell {
     pub because: Option<String>,
 }
 
-/// A known reason why cells are outside the tolerance. It applies to the cells that match each of
-/// its keys. An absent key matches all cells.
+/// A known reason why cells are outside the tolerance. It applies to cells that match all its keys;
+/// an absent key matches anything.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
@@ -98,7 +98,7 @@ impl ComparedCell {
     /// Compares `ours` with the kernel's figure for `cell`.
     ///
     /// # Errors
-    /// If the links of the two figures have different rates.
+    /// If the links of the two have different rates.
     pub fn of(
         cell: &Cell,
         ours: &Figure,
@@ -164,7 +164,7 @@ pub struct Verdict {
     pub faults: Vec<Sum>,
     /// Over all cells.
     pub all: Sum,
-    /// The number of cells that are outside the tolerance and have no known cause.
+    /// The number of cells outside the tolerance without a known cause.
     pub unexplained: usize,
 }
 

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 /// `fairwire_stages::linux::guest`.
 const STARTS: &[u8] = b"/virtual-clock-starts";
 /// The step of the guest's clock, in nanoseconds (TIMER_MULTIPLIER). Timers expire only at such
-/// steps. Otherwise the guest's clock could still be before a timer's time when the timer expires.
+/// steps. Otherwise the guest's clock might not have reached a timer's time when it expires.
 const STEP_NS: u64 = 256;
 
 static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
@@ -27,7 +27,7 @@ static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
 static NOW_NS: AtomicU64 = AtomicU64::new(0);
 /// The time at which the timer expires; 0 while it is not set.
 static RINGS_NS: AtomicU64 = AtomicU64::new(0);
-/// The guest's only timer, from the last real call that set it.
+/// The guest's only timer, as in the last call before the virtual clock started.
 static TIMER: AtomicU64 = AtomicU64::new(0);
 
 type TimerSettime = unsafe extern "C" fn(timer_t, c_int, *const itimerspec, *mut itimerspec) -> c_int;
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut timesp
     unsafe { libc::syscall(libc::SYS_clock_gettime, c_long::from(clock), time) as c_int }
 }
 
-/// Sets the guest's timer. Once the virtual clock has started, the timer runs on that clock.
+/// Sets the guest's timer, which runs on the virtual clock once that has started.
 ///
 /// # Safety
 /// As for timer_settime(2).

@@ -21,8 +21,8 @@ pub(crate) fn row<S: 'static, R>(
     same(part.downcast_ref()?, site)
 }
 
-/// The limit of `buffer`; `None` if `scheduler` has an order other than first come, first served.
-/// In other programs, a queue with a dropper has only that order.
+/// The limit of `buffer`; `None` if `scheduler` is not first come, first served. Droppers of other
+/// programs have no other order.
 pub(crate) fn first_come(
     buffer: Option<Quantity<Amount>>,
     scheduler: &Option<Service>,

@@ -50,8 +50,8 @@ fn classifier() -> Classifier {
     Classifier::new(FlowHasher::new([7; 16]), -14)
 }
 
-/// Packets of five flows, with pauses. Between the pauses, all flows together send at 1.4 times the
-/// link's rate. One flow is greedy, and three flows use ECN.
+/// Packets of five flows, one of them greedy, and three with ECN. Between pauses, they arrive at
+/// 1.4 times the link's rate.
 fn trace() -> Vec<Arrival> {
     let mut rng = Seed(5).stream("trace");
     let mut at = Time::from_ns(1_000);

@@ -35,7 +35,7 @@ pub fn stage(tree: &Tree, out: &Path) -> Result<usize, String> {
 }
 
 /// The table of contents, with link targets relative to the root. Each marker [`EVERY_PAGE_OF`] is
-/// replaced by links to all pages of its folder.
+/// replaced by links to the pages of its folder.
 fn expanded(tree: &Tree, contents: &File) -> String {
     let mut text = String::new();
     for line in contents.text.lines() {

@@ -75,7 +75,7 @@ impl Observer for Recorder {
     fn sample(&mut self, view: &View<'_>) {
         self.take(view);
     }
-    /// Records the final step, which is shorter if the duration of the run is not a multiple of the
+    /// Records the final step, which is shorter if the run's duration is not a multiple of the
     /// step.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,8 +126,8 @@ impl Episode {
         Ok(Episode { going: Mutex::new(Going { live, classes: scenario.classes().clone() }), seen, run })
     }
 
-    /// Changes the scenario from now on. Takes a path and a value, or a dict from paths to values,
-    /// which are applied together. The keys and the errors are those of `Scenario.set`.
+    /// Changes the scenario from now on. Takes a path and a value, or a dict from paths to values
+    /// to apply together, with the keys and the errors of `Scenario.set`.
     ///
     /// Disciplines and their parameters, buffers, and rates of links without a trace may be
     /// changed. Any other change needs a new episode, and raises ScenarioError. If a discipline can
@@ -148,7 +148,7 @@ impl Episode {
     /// Advances by a step. The final step ends with the scenario, and may be shorter. Returns
     /// whether the run continues.
     ///
-    /// An exception in a Python class is raised here, and ends the run.
+    /// An exception in a Python class is raised, and ends the run.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
         let mut going = self.going.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         let Going { live, classes } = &mut *going;

@@ -12,8 +12,7 @@ use pyo3::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The max-min fair shares of `capacity` among flows with these demands. Shares, demands and
-/// capacity have the same unit.
+/// The max-min fair shares of `capacity` among flows with these demands, all in the same unit.
 ///
 /// `demands`: one per flow; `float("inf")` for a greedy flow. `weights`: one per flow, above zero;
 /// all 1 if not given. Returns a list of the shares.

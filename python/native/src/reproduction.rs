@@ -108,9 +108,8 @@ struct Value<'a> {
     /// The location in the paper.
     #[schemars(required)]
     printed_in: Option<&'a str>,
-    /// The verdict on the deviation of our number from the printed number: `holds`, `unclear` or
-    /// `does not hold`. It comes from the claims that limit this deviation; absent without such
-    /// claims.
+    /// The verdict on the deviation of our number from the printed number, by the claims that limit
+    /// it: `holds`, `unclear` or `does not hold`. Absent without such claims.
     #[schemars(required)]
     verdict: Option<&'static str>,
 }

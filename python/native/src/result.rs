@@ -73,8 +73,8 @@ impl Result {
         }
     }
 
-    /// The recorded table `name`. If it was not recorded, the error consists of `what`, and of
-    /// `keyword`, the argument of `run` that requests the table.
+    /// The recorded table `name`. If it is absent, the error contains `what`, and `keyword`, the
+    /// argument of `run` that requests the table.
     fn of_watched(&self, name: &str, what: &str, keyword: &str) -> PyResult<Table> {
         self.watched
             .get(name)

@@ -75,8 +75,7 @@ impl Scenario {
     }
 }
 
-/// Converts a Python value to TOML. The conversion passes through JSON, whose types TOML also has,
-/// except null.
+/// Converts a Python value to TOML, by way of JSON, whose types TOML has, except null.
 pub(crate) fn toml_value(value: &Bound<'_, PyAny>) -> PyResult<toml::Value> {
     if let Some(path) = none_in(value)? {
         return Err(PyTypeError::new_err(format!(
@@ -123,8 +122,8 @@ fn toml_text(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(text)
 }
 
-/// Parses one change (a path and a value) or a dict of values by path, into the form of `--set`.
-/// Adds the Python classes in the values to `classes`.
+/// Parses a path and a value, or a dict from paths to values, into the form of `--set`. Adds the
+/// Python classes in the values to `classes`.
 pub(crate) fn changes(
     path: &Bound<'_, PyAny>,
     value: Option<&Bound<'_, PyAny>>,
@@ -371,8 +370,7 @@ impl Scenario {
         self.checked.sha256()
     }
 
-    /// Notes, for example on values that the scenario does not state and that are therefore
-    /// assumed.
+    /// Notes, such as on assumed values that the scenario does not state.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.checked.notes().to_vec()

@@ -66,7 +66,7 @@ impl On {
         self.0.len() > 1
     }
 
-    /// Rejects a scenario that names a stage that does not exist.
+    /// Rejects a scenario that names an unknown stage.
     pub(crate) fn check(&self, py: Python<'_>, scenario: &Scenario) -> PyResult<()> {
         fairwire_experiment::check(scenario).map_err(|error| scenario_error(py, &error))
     }
@@ -83,7 +83,7 @@ impl On {
     ) -> Done {
         let classed: Vec<Classed<'_>> =
             self.0.iter().map(|stage| Classed { stage: *stage, observed }).collect();
-        // The simulator needs no `Classed`: it gives each run an observer, which finds the Python
+        // The simulator needs no `Classed`: it gives each run an observer that finds the Python
         // classes.
         let all: Vec<&dyn Stage> = classed.iter().map(Classed::or_simulator).collect();
         let mut run_on = |stage: &dyn Stage, disciplines: &[usize], at| {

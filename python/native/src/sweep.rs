@@ -52,8 +52,7 @@ impl SweepPlan {
         Ok(SweepPlan { plan, folder: std::path::absolute(&folder).unwrap_or(folder), origin })
     }
 
-    /// Converts `table`. If the values of an axis have a common unit, they become numbers in this
-    /// unit.
+    /// Converts `table`. Values of an axis with a common unit become numbers in this unit.
     fn table_of(&self, table: columns::Table, keys: &[&str]) -> PyResult<Table> {
         let mut units = BTreeMap::new();
         let column = |mut column: Column| {
@@ -151,8 +150,8 @@ impl SweepPlan {
         self.plan.axes.iter().map(|axis| axis.key.clone()).collect()
     }
 
-    /// The notes on the plan's scenarios, and on unintended differences between cells: settings
-    /// that differ although no axis varies them.
+    /// The notes on the plan's scenarios, and on settings that differ between cells although no
+    /// axis varies them.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.plan.notes.clone()
@@ -197,8 +196,8 @@ impl SweepPlan {
         why.map(|why| why.to_string()).map_err(|error| raised(py, &error))
     }
 
-    /// Rejects a plan that has too many runs or needs too much disk, and a plan that needs too much
-    /// memory for `jobs` simultaneous runs.
+    /// Rejects a plan that has too many runs, or needs too much disk, or too much memory for `jobs`
+    /// simultaneous runs.
     fn check(&self, jobs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.plan.check(jobs_of(jobs)?, "jobs").map_err(|error| too_much(&error))
     }
@@ -228,8 +227,8 @@ impl SweepPlan {
         ran.map(|ran| (ran.runs, ran.seconds)).map_err(|error| raised(py, &error))
     }
 
-    /// Divides the missing runs into at most `max` shards of about `seconds` each. Shards are
-    /// longer if `max` shards of this length are too few.
+    /// Divides the missing runs into at most `max` shards of about `seconds` each, or longer if
+    /// `max` such shards are too few.
     fn shards(&self, py: Python<'_>, seconds: f64, max: usize) -> PyResult<Vec<(String, usize)>> {
         let shards = while_looking(py, &Progress::Hidden, |_, stop| {
             self.plan.shards(&self.folder, seconds, max, stop.flag())
@@ -283,10 +282,9 @@ pub(crate) fn _sweep_plan(
 
 type Number = fn(&str) -> Option<f64>;
 
-/// Returns the unit of an axis's numbers, and the function that converts the values to numbers. The
-/// unit is the common unit of the values, or else the default unit of their type.
-///
-/// Returns `None` if a value is not a quantity, or if the types of the values differ.
+/// The unit of an axis's numbers, and the function that converts the values to numbers. The unit is
+/// that of all values, or else the default unit of their type. `None` if a value is not a quantity,
+/// or if types differ.
 fn unit_of(axis: &Axis) -> Option<(String, Number)> {
     let text = |(_, value): &(String, Value)| match value {
         Value::Text(text) => Some(text.clone()),

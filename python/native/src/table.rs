@@ -81,7 +81,7 @@ impl Table {
         Ok(Table { batch, keys: keys.iter().map(ToString::to_string).collect() })
     }
 
-    /// The first values of column number `at`, at most `rows`.
+    /// At most the first `rows` values of column number `at`.
     fn values<'py>(&self, py: Python<'py>, at: usize, rows: usize) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column(at);
         let column = column.slice(0, rows.min(column.len()));
@@ -261,8 +261,7 @@ impl Table {
         self.values(py, self.index(column)?, self.batch.num_rows())
     }
 
-    /// Raises TypeError. An iteration could mean rows or columns, in several orders, so a table is
-    /// not a sequence.
+    /// Raises TypeError, since an iteration could mean rows or columns, in several orders.
     fn __iter__(&self) -> PyResult<Py<PyAny>> {
         let message = "a Table is not iterated over; allowed: `table[column]`, `table.to_dict()`, \
                        `table.columns`, `table.to_polars().iter_rows()`";
@@ -295,9 +294,9 @@ impl Table {
     }
 
     /// An xarray.Dataset with the dimensions `keys`, and the other columns as variables. If a
-    /// column `measure` names the meaning of `value`, each measure becomes a variable. Then all
-    /// objects, of whatever `kind`, are along one dimension, `name`. Missing values are nan. Needs
-    /// the extra `xarray`.
+    /// column `measure` names the meaning of `value`, each measure becomes a variable, and objects
+    /// of every `kind` share the dimension `name`. Missing values are nan. Needs the extra
+    /// `xarray`.
     fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("fairwire._xarray")?.call_method1("dataset", (slf,))
     }

@@ -75,8 +75,8 @@ impl Watching {
         })
     }
 
-    /// Checks the recordings against the stages in `on`, because only the simulator can record
-    /// anything but samples. Returns a note if other stages lack some of the recordings.
+    /// Checks the recordings against the stages in `on`: only the simulator can record anything but
+    /// samples. Returns a note if other stages lack some of the recordings.
     pub(crate) fn on(self, on: Option<&On>) -> PyResult<Option<String>> {
         let Watching { has_delays, has_transfers, has_one_way, has_packets, .. } = self;
         let of_simulator = [

@@ -200,8 +200,8 @@ mod tests {
     fn a_piece_keeps_its_contents_when_it_grows_and_shrinks() {
         const MIB: usize = 1 << 20;
         let sizes = [100, MIB, 3 * MIB, 3 * MIB + 1, 40 * MIB, 5 * MIB, 2 * MIB, 17 * MIB, 2 * MIB - 1, 7];
-        // SAFETY: the piece is used within its size, and freed with its layout. After each change
-        // of size, only bytes within both sizes are read before new bytes are written.
+        // SAFETY: the piece is used within its size, and freed with its layout. After each change,
+        // only bytes within both sizes are read before a write.
         unsafe {
             let mut piece = HugePages.alloc(layout(sizes[0]));
             let byte = |at: usize| (at / 4096 * 7 + at) as u8;

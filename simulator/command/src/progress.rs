@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 const STEPS: u64 = 1000;
 /// The columns next to the message: a bar of ten letters, `100 %`, and the times.
 const BESIDE: usize = 44;
-/// The minimum progress, as a fraction, and the minimum elapsed time before the total time is
-/// estimated.
+/// The minimum progress, as a fraction, and the minimum elapsed time for an estimate of the total
+/// time.
 const FIRST_GUESS: (f64, Duration) = (0.05, Duration::from_secs(2));
 
 /// The part of a command that a bar shows. `from` and `to` are the fractions of the command that
@@ -38,8 +38,8 @@ impl Part {
         Part { from: self.from + length * from, to: self.from + length * to, ..self }
     }
 
-    /// The part of the command that remains, if it will take `rest`. Its fraction follows from
-    /// `rest` and the time elapsed so far.
+    /// The part of the command that remains, if it will take `rest`. The work so far counts with
+    /// its elapsed time.
     pub(crate) fn rest(self, rest: Duration) -> Self {
         let done = self.begun.elapsed().as_secs_f64();
         Part { from: done / (done + rest.as_secs_f64()).max(1e-9), to: 1.0, ..self }

@@ -5,8 +5,8 @@ use fairwire_metrics::record::{Agreement, RunRecord};
 use fairwire_scenario::Scenario;
 use std::collections::BTreeSet;
 
-/// The tolerances for a stage under a discipline for which the scenario sets no tolerances. Some
-/// measures are only shown. docs/stages.md gives the reasons for the tolerances.
+/// The tolerances for each stage and discipline for which the scenario sets none. Some measures are
+/// only shown. docs/stages.md gives the reasons.
 const DEFAULTS: [Tolerance<'static>; 5] = [
     Tolerance::of("fraction", 0.03),
     Tolerance::of("utilization", 0.05),

@@ -32,7 +32,7 @@ pub struct Dumbbell {
     pub senders: Vec<Sender>,
 }
 
-/// One flow of a dumbbell, or one on-time of a flow: its group, its source and its round-trip time.
+/// A flow of a dumbbell, or one of its on-times: its group, its source and its round-trip time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sender {
     /// The sender's name in results, such as `tcp.3`.
@@ -235,8 +235,8 @@ pub fn rates(law: &RateLaw, duration: Duration) -> Result<Vec<(Duration, Rate)>,
     steps(law, duration)?.iter().map(given).collect()
 }
 
-/// Checks that no group stops early, because all flows on `stage` send until the end. `group` is a
-/// group with a `stop` or `on`, if there is one.
+/// Checks that no group stops early, because all flows on `stage` send until the end. `group` has a
+/// `stop` or `on`; `None` if there is no such group.
 ///
 /// # Errors
 /// If there is such a group.
@@ -247,8 +247,7 @@ pub fn check_stops(group: Option<&str>, stage: &str) -> Result<(), CannotRun> {
     })
 }
 
-/// Checks that the link has no device behind its discipline, because the link of `stage` cannot
-/// have one.
+/// Checks that the link has no device behind its discipline, which `stage` does not support.
 ///
 /// # Errors
 /// If the link has a device.

@@ -65,10 +65,10 @@ pub enum Because<'a> {
 }
 
 /// The `[[agree]]` tables of `scenario` that some stage in `report` did not judge under any of
-/// their disciplines. Either these disciplines were `left_out`, or the measure is missing.
+/// their disciplines, because these were `left_out` or the measure is missing.
 ///
-/// The first stage is the reference. A table is excluded if its disciplines were left out only
-/// because this machine lacks something.
+/// The first stage is the reference. Excludes tables whose disciplines were left out only because
+/// this machine lacks something.
 pub fn unjudged<'a>(
     scenario: &'a Scenario,
     report: &'a Report,

@@ -20,8 +20,7 @@ pub trait WatchRuns: Sync {
     fn reached(&self, fraction: f64);
 
     /// The observers of runs in the simulator, used instead of [`begins`](Self::begins). They
-    /// observe each packet. They may also provide the records of known runs, which are then
-    /// skipped.
+    /// observe each packet. They may also provide the records of known runs, which are skipped.
     fn observers(&self) -> &dyn Observers {
         &Unobserved
     }

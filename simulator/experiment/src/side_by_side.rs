@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Stages<'a> {
     /// The stages in the order of results. The first is the reference for the others.
     pub all: &'a [&'a dyn Stage],
-    /// Do results name the stages? They do not if no stage was chosen; the simulator then runs by
-    /// default.
+    /// Do results name the stages? They do not if the simulator runs only by default.
     pub are_named: bool,
 }
 

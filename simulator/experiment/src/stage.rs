@@ -26,8 +26,7 @@ pub trait Stage: Sync {
 
     /// Runs the plan under `seed`. `watch` follows the run.
     ///
-    /// Returns `None` if `stop` became true. Even then, the run leaves nothing behind on this
-    /// machine.
+    /// Returns `None` if `stop` became true. Even then, the run leaves nothing behind.
     ///
     /// # Errors
     /// If the run failed. Other runs may still succeed.
@@ -111,8 +110,8 @@ impl CannotRun {
 /// A run that failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
-    /// The stage cannot run this plan, or the machine lacks something that the plan needs. The
-    /// stage may be able to run another plan.
+    /// The stage cannot run this plan, or the machine lacks something that the plan needs. Another
+    /// plan may run.
     #[error(transparent)]
     Plan(#[from] CannotRun),
     /// The machine failed, or fairwire has a fault.
@@ -127,8 +126,8 @@ impl From<RunError> for Failed {
 }
 
 impl Failed {
-    /// Why the plan cannot run, after a check without a run. A failure of the machine also becomes
-    /// such a reason.
+    /// Why the plan, which was only checked, cannot run. A failure of the machine also becomes such
+    /// a reason.
     pub fn why(self) -> CannotRun {
         match self {
             Failed::Plan(why) => why,

@@ -15,8 +15,8 @@ pub struct LinkView {
     pub backlog_packets: u64,
     /// Bytes in the queue at the end.
     pub backlog_bytes: u64,
-    /// The median wait before transmission, in seconds, of the packets that left in the interval.
-    /// On a real link, it is the median over the last second.
+    /// The median wait before transmission, in seconds, of the packets that left in the interval;
+    /// on a real link, in the last second.
     pub wait_p50_s: f64,
     /// The 99th percentile of the same waits, in seconds.
     pub wait_p99_s: f64,

@@ -125,8 +125,8 @@ impl Span {
         [self.low, self.high]
     }
 
-    /// Puts ticks at the first and the last value, and removes other ticks that are too near. A
-    /// logarithmic axis has ticks at round numbers only, so its ends could not be read otherwise.
+    /// Puts ticks at the first and the last value, and removes other ticks that are too near.
+    /// Otherwise the ends of a logarithmic axis, between its round numbers, could not be read.
     fn name_ends(&mut self, ends: [f64; 2]) {
         for end in ends {
             let at = self.share(end);

@@ -3,7 +3,7 @@
 //!
 //! This crate writes the SVG itself, so that colours follow the reader's theme through CSS.
 //! `plotters` (0.3.7), which draws the benchmarks' pictures, writes each colour into its element. A
-//! figure consists of [`Panel`]s. They contain data, but no record of its origin.
+//! figure consists of [`Panel`]s, which contain data but not its origin.
 #![forbid(unsafe_code)]
 
 mod axis;
@@ -105,8 +105,7 @@ fn has_the_keys_of(panel: &Panel, other: &Panel) -> bool {
     !other.is_table() && keys(panel).eq(keys(other)) && are_there(panel, other)
 }
 
-/// A note that counts the values that cannot be drawn. Without the note, their gaps could be
-/// mistaken for zero.
+/// A note with the number of values that cannot be drawn, because gaps could be mistaken for zero.
 fn left_out(panels: &[Panel]) -> Option<String> {
     let lost = |panel: &Panel| {
         let marks = panel.lines.iter().flat_map(|line| line.marks.iter().chain(&line.published));

@@ -11,7 +11,7 @@ const RADIUS: f64 = 3.6;
 /// The radius of a published point, which is a ring around ours.
 const RING: f64 = 5.8;
 const CAP: f64 = 3.5;
-/// If a line has more marks than this, its marks are small and its intervals have no caps.
+/// A line with more marks than this has small marks, and intervals without caps.
 const MANY: usize = 40;
 /// The maximum number of points of a curve in a page, which has many curves. Neighbours are averaged,
 /// because a screen shows no more.
@@ -115,8 +115,8 @@ fn marked(out: &mut String, panel: &Panel, line: &Line, plot: &Plot, setting: Se
     }
 }
 
-/// The range of the line over other choices of the settings that the paper leaves open. The outline
-/// runs forwards along the smallest values and back along the largest.
+/// The range of the line over draws of the settings that the paper leaves open, as an outline:
+/// forwards along the smallest values, back along the largest.
 fn band(panel: &Panel, line: &Line, plot: &Plot) -> String {
     let drawn = line.marks.iter().filter(|mark| is_drawn(panel, mark));
     let ends: Vec<(f64, [f64; 2])> =
@@ -163,8 +163,8 @@ fn whisker(mark: &Mark, plot: &Plot, cap: f64) -> String {
     path
 }
 
-/// An arrowhead at `tip`, where an interval leaves the plot. Its two strokes lead from the tip back
-/// into the plot, in the direction `[right, down]`.
+/// An arrowhead at `tip`, where an interval leaves the plot. Its two strokes lead back into the
+/// plot, in the direction `[right, down]`.
 pub(super) fn arrowhead(tip: Place, [right, down]: [f64; 2]) -> String {
     const LONG: f64 = 5.0;
     const WIDE: f64 = 3.5;

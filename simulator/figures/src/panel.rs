@@ -1,5 +1,4 @@
-//! The content of a figure as data. Each line has the series and the measure that it shows; the
-//! layout is not part of the data.
+//! The content of a figure as data: what each line shows, but not the layout.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +26,7 @@ pub struct Panel {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<u64>,
     /// The `x` at which measuring begins, if later than the start. A vertical line marks it, and
-    /// earlier data may leave the plot. Only [`Kind::Time`] uses this field.
+    /// earlier data may leave the plot. For [`Kind::Time`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured_from: Option<f64>,
 }

@@ -31,8 +31,7 @@ pub fn published(points: &[(f64, f64)]) -> Vec<Mark> {
     points.iter().map(|(x, y)| Mark { x: *x, y: *y, ..Mark::default() }).collect()
 }
 
-/// FABA's Table 1 as a panel of `kind`. The published numbers are the paper's; ours are the same
-/// numbers minus 0.01.
+/// FABA's Table 1 as a panel of `kind`. The published numbers are the paper's; ours are 0.01 less.
 pub fn table1(kind: Kind) -> Panel {
     const SIZES: [(f64, &str); 5] =
         [(78.0, "P/10"), (156.0, "P/5"), (390.0, "P/2"), (780.0, "P"), (1560.0, "2P")];

@@ -1,4 +1,4 @@
-//! The state of all runs, and the samples since the state was last requested.
+//! The state of all runs, and the samples since the previous request for it.
 
 /// The state of every side.
 #[derive(Clone, Debug, PartialEq)]

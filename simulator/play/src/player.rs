@@ -139,8 +139,8 @@ impl Player {
         &self.scenario
     }
 
-    /// Advances each run to its last sample at or before `to`, or to its end. If `to` is past, no
-    /// run advances.
+    /// Advances each run to its last sample at or before `to`, or to its end. A past `to` advances
+    /// no run.
     pub fn advance(&mut self, to: Time) -> Frame {
         let sides: Vec<SideFrame> = self.sides.iter_mut().map(|side| side.advance(to)).collect();
         let now = self.sides.iter().map(|side| side.seen().now).max().unwrap_or(Time::ZERO);
@@ -154,9 +154,9 @@ impl Player {
     /// # Errors
     /// A mistake in a value, or a change that needs a new run. In that case, nothing has changed.
     pub fn set(&mut self, set: &[String]) -> Result<(), PlayError> {
-        // All sides share one scenario. A change may shorten its list of disciplines, and the last
-        // side's discipline has the largest index in that list. So if the last side accepts a
-        // change, all sides accept it.
+        // All sides share one scenario. A change may shorten its list of disciplines, in which the
+        // last side's discipline has the largest index. So if the last side accepts a change, all
+        // sides accept it.
         for side in self.sides.iter_mut().rev() {
             side.live.set_all(set).map_err(|error| PlayError(error.to_string()))?;
         }

@@ -64,8 +64,8 @@ impl Observer for Recorder {
     fn packet(&mut self, event: &PacketEvent) {
         self.seen().packet(event);
     }
-    /// Takes the last sample, unless the run ended exactly with an interval. This sample's interval
-    /// is shorter.
+    /// Takes a last sample over a shorter interval, unless the run's length is a multiple of the
+    /// interval.
     fn finished(&mut self, view: &View<'_>) {
         let mut seen = self.seen();
         if seen.now < view.now() {

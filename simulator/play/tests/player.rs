@@ -76,8 +76,8 @@ fn a_frame_has_departures_and_drops() {
             .flat_map(|sample| &sample.flows)
             .map(|flow| flow.rate_bps * 0.01)
             .sum();
-        // The link is never idle in the second half of the run, so it sends 2 Mbit in that half.
-        // `bits` may differ by a packet at either end of the half.
+        // The link is never idle in the second half of the run, so 2 Mbit leave in it, up to a
+        // packet at either end.
         assert!((1.99e6..=2.01e6).contains(&bits), "{bits}");
         let of_causes: f64 = side.samples.iter().flat_map(|sample| &sample.dropped).sum();
         let of_flows: f64 =
@@ -184,8 +184,8 @@ fn expectations_are_judged_on_all_seeds_of_the_current_scenario() {
     let outcome = scenario::run_all(&plain, 1, &|_| {}, &stop).expect("it runs");
     let mean = scenario::report(&plain, outcome).summary[0].measures["drop_fraction"].mean;
     assert_eq!(judged["judgements"][1]["mean"], json!(mean));
-    // The result includes the measure of the lesson. A summary includes this measure only if the
-    // scenario names it.
+    // The result includes the lesson's measure, although a summary includes it only if the scenario
+    // names it.
     call("advance", &json!({ "to_s": 5 }));
     assert!(call("result", &json!({}))[0]["measures"]["drop_fraction"].as_f64() > Some(0.0001));
     call("set", &json!({ "set": ["link.rate=\"100 Mbit/s\""] }));

@@ -65,7 +65,7 @@ impl AggregateSpec {
     }
 
     /// The site of the aggregate's marker: an edge with the rate of the fastest access link of the
-    /// aggregate's flows, and with the mean packet size of these flows.
+    /// aggregate's flows, and with their mean packet size.
     fn site<'a>(&self, spec: &Spec, topology: &Topology, seed: Seed, stream: &'a str) -> Site<'a> {
         let fastest = self.groups(spec).map(|at| spec.flow[at].access.rate.0).max();
         let mut sizes = Sizes::default();
@@ -164,8 +164,7 @@ pub(crate) fn plans(
     topology: &Topology,
     seed: Seed,
 ) -> Result<Vec<AggregatePlan>, BadParameter> {
-    // Each route of a group has one plan. This closure returns the indexes of a group's plans in
-    // the list of all plans.
+    // The indexes of a group's plans in the list of all plans. Each route of a group has one plan.
     let group_plans = |group: usize| {
         let first: usize = topology.routes[..group].iter().map(Vec::len).sum();
         first..first + topology.routes[group].len()

@@ -11,8 +11,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AggregateSpec {
-    /// The aggregate's name: letters, digits, `-` and `_`. A group of flows joins the aggregate if
-    /// the group's key `aggregate` has this name.
+    /// The aggregate's name: letters, digits, `-` and `_`. Groups of flows join the aggregate by
+    /// this name, with their key `aggregate`.
     pub name: String,
     /// The contract: the rate up to which packets are in profile. Fair shares of a link are in
     /// proportion to the contracts.
@@ -35,8 +35,7 @@ pub struct EstimatorSpec {
     /// Does the estimate change with each packet in profile, or once per window of such packets?
     /// Default: "sliding".
     pub cadence: Option<CadenceSpec>,
-    /// The size of the window: the marks of this many recent packets in profile are counted.
-    /// Default: 10.
+    /// The window: the number of latest packets in profile whose marks are counted. Default: 10.
     pub window: Option<u32>,
     /// The weight of the window's mean in the estimate, above 0 and at most 1. Default: 0.1.
     pub weight: Option<f64>,

@@ -6,21 +6,21 @@ use fairwire_metrics::judge::Rule;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The maximum distance between a stage and the first stage, if a run has several stages (`--on`).
-/// If several entries apply to the same measure, stage and discipline, the last one counts.
+/// The maximum distance of a stage from the first one, if a run has several stages (`--on`). If
+/// several entries apply to the same measure, stage and discipline, the last one counts.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgreeSpec {
     /// The measure, such as "jain" or "fraction.tcp". A name such as "fraction" means all measures
     /// whose names begin with it and a dot.
     pub measure: String,
-    /// The maximum distance between the mean on a later stage and the mean on the first stage, in
-    /// the measure's unit.
+    /// The maximum distance between the means on a later stage and on the first stage, in the
+    /// measure's unit.
     pub tolerance: Option<f64>,
     /// The maximum distance, relative to the mean on the first stage.
     pub relative: Option<f64>,
-    /// The number of standard errors of the difference that are added to the allowed distance. If
-    /// it is given, intervals are ignored by default. Default: none.
+    /// The number of standard errors of the difference that are added to the allowed distance.
+    /// Default: none.
     pub deviations: Option<f64>,
     /// How intervals count. Default: "reach"; with `deviations`, "ignored".
     pub intervals: Option<IntervalsSpec>,
@@ -29,7 +29,7 @@ pub struct AgreeSpec {
     /// The discipline to which this entry applies, by its label or its name. Default: each
     /// discipline compared.
     pub discipline: Option<String>,
-    /// The reason for this bound, as text for readers.
+    /// The reason for this bound, for readers.
     pub because: String,
     /// The reason for a larger difference, if known. Such a difference is reported, but is not a
     /// miss.
@@ -44,7 +44,7 @@ pub enum IntervalsSpec {
     Ignored,
     /// A mean outside the allowed range is unclear if its interval reaches the range.
     Reach,
-    /// The mean decides, but stages whose intervals meet agree at any distance.
+    /// The mean decides, but stages also agree if the intervals of both means meet.
     Meet,
 }
 

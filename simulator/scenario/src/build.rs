@@ -12,10 +12,10 @@ use fairwire_laws::compose::device::Device;
 use fairwire_laws::part::Part;
 use fairwire_sim::{GroupPlan, LinkPlan, Member, Network, SetUp, Settings, TieRule};
 
-/// The plan of one run; `None` if the set-up was stopped. The starts and delays of a flow are drawn
-/// from streams named after the flow. A discipline draws from a stream named after its link. So
-/// every discipline meets the same traffic under the same seed, and an additional flow does not
-/// affect others.
+/// The plan of one run; `None` if the set-up was stopped. A flow's start and delay draw from
+/// streams named after the flow, and a discipline from a stream named after its link. So every
+/// discipline meets the same traffic under the same seed, and an additional flow does not affect
+/// others.
 pub(crate) fn network(
     spec: &Spec,
     topology: &Topology,

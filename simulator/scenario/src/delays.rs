@@ -15,7 +15,7 @@ pub enum Delays {
     Fixed(Duration),
     /// Each flow draws its delay from this range.
     Drawn(Duration, Duration),
-    /// The flows take these delays in turn. After the last delay, the first one follows again.
+    /// The flows take these delays in turn, and begin again after the last one.
     InTurn(Vec<Duration>),
 }
 

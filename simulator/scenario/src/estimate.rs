@@ -28,7 +28,7 @@ const MAX_RECORDS: f64 = 1e7;
 /// The maximum number of TCP timers that expire in a run, if each timer runs for the maximum RTO.
 const MAX_TIMEOUTS: f64 = 1e8;
 /// As `MAX_TIMEOUTS`, for flows whose packets may wait without a bound at their host's own link.
-/// Each waiting packet takes about 100 bytes.
+/// Each packet takes about 100 bytes there.
 const MAX_UNBOUNDED_TIMEOUTS: f64 = 1e7;
 /// The maximum memory of all concurrent runs, bytes, for a machine with 16 GB.
 const MAX_MEMORY: f64 = 8e9;
@@ -42,8 +42,8 @@ const OF_LINK: f64 = 2000.0;
 const OF_SLOT: f64 = 60.0;
 const OF_CONNECTION: f64 = 1000.0;
 const OF_PACKET: f64 = 100.0;
-/// The bytes of a flow or a link in the record of a run. Records are kept until all runs end.
-/// Measured in the same manner as `OF_LINK`.
+/// The bytes of a flow or a link in the record of a run, which is kept until all runs end. Measured
+/// like `OF_LINK`.
 const OF_RECORD: f64 = 300.0;
 /// The number of rows in a sample: for each queued link, including some gauges; for each group or
 /// aggregate; for each flow.
@@ -188,8 +188,8 @@ pub fn check(scenario: &Scenario, recorded: Recorded, keys: Keys<'_>) -> Result<
     estimate.memory().check(recorded.at_once, estimate.runs as usize, keys.jobs)
 }
 
-/// The load and the additional delay of each queue: the offered load and the carried load, bit/s,
-/// and the time, s, by which packets may exceed the queue's delay.
+/// For each queue: the offered load and the carried load, bit/s, and the time, s, by which packets
+/// may exceed the queue's delay.
 struct Wires {
     loads: Vec<[f64; 2]>,
     longer_by: Vec<f64>,
@@ -293,9 +293,9 @@ impl<'a> Estimate<'a> {
         Memory { run: all, record, by: most.map_or(String::new(), |(by, _)| by) }
     }
 
-    /// The approximate number of packets that a route's flows have in flight, except packets in
-    /// queues. It is the source's output during the trip to the first queue, plus the links'
-    /// throughput during the rest of a round trip.
+    /// The approximate number of packets of a route's flows in flight, outside of queues. It is the
+    /// source's output during the trip to the first queue, plus the links' throughput during the
+    /// rest of a round trip.
     fn under_way(&self, flow: &FlowSpec, sends: &Sends, route: &Route, wires: &Wires) -> f64 {
         let topology = self.topology();
         let [own, way] = reach::mean_trip(flow, route, &topology.queues).map(|time| time.secs());
@@ -313,8 +313,8 @@ impl<'a> Estimate<'a> {
         let packets = |bps: f64, seconds: f64| bps * seconds.min(self.seconds) / bits;
         let of_flow = match &sends.source {
             Source::Bulk { tcp } | Source::Tcp { tcp, .. } => {
-                // If the queue at the host's own link has no bound and no packets are lost, it
-                // grows until the run ends.
+                // Without losses or a bound, the queue at the host's own link grows until the run
+                // ends.
                 let is_bounded = tcp.host_queue.is_some() || passed < sent;
                 let seconds = if is_bounded { own + way } else { self.seconds };
                 let under_way = packets(passed, seconds).max(f64::from(tcp.initial_window));

@@ -152,7 +152,7 @@ impl Judging<'_> {
         expect.discipline.as_ref().is_none_or(is_it)
     }
 
-    /// The comparison with `other`. `None` if its discipline was not run, or if `other` is the same
+    /// The comparison with `other`. `None` if its discipline was not run, or if it is the same
     /// measure under the same discipline as `first`.
     fn comparison(&self, first: &Judgement, side: Relation, other: &OtherSpec) -> Option<Comparison> {
         let label = self.label(&other.discipline);
@@ -177,8 +177,8 @@ impl Judging<'_> {
 
 /// The judgement of the measure of `expect`, without a comparison.
 fn bare(expect: &ExpectSpec, summary: &Summary) -> Judgement {
-    // If no run has drops of some cause, the measure of this cause is absent, and counts as 0. Any
-    // other absent measure becomes NaN, so the expectation is not met.
+    // The measure of a cause without drops in any run is absent, and counts as 0. Any other absent
+    // measure becomes NaN, so the expectation is not met.
     let absent = if expect.measure.starts_with("drops.") { 0.0 } else { f64::NAN };
     Judgement {
         discipline: summary.discipline.clone(),

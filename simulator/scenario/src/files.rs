@@ -193,7 +193,7 @@ fn delays_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.delays"), of.delays?.as_str())))
 }
 
-/// The tables of all links, each with its path and with its settings that make the link vary.
+/// The tables of all links, each with its path and the settings that make the link vary.
 fn tables(spec: &Spec) -> Vec<(String, Varying<'_>)> {
     let mut tables = Vec::new();
     match &spec.link {

@@ -13,8 +13,7 @@ pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) delay: Duration,
-    /// The edge's position in the order of the file. The two directions of a link have different
-    /// positions.
+    /// The edge's position in the file. The two directions of a link have different positions.
     pub(crate) place: usize,
     pub(crate) hop: Hop,
 }

@@ -19,8 +19,7 @@ pub(crate) const EXAMPLE: &str =
 #[parameters(name = "impair", checked = Checked)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ImpairSpec {
-    /// The probability that a packet is lost. If `to_bad` is given, this probability applies only
-    /// while the wire is good.
+    /// The probability that a packet is lost; with `to_bad`, only while the wire is good.
     #[parameter(default = 0.0, min = 0.0, max = 1.0, unit = "1")]
     pub loss: Option<f64>,
     /// The probability, per packet, that a good wire becomes bad.

@@ -98,8 +98,8 @@ pub struct ReturnSpec {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLinkSpec {
-    /// The link's name in results; the same characters are allowed as in group names. The return
-    /// direction is named `NAME-back`. Default: "FROM-TO", and "TO-FROM" for the return direction.
+    /// The link's name in results, with the characters of group names. The return direction is
+    /// named `NAME-back`. Default: "FROM-TO", and "TO-FROM" for the return direction.
     pub name: Option<String>,
     /// The node where the link begins.
     pub from: String,
@@ -189,8 +189,7 @@ impl Links {
     }
 }
 
-/// Implements `varying`, which returns the settings that make a link vary, for each type of link
-/// table.
+/// Implements `varying`, the settings that make a link vary, for each type of link table.
 macro_rules! varying {
     ($($spec:ident),+) => {
         $(impl $spec {

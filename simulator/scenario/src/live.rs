@@ -118,7 +118,7 @@ impl Live {
     /// Makes several changes at once, each `PATH=VALUE`, as [`set`](Live::set) does.
     ///
     /// # Errors
-    /// The same errors as those of [`set`](Live::set).
+    /// The same as for [`set`](Live::set).
     pub fn set_all(&mut self, set: &[String]) -> Result<(), ScenarioError> {
         let next = self.changed(set)?;
         if next.spec().disciplines.len() <= self.discipline || fixed(&next) != fixed(&self.scenario) {

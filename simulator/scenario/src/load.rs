@@ -150,7 +150,7 @@ impl Scenario {
     /// `--set`.
     ///
     /// # Errors
-    /// The same errors as those of [`load`].
+    /// The same as for [`load`].
     pub fn changed(&self, set: &[String]) -> Result<Scenario, ScenarioError> {
         let (name, folder) = &self.source;
         let overrides = Overrides { set: set.to_vec(), ..Overrides::default() };
@@ -190,9 +190,8 @@ impl Scenario {
     /// depends in addition to the engine and the seed. Omitted values are filled in, so neither an
     /// explicit default nor the parameters of other disciplines change it.
     pub fn run_sha256(&self, at: usize) -> String {
-        // With one link and an uncongested return direction, there is only the compared discipline.
-        // The hash takes its parameters from `crate::discipline`, so those of other disciplines are
-        // omitted.
+        // With one link and an uncongested return direction, only the compared discipline works.
+        // Its parameters come from `crate::discipline`, so those of other disciplines are omitted.
         let is_alone = self.spec.shared_link().is_some() && self.spec.return_link.is_none();
         let spec = Spec {
             name: String::new(),
@@ -228,14 +227,14 @@ pub fn load(path: &Path, overrides: &Overrides) -> Result<Scenario, ScenarioErro
     read(&path.display().to_string(), &text, overrides, Some(folder))
 }
 
-/// Reads and checks the scenario in `text`. Error messages use `name` for the scenario, which may
-/// refer to no other files.
+/// Reads and checks the scenario in `text`, called `name` in errors. It may refer to no other
+/// files.
 pub fn parse(name: &str, text: &str, overrides: &Overrides) -> Result<Scenario, ScenarioError> {
     read(name, text, overrides, None)
 }
 
-/// Reads and checks the scenario in `text`. Error messages use `name` for the scenario. File names
-/// in the text are relative to `folder`, the folder of the scenario's file.
+/// Reads and checks the scenario in `text`, called `name` in errors. File names in the text are
+/// relative to `folder`, which has the scenario's file.
 pub fn parse_in(
     folder: &Path,
     name: &str,
@@ -296,7 +295,7 @@ fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Resul
 }
 
 /// The tables and components that have a key called `name`. If these are too many for an error
-/// message, only the tables are returned, provided that there are any.
+/// message, components are omitted, unless there are no tables.
 fn owners(name: &str) -> Vec<&'static str> {
     let mut tables = tables(name);
     tables.truncate(document::MAX_OWNERS); // outer tables come first
@@ -340,8 +339,8 @@ impl Source<'_> {
                 let label = resolved(name, labels());
                 chosen.disciplines.iter().any(|compared| compared.label() == label)
             };
-            // A label in `overrides` refers to an entry of the file's list. The chosen disciplines
-            // replace that list, so the entry is copied from it.
+            // A label in `overrides` refers to an entry of the file's list, which is replaced, so
+            // the entry is copied from there.
             let of_file = document::elements(name, text, &changes, "disciplines")?;
             let given = entries(&overrides.disciplines).into_iter().zip(&chosen.disciplines);
             let entry = |(given, compared): (String, &Compared)| {

@@ -12,8 +12,7 @@ use fairwire_laws::role;
 use fairwire_sim::Source;
 use fairwire_tcp::Processing;
 
-/// The maximum number of groups that a note names. If there are more, the note gives the number of
-/// those left out.
+/// The maximum number of groups named in a note. Further groups are only counted.
 const MAX_NAMED: usize = 6;
 
 pub(crate) fn of(spec: &Spec, topology: &Topology) -> Vec<String> {
@@ -280,8 +279,7 @@ fn idle(queue: &QueuePlan, most: &Most, link: f64) -> String {
     )
 }
 
-/// A list such as `tcp`, `web`. If there are more than [`MAX_NAMED`] groups, the list ends with the
-/// number of the other groups.
+/// A list such as `tcp`, `web`. Beyond [`MAX_NAMED`] groups, it ends with the number of the others.
 fn named(groups: &[&str]) -> String {
     let (some, more) = groups.split_at(groups.len().min(MAX_NAMED));
     let some: Vec<String> = some.iter().map(|group| format!("`{group}`")).collect();

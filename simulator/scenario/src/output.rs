@@ -43,9 +43,9 @@ macro_rules! outputs {
             }
         }
 
-        /// Outputs in addition to the report. Each key is also an option of `fairwire run`; the
-        /// option takes precedence. No output changes a result. Paths are relative to the current
-        /// folder, as on the command line.
+        /// Outputs in addition to the report. Each key is also an option of `fairwire run`, and the
+        /// option takes precedence. No output changes a result. Paths are from the current folder,
+        /// as on the command line.
         #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields, default)]
         pub struct OutputSpec {

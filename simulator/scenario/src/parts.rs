@@ -67,8 +67,8 @@ pub fn all() -> impl Iterator<Item = Part> {
         .chain([impairment])
 }
 
-/// The error if components of two types have the same name. A name must have one page. Components
-/// of the same type are compared when they are registered.
+/// The error if components of two types have the same name, because each name has only one page.
+/// Components of the same type are compared when they are registered.
 pub fn taken_twice() -> Option<String> {
     let names = all().flat_map(|part| part.names().map(move |name| (part.kind, name)));
     twice(&names.collect::<Vec<_>>())

@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     pub(crate) rates: RateLaw,
-    /// The changes of the wire, which are limited to its delay and to outages that lose packets.
+    /// The changes of the wire: other delays, and outages that lose packets.
     pub(crate) wire: WireLaw,
 }
 

@@ -25,8 +25,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The engine, identified by a hash of its code, because builds of one version may differ.
 pub const ENGINE: &str = env!("FAIRWIRE_ENGINE");
 
-/// The maximum number of threads, which is more than the cores of any machine. It is needed because
-/// the system cannot provide unlimited threads.
+/// The maximum number of threads, above the cores of any machine, because the system does not
+/// provide unlimited threads.
 const MAX_THREADS: usize = 1024;
 
 /// The number of flows above which freeing the remains of a run takes milliseconds.
@@ -92,8 +92,7 @@ pub trait Observers: Sync {
     fn made(&self, _which: RunId<'_>, _record: &RunRecord) {}
 
     /// Called with the remains of a stopped run with many flows. Freeing the remains takes a while,
-    /// so the default implementation frees them in another thread. A process that is about to end
-    /// need not free them.
+    /// so the default is to do it in another thread. A process about to end need not free them.
     fn stopped(&self, rest: Rest) {
         rayon::spawn(move || drop(rest));
     }
@@ -260,9 +259,8 @@ fn run_one(
 }
 
 /// Simulates one discipline of `scenario`, by its index in the list, under one seed. `watch` is
-/// called with the simulated time, also during the set-up, and decides whether to continue. If
-/// `watch` stops the run, the result is `None`. With and without an `observer`, the record is the
-/// same, bit for bit.
+/// called with the simulated time, also during the set-up, and decides whether to continue. If it
+/// stops the run, the result is `None`. An `observer` changes no bit of the record.
 pub fn run_single(
     scenario: &Scenario,
     discipline: usize,
@@ -321,8 +319,8 @@ pub fn discipline(scenario: &Scenario, discipline: usize) -> Choice {
     if is_typed { Choice::new(compared.name(), parameters) } else { Choice::from(compared.name().to_owned()) }
 }
 
-/// Calls `answer` with two arguments: the discipline at this index of `scenario`'s list, with its
-/// parameters; and the first link, as its site. Returns the result of `answer`.
+/// The result of `answer` for the discipline at this index of `scenario`'s list, with its
+/// parameters, at the first link. `None` if there is no link.
 pub fn of_part<R>(
     scenario: &Scenario,
     discipline: usize,
@@ -356,9 +354,9 @@ fn simulate(
     })
 }
 
-/// The record of the run in `steps`, which simulates the discipline at this index of `scenario`'s
-/// list under `seed`. The result is `None` until the [`steps`] have ended. The record equals that
-/// of [`run_single`], bit for bit.
+/// The record of the run in `steps`: the discipline at this index of `scenario`'s list under
+/// `seed`. `None` until the [`steps`] have ended. The record equals that of [`run_single`], bit for
+/// bit.
 pub(crate) fn record_of(
     scenario: &Scenario,
     discipline: usize,

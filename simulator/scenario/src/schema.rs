@@ -16,11 +16,11 @@ pub(crate) struct Table {
     pub(crate) keys: BTreeSet<String>,
 }
 
-/// The keys that hold tables in which each key names a component. The list of tables omits these.
+/// The keys of tables in which each key names a component. The list of tables omits these.
 const OF_PARTS: [&str; 3] = ["discipline", "disciplines", "marker"];
 
-/// The tables that a scenario may have, by their paths, outer ones first. Omits each table whose
-/// only key names a component, because the other keys are then in the component's own table.
+/// The tables that a scenario may have, by their paths, outer ones first. Omits tables whose only
+/// key names a component, because components have their own keys.
 pub(crate) fn tables() -> Vec<Table> {
     let schema = schema();
     let mut found: Vec<Table> = Vec::new();

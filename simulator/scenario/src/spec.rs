@@ -86,11 +86,11 @@ pub struct Spec {
     /// the same effect. Default: none.
     #[serde(default)]
     pub output: OutputSpec,
-    /// Expected results. If a result misses its expectation, the exit code is 3.
+    /// Expected results. If one is missed, the exit code is 3.
     #[serde(default)]
     pub expect: Vec<ExpectSpec>,
-    /// The required agreement of the stages, with `--on` and several stages. If the stages miss it,
-    /// the exit code is 3. Default: each group's "fraction" within 0.03, "utilization" within 0.05,
+    /// The required agreement of the stages, with `--on` and several stages. If it is missed, the
+    /// exit code is 3. Default: each group's "fraction" within 0.03, "utilization" within 0.05,
     /// "goodput_bps" within 10 %.
     #[serde(default)]
     pub agree: Vec<AgreeSpec>,
@@ -231,8 +231,7 @@ impl FlowSpec {
         self.start.unwrap_or_default()
     }
 
-    /// The number of simulated flows if every flow has one connection: one for each flow and
-    /// on-time.
+    /// The number of simulated flows with one connection each: one for each flow and on-time.
     pub(crate) fn each(&self) -> u64 {
         u64::from(self.count()) * self.on.as_ref().map_or(1, |on| on.len().max(1) as u64)
     }
@@ -284,8 +283,8 @@ pub struct AccessSpec {
     /// The propagation delay, one way: a time, a range from which each flow draws, or a list
     /// assigned in turn. Required, unless there is an `rtt`.
     pub delay: Option<Delays>,
-    /// The faults that data meets on the wires of the access links that lead out of the network.
-    /// The flows of a group share a wire.
+    /// The faults for data on the wires of the access links out of the network. The flows of a
+    /// group share a wire.
     pub impair: Option<Box<ImpairSpec>>,
 }
 

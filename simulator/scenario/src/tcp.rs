@@ -70,10 +70,10 @@ pub struct TcpSpec {
     pub exact_rtt: Option<bool>,
     /// The window after a pause longer than the retransmission timeout, in segments; 0 keeps it.
     pub restart_window: Option<u32>,
-    /// The maximum time for which the host processes segments released at one instant. The
-    /// processing time is uniform from zero to this maximum, and segments stay in order. "packet"
-    /// is the time for two segments at the slowest link, at most an eighth of a round trip; "0 s"
-    /// is no time. Default: "packet" with "modern", otherwise "0 s".
+    /// The maximum time for which the host processes segments released at one instant. The time is
+    /// uniform from zero to this maximum, and segments stay in order. "packet" is the time for two
+    /// segments at the slowest link, at most an eighth of a round trip; "0 s" is no time. Default:
+    /// "packet" with "modern", otherwise "0 s".
     pub processing: Option<ProcessingSpec>,
     /// The maximum output of a flow that may wait at the access link of its host, as a time at that
     /// link's rate. Two segments may always wait at the link. Further output waits at the sender,
@@ -192,8 +192,7 @@ pub struct QuirksSpec {
 }
 
 impl TcpSpec {
-    /// The profile as entered, or else "modern". The default does not depend on `control`, so a
-    /// change of `control` does not change the profile.
+    /// The profile as entered, or else "modern", whichever `control` is given.
     pub fn effective_profile(&self) -> ProfileSpec {
         self.profile.unwrap_or_default()
     }
@@ -207,8 +206,8 @@ impl TcpSpec {
         }
     }
 
-    /// The constants: as entered, or else the profile's. The check of the scenario refuses values
-    /// out of bounds. Here, a size too large for its field is clamped, and the profile's controller
+    /// The constants: as entered, or else the profile's. The scenario's check refuses values out of
+    /// bounds. Here, a size too large for its field is clamped, and the profile's controller
     /// replaces an invalid one.
     pub fn config(&self) -> Config {
         let bytes = |size: Option<Quantity<Size>>, default| {

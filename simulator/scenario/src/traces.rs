@@ -51,8 +51,7 @@ pub const ALL: &[NamedTrace] = &[
     },
 ];
 
-/// The seed of all built-in traces. Each trace draws from the random stream that has the trace's
-/// name.
+/// The seed of all built-in traces. Each trace draws from a random stream with its name.
 const SEED: Seed = Seed(1);
 
 impl NamedTrace {
@@ -92,8 +91,8 @@ const OPPORTUNITY: f64 = Trace::BYTES as f64 * 8.0;
 /// serves other users, so the link carries nothing in half of the milliseconds on average.
 fn lte(_: &mut Rng) -> Rates {
     const MBPS: [f64; 7] = [0.5, 2.0, 5.0, 9.0, 14.0, 19.0, 24.0];
-    /// Every 20 ms, the state moves to the next higher one with this probability, and to the next
-    /// lower one with the same probability.
+    /// Every 20 ms, the state becomes the next higher one with this probability, and the next lower
+    /// one with the same probability.
     const MOVES: f64 = 0.15;
     let mut state = 3_usize;
     Box::new(move |ms, rng| {
@@ -122,8 +121,8 @@ fn dsl(_: &mut Rng) -> Rates {
     })
 }
 
-/// A link through satellites. Every 15 s another satellite is assigned, and the link carries
-/// nothing during the change, as users of Starlink measured (J. Garcia et al., LEO-NET 2023).
+/// A link through satellites. Every 15 s it changes to another one, and carries nothing meanwhile,
+/// as users of Starlink measured (J. Garcia et al., LEO-NET 2023).
 fn leo(rng: &mut Rng) -> Rates {
     const SLOT_MS: u64 = 15_000;
     let mut mbps = 4.0 + 8.0 * rng.uniform();

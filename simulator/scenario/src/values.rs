@@ -172,8 +172,8 @@ pub enum StartError {
 }
 
 impl Start {
-    /// Draws the start of one flow. Even a fixed start takes a value from the random stream, so the
-    /// values drawn later do not depend on whether the start is fixed.
+    /// Draws the start of one flow. A fixed start draws too, so later values of the random stream
+    /// do not depend on whether the start is fixed.
     pub fn draw(self, rng: &mut Rng) -> Duration {
         let width = (self.latest - self.earliest).ns() as f64;
         self.earliest + Duration::from_ns((width * rng.uniform()) as u64)

@@ -245,8 +245,8 @@ struct Recorded {
     group_fraction: BTreeMap<String, f64>,
 }
 
-/// Converts `seconds` to the value that was recorded with the hashes: an integer number of
-/// nanoseconds times 1e-9. Today's value is the nearest number instead.
+/// Converts `seconds` to the form in which the hashes were recorded: integer nanoseconds times
+/// 1e-9, instead of the nearest number.
 fn product(seconds: f64) -> f64 {
     (seconds * 1e9).round() * 1e-9
 }

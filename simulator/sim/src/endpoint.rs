@@ -25,17 +25,17 @@ pub trait Endpoint: Send {
     /// returns the next packet to send; `None` when there is no more. Packets leave in the order
     /// returned, over the flow's own link, which holds any number of them.
     ///
-    /// The run ends with a panic if a packet has no bytes or more than 65 535 bytes. It also does
-    /// if the end returns more than 65 536 packets at one instant.
+    /// A packet of no bytes, or of more than 65 535, ends the run with a panic. So do more than 65
+    /// 536 packets at one instant.
     fn poll_transmit(&mut self, now: Time) -> Option<Packet>;
 
     /// When to call `poll_transmit` without an arrival. Invoked after `poll_transmit` has returned
     /// `None`. If the time returned is not later than that call, the run ends with a panic.
     fn next_timeout(&mut self) -> Option<Time>;
 
-    /// Has this end finished? If so, it is not called again. When the first of the two ends that
-    /// [`Endpoints::new`] creates has finished, the flow's time so far is recorded as a transfer of
-    /// its group.
+    /// Has this end finished? If so, it is not called again. When the flow's first end (`F` in
+    /// [`Endpoints::new`]) has finished, the flow's time so far is recorded as a transfer of its
+    /// group.
     fn finished(&self) -> bool {
         false
     }
@@ -106,8 +106,8 @@ type Starting = dyn Fn(Start) -> [Box<dyn Endpoint>; 2] + Send + Sync;
 
 impl Endpoints {
     /// Endpoints named `name` in records. `packet_bytes` is the size on the wire of most of the
-    /// first end's packets, and the transit time is computed once for this size; 0 if sizes differ.
-    /// Only the first end's packets are counted. The second end's packets take the path of
+    /// first end's packets, for which the transit time is computed once; 0 if sizes differ. Only
+    /// the first end's packets are counted. The second end's packets take the path of
     /// acknowledgements.
     pub fn new<F: Endpoint + 'static, S: Endpoint + 'static>(
         name: &'static str,

@@ -123,8 +123,8 @@ pub(crate) trait Events: Send + 'static {
     fn put_off(&mut self, link: u32, leaving: Leaving) -> bool;
 
     /// Begins a turn of due events up to `end`; returns false if there are no more. In a turn,
-    /// hosts may run ahead of links. If they may not, the events at hosts come up among those at
-    /// links, in one order.
+    /// hosts may run ahead of links. If they may not, all events come up in one order, among those
+    /// at links.
     fn begin_turn(&mut self, end: Time) -> bool;
 
     /// Takes this turn's next event at hosts, and its time. May prefetch the data of other events

@@ -156,9 +156,9 @@ impl<T: Tap, E: Events> Model<T, E> {
                 let all = |of: fn(&Session) -> u64| sessions.iter().map(|session| of(session)).sum::<u64>();
                 match load.demand() {
                     Demand::Offered => Some(of(all(Session::offered))),
-                    // Packets that are on the sink's access link when the warm-up ends count as
-                    // arrived, so `requested` lacks them. But they are delivered after the warm-up.
-                    // The amount requested is therefore at least the amount delivered.
+                    // Packets on the sink's access link when the warm-up ends count as arrived, so
+                    // `requested` lacks them. But they are delivered after the warm-up. So at least
+                    // the amount delivered was requested.
                     Demand::Requested => Some(of(all(Session::requested).max(counts.delivered))),
                     Demand::Endless => None,
                 }

@@ -275,9 +275,9 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.deliver(self.store.frames.at(slot), slot, now, now);
     }
 
-    /// Handles `frame`, kept in `slot`, which reaches the sink's access link at `at`. The
-    /// receiver's reaction and the return of the acknowledgement are computed immediately, although
-    /// their times may lie ahead.
+    /// Handles `frame`, kept in `slot`, which reaches the sink's access link at `at`. Computes the
+    /// receiver's reaction and the return of the acknowledgement at once, although their times may
+    /// lie ahead.
     #[inline(always)]
     fn deliver(&mut self, frame: Frame, slot: u32, at: Time, now: Time) {
         let (measured_from, end) = (self.measured_from, self.end);
@@ -384,8 +384,8 @@ impl<T: Tap, E: Events> Model<T, E> {
         self.legs[frame.leg as usize].group
     }
 
-    /// The flow with this index and its stage. `group` is the group of the flow, which most callers
-    /// know from the frame.
+    /// The flow with this index and its stage. `group` is the flow's group, which most callers know
+    /// from the frame.
     #[inline(always)]
     pub(crate) fn stage(&mut self, index: u32, group: u32, now: Time) -> (&mut Flow, Stage<'_, E>) {
         let flow = &mut self.store.flows[index as usize];

@@ -21,8 +21,7 @@ use std::collections::BTreeMap;
 
 /// Observes a run. All callbacks do nothing by default.
 pub trait Observer: Send {
-    /// The interval of the samples, which are taken at every multiple of it. No samples are taken
-    /// if it is `None` or zero.
+    /// Samples are taken at every multiple of this interval; none if it is `None` or zero.
     fn interval(&self) -> Option<Duration> {
         None
     }
@@ -36,8 +35,8 @@ pub trait Observer: Send {
     fn sample(&mut self, _view: &View<'_>) {}
     /// Invoked for each event of a packet. Times never decrease.
     fn packet(&mut self, _event: &PacketEvent) {}
-    /// Invoked when a transfer or a page is complete, or is certain to complete. In the latter case
-    /// the event's time may lie ahead, by the transit time of a packet on its receiver's own link.
+    /// Invoked when a transfer or a page is complete, or certain to complete. The event's time may
+    /// lie ahead, by the transit time of a packet on its receiver's own link.
     fn transfer(&mut self, _event: &TransferEvent) {}
     /// Invoked at the end of the run, unless it was stopped earlier.
     fn finished(&mut self, _view: &View<'_>) {}
@@ -250,8 +249,8 @@ pub(crate) trait Tap {
     fn set_place(&mut self, now: Time, link: Option<u32>);
     fn happened(&mut self, what: What, about: About);
     fn leaves(&mut self, flow: u32, wire_bytes: u32);
-    /// Reports that a packet reaches its receiver at `at`, which may lie ahead. `packets` is the
-    /// number of new packets that the receiver then has in order.
+    /// Reports that a packet reaches its receiver at `at`, which may lie ahead, and puts `packets`
+    /// new packets in order there.
     fn delivers(&mut self, at: Time, packets: u64, about: About);
     fn completes(&mut self, event: &TransferEvent);
     fn next_sample(&self) -> Time;

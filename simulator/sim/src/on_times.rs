@@ -11,7 +11,7 @@ pub(crate) struct OnTimes {
     pub(crate) slot: Duration,
     pub(crate) slot_ends: Time,
     /// The bytes on the wire delivered to each member from the start of measuring to the end of
-    /// each slot. They are ordered by slot, and within a slot by member.
+    /// each slot, by slot and then by member.
     pub(crate) delivered: Vec<u64>,
 }
 

@@ -14,12 +14,12 @@ pub struct Network {
     /// The flows.
     pub groups: Vec<GroupPlan>,
     /// The aggregates, whose packets are coloured and observed at the edges of the
-    /// differentiated-services domain. A group belongs to at most one aggregate.
+    /// differentiated-services domain. A group belongs to at most one.
     pub aggregates: Vec<AggregatePlan>,
 }
 
 /// Groups of flows with one contract. The groups' packets are coloured together where they enter
-/// the first queue of their path. They are observed together where they have left the last queue.
+/// the first queue of their path, and observed together where they have left the last queue.
 pub struct AggregatePlan {
     /// Unique name.
     pub name: String,
@@ -75,8 +75,8 @@ pub struct GroupPlan {
     /// The flows. Their numbers start at 1, or continue those of the preceding plan with the same
     /// name.
     pub members: Vec<Member>,
-    /// The times in which each member sends. If there are none, each member sends from its own
-    /// start to the end of the run. The first on-time always begins with the flow's own start.
+    /// The times in which each member sends; if there are none, it sends from its own start to the
+    /// end of the run. The first on-time always begins with the flow's own start.
     pub on: Vec<OnTime>,
 }
 

@@ -24,7 +24,7 @@ pub(crate) enum Target {
 }
 
 impl Leg {
-    /// The transit time over the leg's wires: that of a data packet if `is_data`, else that of an
+    /// The transit time over the leg's wires of a data packet if `is_data`, else of an
     /// acknowledgement.
     #[inline]
     pub(crate) fn takes(&self, is_data: bool) -> Duration {

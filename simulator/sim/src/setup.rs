@@ -31,8 +31,8 @@ pub struct SetUp<'a> {
 const LOOK_EVERY: u32 = 1 << 10;
 
 impl<'a> SetUp<'a> {
-    /// A set-up that regularly calls `watch`, with zero as the time of the run. `watch` may stop
-    /// the set-up.
+    /// A set-up that regularly calls `watch`, with zero as the time of the run; `watch` may stop
+    /// it.
     pub fn new(watch: &'a mut dyn FnMut(Time) -> ControlFlow<()>) -> Self {
         SetUp { watch, made: 0 }
     }

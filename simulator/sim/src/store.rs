@@ -1,6 +1,6 @@
-//! Stores a run's frames and flows. This is the second of the model's two interfaces; the first is
-//! [`Events`](crate::event::Events). The memory layout and prefetching of frames and flows are
-//! decided here, in `frames` and in `flow`.
+//! Stores a run's frames and flows: the second of the model's two interfaces, after
+//! [`Events`](crate::event::Events). The memory layout and prefetching of both are decided here, in
+//! `frames` and in `flow`.
 
 use crate::event::{Event, Memory};
 use crate::flow::Flow;

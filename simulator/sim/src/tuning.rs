@@ -6,8 +6,8 @@ use fairwire_core::Duration;
 /// The tuning of a run. The default handles all events one by one, in one order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuning {
-    /// The length of time for which hosts may be handled ahead of links. `None` if the events of
-    /// both are handled in one order.
+    /// The time by which hosts may be handled ahead of links; `None` if all events are handled in
+    /// one order.
     pub(crate) lookahead: Option<Duration>,
     /// By link: do its packets continue only to sinks? Such packets are delivered together, at the
     /// end of a turn. Empty without a lookahead.
@@ -49,13 +49,9 @@ const MIN_WINDOW: u64 = 1 << 13;
 /// The least time from a queued link to a host, at most that of [`MAX_WINDOW`]. `None` if the two
 /// sides cannot be separated, or not profitably.
 ///
-/// They cannot be separated in these cases:
-///
-/// - Links affect hosts at once (sessions, edges, wires with faults).
-/// - Hosts affect links at once (round trips).
-/// - A path has no queue.
-/// - A host's packet may reach a link in no time.
-/// - Simultaneous events come in scheduling order.
+/// They cannot be separated if links affect hosts at once (sessions, edges), hosts affect links at
+/// once (round trips), or a wire has faults. Nor can they if a path has no queue, a host's packet
+/// may reach a link in no time, or simultaneous events come in scheduling order.
 fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let has_queue = |hops: &[Hop]| hops.iter().any(|hop| matches!(hop, Hop::Link(_)));
     let delays = |group: &GroupPlan| group.members.iter().map(|member| member.access_delay).min();
@@ -66,8 +62,7 @@ fn lookahead(plan: &mut Network, settings: &Settings) -> Option<Duration> {
     let is_apart = plan.groups.iter().all(|group| {
         !matches!(group.source, Source::Tcp { .. }) && has_queue(&group.forward) && takes_time(group)
     });
-    // A wire with faults delivers packets by events, in the order of their arrival. So it excludes
-    // a lookahead.
+    // A wire with faults delivers packets by events, in the order of their arrival.
     let has_faults = plan.links.iter().any(|link| link.wire.is_some());
     let hears_trips = plan.links.iter_mut().any(|link| link.discipline.hears_round_trips());
     if !is_apart

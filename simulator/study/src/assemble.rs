@@ -341,8 +341,8 @@ impl Drawing<'_, '_> {
         }
     }
 
-    /// Adds a group for each series, and a line for each measure. If there are several points, each
-    /// measure has a line for each point.
+    /// Adds a group for each series, and a line for each measure; if there are several points, a
+    /// line for each measure and point.
     fn along_series(&self, panel: &mut Panel, spec: &PanelSpec, measures: &[&Measure], series: &[&str]) {
         panel.categories = series.iter().map(|name| name.to_string()).collect();
         let mut points: Vec<&str> = Vec::new();

@@ -37,19 +37,19 @@ const STALE: Duration = Duration::from_secs(24 * 3600);
 /// A fast level of compression. Results are mostly digits, so their compressed size is within a
 /// tenth of the best.
 const LEVEL: u8 = 4;
-/// The maximum size in bytes of a decompressed result. A file that would exceed it is broken.
+/// The maximum size of a decompressed result, bytes. A file that would exceed it is broken.
 const MAX_BYTES: usize = 1 << 30;
 /// The unit in which a file system allocates a file.
 const BLOCK: u64 = 4096;
-/// The fraction of a cache's maximum size to which an eviction reduces the cache.
+/// The fraction of a cache's maximum size that remains after an eviction.
 const LEFT_AFTER_EVICTION: f64 = 0.9;
 
 /// The maximum total of a user's finished runs. The quick half of all studies takes some 20 MiB.
 /// All studies in full take some ten times that.
 pub const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// The folder of a user's finished runs; `None` if the environment names no folder. It lies in the
-/// folder that the XDG Base Directory Specification, version 0.8, provides for reproducible data.
+/// The folder of a user's finished runs, in the place for reproducible data of the XDG Base
+/// Directory Specification, version 0.8; `None` if the environment names no folder.
 pub fn cache_folder() -> Option<PathBuf> {
     let path = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = path("XDG_CACHE_HOME").or_else(|| Some(path("HOME")?.join(".cache")));
@@ -103,8 +103,7 @@ impl Cache {
         }
     }
 
-    /// If `is_fresh`, the cache ignores its existing results, so every run is made and stored
-    /// again.
+    /// If `is_fresh`, existing results are ignored, so every run is made and stored again.
     pub fn fresh(self, is_fresh: bool) -> Self {
         Cache { is_fresh, ..self }
     }
@@ -236,8 +235,8 @@ fn on_disk(bytes: u64) -> u64 {
     bytes.div_ceil(BLOCK) * BLOCK
 }
 
-/// Removes incomplete results that are stale. Then removes the least recently used results until
-/// the total is at most the fraction `LEFT_AFTER_EVICTION` of `max` bytes. Returns the bytes left.
+/// Removes stale incomplete results, then the least recently used results until at most the
+/// fraction [`LEFT_AFTER_EVICTION`] of `max` bytes is left. Returns the bytes left.
 fn evict(folder: &Path, max: u64, now: SystemTime) -> u64 {
     let mut files = files(folder);
     files.sort_by_key(|file| file.used);
@@ -342,8 +341,8 @@ mod tests {
         fs::write(folder.path().join("notes.txt"), "not ours").unwrap();
         assert_eq!(cache.load("0"), Some(0), "the oldest, but used just now");
         cache.store("new", &11);
-        // The eleven results take eleven blocks, and the cache holds at most ten. The eviction
-        // leaves nine, so results 1 and 2 are removed.
+        // Eleven results take eleven blocks, and the cache holds ten. The eviction leaves nine, so
+        // results 1 and 2 are removed.
         let left =
             ["0.result", "3.result", "4.result", "5.result", "6.result", "7.result", "8.result", "9.result"];
         let all: Vec<&str> = left.into_iter().chain(["new.result", "notes.txt"]).collect();

@@ -41,8 +41,8 @@ pub fn embedded() -> Vec<Folder> {
     folders
 }
 
-/// Is the study in `folder` built into the command with the same files? The files of recorded
-/// results are not compared.
+/// Is the study in `folder` built into the command with the same files, except those of recorded
+/// results?
 pub fn is_embedded(folder: &Folder) -> bool {
     let files = |folder: &Folder| {
         let mut files = folder.files.clone();

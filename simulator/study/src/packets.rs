@@ -35,15 +35,15 @@ pub(crate) struct Packets {
 #[derive(Default)]
 struct Flow {
     group: usize,
-    /// The number of the first segment in `sent`. For each segment from it on, `sent` holds the
-    /// time of the first transmission; `None` once the segment has arrived.
+    /// The number of the first segment in `sent`, which holds the time of each segment's first
+    /// transmission; `None` once the segment has arrived.
     first: u64,
     sent: VecDeque<Option<Time>>,
     /// For each arrival at a queue, from number `settled` on: was the packet lost? `None` until
     /// that is known.
     fates: VecDeque<Option<bool>>,
     settled: u64,
-    /// The number of packets lost since the last forwarded packet, in order of arrival.
+    /// The number of packets lost since the last forwarded one, in order of arrival.
     burst: u64,
 }
 
@@ -262,7 +262,7 @@ mod tests {
         for seq in 0..7 {
             report(&mut packets, seq, What::Arrive, seq, seq);
         }
-        // Segments 1, 2, 3 and 5 are lost. Segment 3 is pushed out before segment 0 leaves, but it
+        // Segments 1, 2, 3 and 5 are lost. Segment 3 is pushed out before segment 0 leaves, but
         // belongs to the burst of segments 1 and 2.
         for (ms, seq, is_lost) in [(10, 3, true), (11, 0, false), (12, 2, true), (13, 1, true)] {
             let what = if is_lost { What::Drop(Cause::PushOut) } else { What::Depart };

@@ -95,8 +95,8 @@ pub struct Curves {
 /// The differences of an exhibit's runs from its study.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// Changes to the exhibit's scenarios, in the form of `--set`. The variations along the
-    /// horizontal axis are applied after them, so they take precedence.
+    /// Changes to the exhibit's scenarios, as `--set`. The variations along the horizontal axis are
+    /// applied after them, so they take precedence.
     pub set: Vec<String>,
     /// The number of the exhibit's seeds to use, from the first; `None` for all.
     pub seeds: Option<usize>,

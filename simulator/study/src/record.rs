@@ -188,7 +188,7 @@ pub struct Claim {
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub because: String,
     /// The verdict. If the mean agrees with the claim but the complete interval does not, the claim
-    /// is unclear. It then counts as not holding, but more seeds may settle it.
+    /// is unclear: it counts as not holding, but more seeds may settle it.
     pub verdict: Verdict,
     /// The measurement, with its interval; or the reason why the claim cannot be tested.
     pub detail: String,

@@ -99,8 +99,8 @@ impl Study {
     }
 
     /// For each of the [`VERDICTS`], the number of recorded verdicts on the claims of exhibit
-    /// number `at`. The verdicts of the full depth are counted if any are recorded, otherwise those
-    /// of the quick depth. `None` if there are neither.
+    /// number `at`. Those of the full depth are counted if there are any, otherwise those of the
+    /// quick depth; `None` if there are neither.
     pub fn counted(&self, at: usize) -> Option<(Depth, [usize; 3])> {
         let exhibit = &self.spec.exhibit[at];
         let names: Vec<String> =

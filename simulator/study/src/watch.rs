@@ -58,7 +58,8 @@ impl Sampling {
 pub struct Samples {
     every_s: f64,
     number: usize,
-    /// By name of the series: its value in each sample, `None` if the sample has none.
+    /// By name of the series: its values up to the last sample that has one; `None` for a sample
+    /// without one.
     series: BTreeMap<String, Vec<Option<f64>>>,
     #[serde(default)]
     packets: BTreeMap<String, f64>,
@@ -85,8 +86,8 @@ impl Samples {
     pub fn over(&self, over: &Over, warm_up_s: f64) -> Option<f64> {
         let series = self.series.get(&over.series)?;
         let (from, to) = over.window.unwrap_or((warm_up_s, f64::INFINITY));
-        // A rate is the mean over the interval that ends with its sample. The sample at `from`
-        // describes the time before `from`, so it is excluded.
+        // A rate is the mean over the interval that ends with its sample, so the sample at `from`
+        // describes earlier time and is excluded.
         let is_in = |time: f64| time > from + 1e-9 && time <= to + 1e-9;
         let values: Vec<f64> = self
             .times()

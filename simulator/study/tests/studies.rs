@@ -174,9 +174,8 @@ fn a_study_gives_numbers_verdicts_and_drawings() {
     // CBR flow faster than the link leaves them nearly nothing.
     assert!((0.5..0.75).contains(&number("tcp", "Fair", "middle")), "{}", number("tcp", "Fair", "middle"));
     assert!(number("tcp", "DropTail", "middle") < 0.3);
-    // `sampled` is the mean number of packets in the queue, sampled every 100 ms. `mean` is the
-    // simulator's mean over time, in bytes. If both are right, their ratio is about the size of a
-    // packet.
+    // `sampled` is the mean backlog in packets, sampled every 100 ms. `mean` is the simulator's
+    // mean over time, in bytes. If both are right, their ratio is about the size of a packet.
     let (sampled, mean) = (number("queue", "DropTail", "large"), number("bytes", "DropTail", "large"));
     let per_packet = mean / sampled;
     assert!((400.0..700.0).contains(&per_packet), "{per_packet} B a packet, where most are 512 B or 552 B");
@@ -298,9 +297,8 @@ fn a_changed_or_truncated_result_is_computed_again() {
 
 #[test]
 fn a_run_shared_by_exhibits_is_made_once_under_any_name() {
-    // `time` has the traffic of `sweep` at `middle`, but needs other samples, for its curves.
-    // `again` has the same traffic and needs the samples of `sweep`, so it shares its runs with
-    // `sweep`.
+    // `time` has the traffic of `sweep` at `middle`, but needs other samples for its curves.
+    // `again` needs the same samples as `sweep`, so the two share runs.
     let copy = r#"
 [[exhibit]]
 id = "again"

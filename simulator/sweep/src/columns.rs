@@ -43,7 +43,7 @@ pub enum Kind {
     Text,
 }
 
-/// The texts of a column. Each distinct text is stored once, however many rows have it.
+/// The texts of a column. Each distinct text is stored once.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     distinct: Vec<Arc<str>>,

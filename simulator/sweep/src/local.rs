@@ -46,7 +46,7 @@ impl Share {
 /// The cost of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Cost {
-    /// The number of runs of the plan. With a precision, it is the maximum number.
+    /// The number of runs of the plan; with a precision, the maximum.
     pub runs: usize,
     /// Runs currently missing in the store; with a precision, only the missing runs of the next
     /// round.
@@ -55,7 +55,7 @@ pub struct Cost {
     pub pilot: usize,
     /// The approximate processor time for the missing runs, in seconds of one core.
     pub seconds: f64,
-    /// The approximate number of bytes that the missing runs will need on disk.
+    /// The approximate size of the missing runs on disk, in bytes.
     pub bytes: u64,
 }
 
@@ -83,7 +83,7 @@ struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// The next shard. It is a single run until the duration of runs is known.
+    /// The next shard: a single run until the duration of runs is known.
     fn take(&mut self, threads: usize) -> &'a [Run] {
         let weight = |run: &Run| self.plan.cells[run.cell].weight;
         let mut count = usize::from(!self.todo.is_empty());
@@ -211,9 +211,9 @@ impl Plan {
         let count = ((todo.len() as f64 * PILOT.0).ceil() as usize).min(todo.len());
         let mut pilot = Pilot::default();
         let (mut next, mut size) = (0, 1);
-        // The pilot's runs are spread over all cells. They are made in shards, because storing each
-        // run separately would take longer than the run. Shards grow up to PILOT_SHARD_SECONDS, and
-        // the time is checked between them.
+        // The pilot's runs are spread over all cells. The time is checked between shards, which
+        // grow up to PILOT_SHARD_SECONDS: storing each run separately would take longer than the
+        // run.
         while next < count && pilot.ran.seconds <= PILOT.1 && !stop.load(Ordering::Relaxed) {
             let numbers = next..count.min(next + size);
             let runs: Vec<Run> = numbers.map(|number| todo[number * todo.len() / count]).collect();

@@ -12,8 +12,8 @@ pub(crate) struct Notes {
     cells: usize,
     /// For each note: the first cell with the note, and the number of such cells.
     notes: BTreeMap<String, (usize, usize)>,
-    /// For each group of TCP flows and each of its constants `profile` and `ecn`: the constant's
-    /// values in the cells, as entered or by default.
+    /// For `profile` and `ecn` of each group of TCP flows: the values in the cells, as entered or
+    /// by default.
     constants: BTreeMap<(String, &'static str), BTreeSet<&'static str>>,
 }
 

@@ -125,8 +125,7 @@ impl<R: ChunkReader + 'static> Reader<R> {
         (0..schema.num_columns()).filter_map(of).collect()
     }
 
-    /// Calls `each` with the rows in batches. A batch has the columns `wanted`, or all columns if
-    /// `wanted` is `None`.
+    /// Calls `each` with the rows in batches, with the columns `wanted` or, for `None`, with all.
     pub(crate) fn read<E: From<ParquetError>>(
         &self,
         wanted: Option<&[&str]>,
@@ -154,7 +153,7 @@ fn kind(about: &ColumnDescriptor) -> Option<Kind> {
         Some(LogicalType::String | LogicalType::Enum | LogicalType::Json) | None => {
             about.converted_type() == ConvertedType::UINT_64
         }
-        // The other logical types, such as dates and decimals, are neither numbers nor texts.
+        // Others, such as dates and decimals, are neither numbers nor texts.
         Some(_) => return None,
     };
     match about.physical_type() {

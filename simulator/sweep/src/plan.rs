@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 const MAX_BYTES: u64 = 1 << 20;
-/// The maximum number of cells. It is more than a table can show. Each cell is read and checked
-/// before anything runs.
+/// The maximum number of cells: more than a table can show. Each is read and checked before
+/// anything runs.
 const MAX_CELLS: usize = 1_000_000;
 pub(crate) const DISCIPLINE: &str = "discipline";
 /// Keys of a scenario that cannot be varied in a sweep, and what is allowed instead.
@@ -38,8 +38,7 @@ const ELSEWHERE: [(&str, &str); 7] = [
 pub struct Axis {
     /// The key, as in `--set`.
     pub key: String,
-    /// The axis's values, each in TOML and as in columns. In columns, all of them are numbers, or
-    /// all are texts.
+    /// The axis's values, each in TOML and as in columns, where all are numbers or all are texts.
     pub values: Vec<(String, Value)>,
 }
 
@@ -221,8 +220,8 @@ impl Plan {
         Ok(missing)
     }
 
-    /// The number of seeds for each cell, given the results in `store`. It is a number at which the
-    /// cell's intervals are narrow, or else the next number at which they are examined.
+    /// The number of seeds for each cell, given the results in `store`: one at which its intervals
+    /// are narrow, or else the next at which they are examined.
     fn enough(&self, store: &Stores, precision: f64) -> Result<Vec<usize>, StoreError> {
         let values = crate::table::Values::read(self, store)?;
         Ok((0..self.cells.len()).map(|cell| self.seeds_of(&values, cell, precision)).collect())
@@ -475,8 +474,8 @@ impl Maker<'_> {
             })
         };
         let made: Result<Vec<Cell>, _> = (0..count).into_par_iter().map(cell).collect();
-        // Cells are made in parallel, so any of several invalid cells may fail first. The first one
-        // in the plan is reported.
+        // Cells are made in parallel, so any invalid cell may fail first. The first in the plan is
+        // reported.
         let cells =
             made.map_err(|error| (0..count).find_map(|number| cell(number).err()).unwrap_or(error))?;
         let mut labels = BTreeSet::new();
@@ -498,8 +497,7 @@ impl Maker<'_> {
     /// The measures to store; each must exist in some cell.
     fn measures(&self, axes: &[Axis], Cells { cells, .. }: &Cells) -> Result<Vec<String>, DocumentError> {
         let mut known: Vec<String> = Vec::new();
-        // The available measures may depend on any axis, but not on a pair of axes. So cells that
-        // differ from the first cell on more than one axis are skipped.
+        // The available measures may depend on any axis, but not on a pair of axes.
         let on_one_axis = |cell: &&Cell| cell.at.iter().filter(|at| **at > 0).count() <= 1;
         let mut seen: BTreeSet<&[usize]> = BTreeSet::new();
         for cell in cells.iter().filter(on_one_axis).filter(|cell| seen.insert(&cell.at)) {

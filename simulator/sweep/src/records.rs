@@ -56,7 +56,7 @@ enum Step {
     Key(String),
 }
 
-/// The number of records converted to JSON at a time. A million would take gigabytes.
+/// Records converted to JSON at a time. A million would take gigabytes.
 const BLOCK: usize = 4096;
 
 /// A table with a row per record. A map in a record, such as drops by cause, gives a column for

@@ -104,9 +104,9 @@ impl Shard {
     /// Makes the runs in succession, and writes them into the store as one part. Flows are written
     /// first, so no run is present without its flows.
     ///
-    /// Within half a second after a run ends, the store has a part with all runs finished so far. A
-    /// larger part replaces it later. `progress` is invoked with the completed fraction. When
-    /// `stop` becomes true, finished results are written.
+    /// Within half a second after a run ends, the store has a part with all finished runs, which a
+    /// larger part replaces later. `progress` is invoked with the completed fraction. When `stop`
+    /// becomes true, finished results are written.
     ///
     /// # Errors
     /// If another version created the shard, a run fails, or the store cannot be written.
@@ -210,8 +210,7 @@ impl Kept<'_> {
     }
 }
 
-/// A monotonic clock, in seconds. It determines when results are written, but does not affect the
-/// results.
+/// A monotonic clock, in seconds. It affects when results are written, but not the results.
 #[cfg(unix)]
 fn clock_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -225,8 +224,7 @@ fn clock_seconds() -> f64 {
 }
 
 /// The processor time of this thread, in seconds. Other programs on the machine do not affect it.
-/// It determines how work is divided and the estimate of the remaining cost, but does not affect
-/// results.
+/// It affects how work is divided and the estimate of the remaining cost, but not the results.
 #[cfg(unix)]
 fn processor_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -24,14 +24,13 @@ pub(crate) const CELL: &str = "cell";
 pub(crate) const SEED: &str = "seed";
 /// The version of the layout of a store, in the metadata of each part.
 const FORMAT: &str = "2";
-/// The versions that can be read. Arrow's readers interpreted the texts of version 1 as
-/// dictionaries.
+/// The readable versions. Arrow's readers interpreted the texts of version 1 as dictionaries.
 const READ: [&str; 2] = ["1", FORMAT];
 const FORMAT_KEY: &str = "fairwire.store";
 const ENDING: &str = "parquet";
 /// The ending of unfinished parts.
 const HALF: &str = "half";
-/// The maximum number of times that a folder is listed, if parts disappear meanwhile.
+/// The maximum number of listings of a folder whose parts disappear meanwhile.
 const MAX_LISTS: usize = 20;
 /// The approximate number of rows in a compacted part.
 const COMPACT_ROWS: usize = 200_000;
@@ -164,7 +163,7 @@ impl Store {
         builder.suffix(&suffix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        // The error omits the path, because the temporary name would mean nothing to its reader.
+        // The error omits the path: a temporary name would mean nothing to the user.
         builder.tempfile_in(&self.folder).map_err(|error| io::Error::from(error.kind()))
     }
 
@@ -180,8 +179,8 @@ impl Store {
     /// # Errors
     /// If the folder cannot be read, or has a Parquet file that is not a part.
     pub fn parts(&self) -> Result<Vec<Arc<Part>>, StoreError> {
-        // If a part has disappeared, another process has merged it into a larger part. That part is
-        // present, so the folder is listed again.
+        // If a part has disappeared, another process has merged it into a larger part, which the
+        // next listing shows.
         for _ in 0..MAX_LISTS {
             if let Some(parts) = self.listed()? {
                 return Ok(parts);
@@ -430,8 +429,8 @@ fn name_of(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Calls `each` with the rows of the part at `path`, in batches. A batch has the given `columns`,
-/// or all columns for `None`.
+/// Calls `each` with the rows of the part at `path` in batches, with these `columns` or, for
+/// `None`, with all.
 fn read(path: &Path, columns: Option<&[&str]>, each: &mut dyn FnMut(&Batch)) -> Result<(), StoreError> {
     let file = parquet::open(path).map_err(StoreError::io(path))?;
     batches(&Reader::new(file).map_err(StoreError::broken(path))?, path, columns, each)

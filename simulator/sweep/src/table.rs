@@ -81,9 +81,8 @@ pub struct CellSummary {
 }
 
 impl Plan {
-    /// The runs that count. Without a precision, these are all runs in the store. With a precision,
-    /// they are only the runs of the seeds that each cell needs until its intervals are narrow
-    /// enough.
+    /// The runs that count: all in the store or, with a precision, only those of the seeds that a
+    /// cell needs until its intervals are narrow enough.
     fn counted(&self, values: &Values) -> Vec<Run> {
         let runs = |cell: usize| {
             let seeds = match self.precision {
@@ -131,8 +130,8 @@ impl Plan {
     }
 
     /// The summary as a table: a row per cell, with a column for each axis, `discipline` and
-    /// `runs`. Each measure has two more columns: its mean and, with the suffix `_half_width_95`,
-    /// half of its interval.
+    /// `runs`. Each measure has two columns: its mean and, with the suffix `_half_width_95`, half
+    /// of its interval.
     ///
     /// # Errors
     /// If the store cannot be read.

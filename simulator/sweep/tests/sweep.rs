@@ -1,4 +1,4 @@
-//! A sweep from a plan to its table: results are made, stored and found again, and wrong inputs are
+//! A sweep from a plan to its table: results made, stored and found again, and wrong inputs
 //! refused.
 
 use fairwire_sweep::columns::{Cells, Table};
@@ -230,8 +230,7 @@ fn flows_have_a_row_for_each_run_and_flow() {
     assert_eq!(run(&plan, folder.path(), 2, Share::ALL), 24);
     let stores = Stores::new(folder.path());
     let rows: usize = stores.flows.parts().unwrap().iter().map(|part| part.rows()).sum();
-    // For each number of TCP flows (1 and 3), four cells have three seeds each: twelve runs. Each
-    // run also has one UDP flow.
+    // Twelve runs have one TCP flow, and twelve have three. Each run also has one UDP flow.
     assert_eq!(rows, 12 * (1 + 1) + 12 * (3 + 1));
     // Without its flows, a run counts as missing.
     for part in stores.flows.parts().unwrap() {

@@ -100,9 +100,9 @@ pub enum Processing {
     /// No time.
     #[default]
     None,
-    /// Up to the time in which the slowest link of the flow's path, at the link's current rate,
-    /// sends two full segments. At most an eighth of a round trip. Both bounds are ours: with one
-    /// segment instead of two, shares still depended on round trips.
+    /// Up to the time in which the slowest link of the flow's path sends two full segments at its
+    /// current rate, and at most an eighth of a round trip. Both bounds are ours: with one segment,
+    /// shares still depended on round trips.
     Packet,
     /// Up to this.
     UpTo(Duration),
@@ -121,9 +121,9 @@ pub struct DelayedAck {
     /// The number of acknowledgements that leave at once at the beginning, at most 255; 0 for none.
     /// The window then grows sooner, and the first round-trip times contain no delay. The same
     /// number leaves at once after a pause longer than a timeout, and after a repeated segment.
-    /// After a mark, and after a retransmission that is not ECN-capable, two leave at once. When
-    /// the sender reports a reduction, one leaves at once. Linux has 16 (its "quick acks"). RFC
-    /// 5681, section 4.2, allows such acknowledgements.
+    /// After a mark, and after a retransmission that is not ECN-capable, two leave at once; when
+    /// the sender reports a reduction, one does. Linux has 16 (its "quick acks"). RFC 5681, section
+    /// 4.2, allows them.
     pub quick_acks: u32,
 }
 

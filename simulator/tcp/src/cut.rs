@@ -4,8 +4,8 @@
 //! RFC 9937, section 6.2, which obsoletes RFC 6937. While more than the target is in flight, the
 //! reduction is proportional. Otherwise the conservative bound holds (PRR-CRB), plus one segment
 //! (PRR-SSRB) when an acknowledgement advances without a sign of a further loss (SafeACK). As in
-//! Linux, cuts by marks are spread too. Also as in Linux, a cut begins from the window in use,
-//! whereas the RFC begins from the number in flight (RecoverFS).
+//! Linux, cuts by marks are spread too, and a cut begins from the window in use; the RFC has the
+//! number in flight (RecoverFS).
 //!
 //! # Why
 //! If a window falls at once from ten to seven, its sender sends nothing until three segments have

@@ -1,5 +1,5 @@
-//! A record of when each segment in flight was sent, and of the number delivered by then. It yields
-//! exact round-trip times and delivery rates.
+//! A record of when each segment in flight was sent, and of the number delivered by then: for exact
+//! round-trip times and delivery rates.
 //!
 //! A journal is kept with RACK-TLP, with exact round-trip times, or if the flow's controller needs
 //! one; it takes 32 bytes per segment in flight.
@@ -48,7 +48,7 @@ pub(crate) struct Measures {
     pub(crate) rate: Option<RateSample>,
 }
 
-/// Memory for up to this number of records is never given back.
+/// Memory for this number of records is never given back.
 const KEPT: usize = 16;
 
 impl Journal {
@@ -147,7 +147,7 @@ impl Journal {
     }
 
     /// Records that everything below `unacked` is acknowledged. `is_from_before` means that the
-    /// acknowledgement echoes a segment sent before all retransmissions. These are then still in
+    /// acknowledgement echoes a segment sent before all retransmissions, which are then still in
     /// flight (RFC 8985, section 6.2, step 2).
     pub(crate) fn advance(&mut self, unacked: u64, is_from_before: bool, now: Time) {
         for seq in self.base..unacked {
@@ -160,8 +160,8 @@ impl Journal {
         self.give_room_back();
     }
 
-    /// Does the work of [`advance`](Journal::advance) and [`measures`](Journal::measures) faster.
-    /// All segments in flight must have been sent once, and none may have arrived out of order.
+    /// A faster [`advance`](Journal::advance) and [`measures`](Journal::measures), if all segments
+    /// in flight were sent once and none has arrived out of order.
     pub(crate) fn advance_in_order(&mut self, unacked: u64, now: Time) -> (Latest, Measures) {
         let count = (unacked - self.base) as usize;
         let last = self.records[count - 1];
@@ -277,8 +277,8 @@ mod tests {
             journal.sent(10 + seq, now, false);
         }
         let rate = rate.expect("measured");
-        // Segment 29 was sent at 78 ms. By then 20 segments had arrived, the last of which was sent
-        // at 58 ms. Segment 29 arrived at 98 ms as the 30th: 10 segments in 20 ms.
+        // Segment 29 was sent at 78 ms. By then 20 segments had arrived, the last of them sent at
+        // 58 ms. Segment 29 arrived at 98 ms as the 30th: 10 segments in 20 ms.
         assert!((rate.per_second - 500.0).abs() < 1e-9 && !rate.is_limited_by_application);
     }
 

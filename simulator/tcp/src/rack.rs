@@ -13,8 +13,8 @@
 
 use fairwire_core::{Duration, Time};
 
-/// The number of segments above a missing one that must have arrived before it counts as lost. It
-/// applies until reordering is observed (RFC 8985, section 6.2, step 4: DupThresh).
+/// The number of arrivals above a missing segment that show its loss, while no reordering was
+/// observed (RFC 8985, section 6.2, step 4: DupThresh).
 pub(crate) const DUPLICATES: u32 = 3;
 
 /// The number of recoveries without DSACK after which the window is narrow again (section 6.2, step
@@ -61,8 +61,7 @@ pub(crate) struct Rack {
 /// peak decreases once per round trip, not with every sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Variation {
-    /// The smoothed deviation of the measurements, times 4, and its peak in this round trip, also
-    /// times 4.
+    /// The smoothed deviation of the measurements, and its peak in this round trip, both times 4.
     deviation_ns_x4: u64,
     peak_ns_x4: u64,
     /// The variation currently used, times 4.
@@ -101,8 +100,8 @@ impl Variation {
 pub(crate) struct Undo {
     /// The first segment not acknowledged at the reduction.
     pub(crate) from: u64,
-    /// The number of retransmissions that DSACK has not yet reported as unnecessary; `None` before
-    /// the first retransmission.
+    /// The number of retransmissions not yet reported as unnecessary by DSACK; `None` before the
+    /// first.
     pub(crate) unexplained: Option<u32>,
     /// The window and the threshold before the reduction, segments. `None` if a mark was also
     /// echoed: a reduction by a mark is never undone.
@@ -139,8 +138,8 @@ impl Default for Rack {
 
 impl Rack {
     /// Handles newly arrived segments, of which `latest` was sent last (section 6.2, step 2).
-    /// `least` is the shortest round trip so far. If a retransmission seems to have taken less, its
-    /// original arrived late, so it is ignored.
+    /// `least` is the shortest round trip so far. A retransmission that seems faster is ignored:
+    /// its original arrived late.
     pub(crate) fn advance(&mut self, latest: Latest, is_repeat: bool, least: Duration, now: Time) {
         let rtt = now.since(latest.sent);
         if is_repeat && rtt < least {
@@ -160,7 +159,7 @@ impl Rack {
     }
 
     /// Records a report that segment `seq` has arrived twice. Everything below `acked` was
-    /// acknowledged before this report. `highest` is the first segment not yet sent.
+    /// acknowledged before. `highest` is the first segment not yet sent.
     pub(crate) fn saw_duplicate(&mut self, seq: u64, acked: u64, highest: u64, was_repeated: bool) {
         self.duplicates += 1;
         if self.duplicates > self.repeats {
@@ -201,9 +200,9 @@ impl Rack {
         }
     }
 
-    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4). It is zero
-    /// if `is_found` and no reordering was seen. `is_found` means that a repair is in progress, or
-    /// that [`DUPLICATES`] segments have arrived out of order.
+    /// RACK_update_reo_wnd: the time beyond a round trip to wait for a segment (step 4). `is_found`
+    /// means that a repair is in progress, or that [`DUPLICATES`] segments have arrived out of
+    /// order.
     pub(crate) fn window(&self, is_found: bool, least: Duration, smoothed: Duration) -> Duration {
         if !self.has_reordering && is_found {
             return Duration::ZERO;

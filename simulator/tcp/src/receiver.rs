@@ -51,8 +51,8 @@ struct Quick {
 /// The number of acknowledgements that leave at once after a mark, or after a retransmission from a
 /// sender with ECN.
 const AFTER_A_MARK: u8 = 2;
-/// The minimum of the variation term (4 RTTVAR) in the timeout that a receiver computes from the
-/// handshake (RFC 6298). A pause is longer than this timeout.
+/// The minimum of 4 RTTVAR in the timeout that a receiver computes from the handshake (RFC 6298). A
+/// pause is longer than this timeout.
 const MIN_PAUSE: Duration = Duration::from_ms(200);
 
 impl Quick {
@@ -363,8 +363,8 @@ impl Receiver {
         }
     }
 
-    /// Handles the arrival of the next segment expected while later segments are kept. The first
-    /// run of these may now be in order.
+    /// Handles the arrival of the next segment expected while later ones are kept. The first run of
+    /// these may now be in order.
     #[inline(never)]
     fn close_hole(&mut self) {
         let is_closed = if self.kept == Kept::InFew {
@@ -582,8 +582,7 @@ mod tests {
         let mut rng = Seed(2).stream("receiver");
         let (mut went_over, mut stayed) = (0, 0);
         for trial in 0..400u64 {
-            // Some trials need more than four runs, or have segments too far ahead for the runs of
-            // `Few`.
+            // Some trials need more than four runs, or have segments beyond the reach of `Few`.
             let step = if trial % 4 == 0 { 9_000 } else { 1 };
             let reach = 2 + rng.below(14);
             let (mut ours, mut model) = (receiver(), std::collections::BTreeSet::new());

@@ -51,16 +51,15 @@ impl RttEstimator {
         self.rtt_ns_x8 = self.rtt_ns_x8 - before + rtt;
     }
 
-    /// Sets the variation on which the timeout is based until the next measurement; the argument is
-    /// four times this variation.
+    /// Sets the variation for the timeout until the next measurement, given as four times its
+    /// value.
     pub(crate) fn hold(&mut self, variation_ns_x4: u64) {
         self.variation_ns_x4 = variation_ns_x4;
     }
 
     /// Doubles the timeout (RFC 6298, 5.5) until it reaches its maximum. With
     /// [`forgets_rtt`](crate::Quirks::forgets_rtt), the fourth doubling in a row makes the next
-    /// measurement count as the first. Until that measurement, the timeout is still computed from
-    /// the old ones.
+    /// measurement count as the first. Until then, the timeout still follows from the old ones.
     pub fn back_off(&mut self, config: &Config) {
         if self.timeout(config) < config.max_rto {
             self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
@@ -94,8 +93,7 @@ impl RttEstimator {
     }
 }
 
-/// A time that results from a division, rounded down to the clock's ticks if the quirk
-/// `counts_ticks` is set.
+/// A quotient, rounded down to the clock's ticks with the quirk `counts_ticks`.
 #[inline]
 fn counted(ns: u64, config: &Config) -> u64 {
     match config.tick.ns() {
@@ -197,9 +195,9 @@ mod tests {
     #[test]
     fn quotients_are_rounded_down_to_ticks_under_the_quirk() {
         // From a trace of ns-2 with ticks of 10 ms. The smoothed time is 4 ticks, the variation 6
-        // quarters of a tick, and the measurement 15 ticks. The variation becomes 6 - 1 + 11 = 16
-        // quarters: 1 is 6/4 rounded down, and 11 is 15 - 4. The smoothed time becomes 43/8 ticks.
-        // The timeout is 43/8, rounded down, plus 16 ticks.
+        // quarters of a tick, and the measurement 15 ticks. The variation becomes 6 - 1 (6/4
+        // rounded down) + 11 (15 - 4) = 16 quarters, and the smoothed time 43/8 ticks. The timeout
+        // is 43/8, rounded down, plus 16 ticks.
         let mut rtt = estimator(10, 200);
         rtt.1.quirks.counts_ticks = true;
         (rtt.0.rtt_ns_x8, rtt.0.variation_ns_x4) = (320_000_000, 60_000_000);

@@ -7,9 +7,8 @@
 //! on the window.
 //!
 //! Under [`Recovery::Rack`](crate::Recovery::Rack), time decides what is lost (RFC 8985, section
-//! 6.2, step 5). Segments sent once are examined in the order of their numbers, in which they were
-//! sent. Retransmissions are examined in the order in which they were sent. So each is examined
-//! once.
+//! 6.2, step 5). Segments sent once are examined in number order, which is their sending order, and
+//! retransmissions in their own sending order. So each is examined once.
 //!
 //! # Where we differ
 //! Under other recoveries, a retransmission counts as lost when a segment first sent after it is
@@ -87,8 +86,8 @@ impl Scoreboard {
         self.segments.is_empty()
     }
 
-    /// Is everything sent still in flight? After an undo this may be so although the board is not
-    /// empty, because it also records retransmissions.
+    /// Is everything sent still in flight? After an undo it may be, although the board still
+    /// records retransmissions.
     pub(crate) fn is_all_in_flight(&self) -> bool {
         self.sacked == 0 && self.lost == 0
     }
@@ -197,10 +196,9 @@ impl Scoreboard {
         self.is_empty() && journal.last_sent(self.base) >= self.rack.latest.sent
     }
 
-    /// RACK_detect_loss: considers the segments that were sent before the latest arrival and have
-    /// not arrived. Marks as lost those sent at least a round trip and `window` ago. If others
-    /// remain, returns when the last of them would be lost. `highest` is the first segment not yet
-    /// sent.
+    /// RACK_detect_loss: of the segments that were sent before the latest arrival and have not
+    /// arrived, marks as lost those sent at least a round trip and `window` ago. If others remain,
+    /// returns when the last of them would be lost. `highest` is the first segment not yet sent.
     pub(crate) fn find_late(
         &mut self,
         journal: &Journal,
@@ -244,8 +242,8 @@ impl Scoreboard {
         is_waiting.then_some(latest.sent + patience)
     }
 
-    /// Handles the end of the timer: marks as lost everything that has not arrived, except segments
-    /// sent less than a round trip ago. The first segment is always marked (RFC 8985, section 6.3).
+    /// After a timeout, marks as lost everything that has not arrived, except segments sent less
+    /// than a round trip ago. The first segment is always marked (RFC 8985, section 6.3).
     pub(crate) fn lose_old(&mut self, journal: &Journal, highest: u64, now: Time) {
         self.extend_to(highest);
         let oldest = now.saturating_sub(self.rack.rtt);
@@ -277,8 +275,8 @@ impl Scoreboard {
         self.lose(self.base);
     }
 
-    /// Handles the end of the timer: marks as lost everything below `highest` that has not arrived,
-    /// including retransmissions.
+    /// After a timeout, marks as lost everything below `highest` that has not arrived, including
+    /// retransmissions.
     pub(crate) fn lose_all(&mut self, highest: u64) {
         self.extend_to(highest);
         for at in 0..self.segments.len() {

@@ -76,8 +76,7 @@ pub struct Sack {
     pub blocks: [Block; Sack::MOST],
 }
 
-/// A run of segments. It is counted from the acknowledgement that reports it, so its fields are
-/// small.
+/// A run of segments, counted from the acknowledgement that reports it, so its fields are small.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// First segment, counted from the acknowledgement's [`next`](Ack::next); at least 1.

@@ -9,7 +9,7 @@ use fairwire_core::{Cause, Discipline, Ecn, Packet, Rate, Seed, Time};
 use fairwire_laws::{Site, named};
 use std::ffi::CString;
 
-/// The number of a packet that left, and the cause if the packet was dropped.
+/// The number of a packet that left, and the cause if it was dropped.
 type Left = (u64, Option<u32>);
 
 const STEPS: u64 = 5000;

@@ -2,9 +2,9 @@
 //! that get bursts of packets at random, without overload.
 //!
 //! DPDK's measurements of rte_sched enqueue 32 packets and dequeue 32, repeatedly, without drops;
-//! the backlog is not stated. Here the backlog is half as many packets as there are leaves. The
-//! leaves that hold packets keep changing, so the state of all leaves is in use. A packet that is
-//! dropped all the same adds its cost, but is not counted as a packet.
+//! the backlog is not stated. Here it is half as many packets as there are leaves. The leaves that
+//! hold packets keep changing, so the state of all leaves is in use. A packet that is dropped all
+//! the same adds its cost, but is not counted.
 
 use fairwire_catalogue::{Parameters, Site, build};
 use fairwire_core::rng::mix;
@@ -68,8 +68,8 @@ pub(crate) struct Bursts {
 }
 
 impl Bursts {
-    /// Builds the discipline and offers it eight packets per leaf. This fills the backlog to half a
-    /// packet per leaf on average, the limit that `work` then keeps.
+    /// Builds the discipline and offers it eight packets per leaf, which fills the backlog to the
+    /// limit in `work`: half a packet per leaf on average.
     pub(crate) fn new(shape: Shape, leaves: u32) -> Self {
         let site = Site {
             rate: Rate::from_bps(RATE).expect("not zero"),

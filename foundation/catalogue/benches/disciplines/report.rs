@@ -140,7 +140,7 @@ pub(crate) fn record(rows: &[Row], peers: &[peer::Row]) {
 }
 
 /// Compares the measurements with the promised limits, and prints each broken promise. Returns
-/// whether all promises are kept.
+/// whether all are kept.
 pub(crate) fn check(rows: &[Row], peers: &[peer::Row]) -> bool {
     let mut broken = Vec::new();
     for name in CONSTANT {

@@ -65,8 +65,8 @@ pub(crate) fn discipline(name: &str, flows: u32) -> Box<dyn Discipline> {
 }
 
 impl Workload {
-    /// A workload for `name` with this number of active flows. It has already run until the queue
-    /// of `name` is as full as it gets.
+    /// A workload for `name` with this number of active flows, already run until the queue is as
+    /// full as it gets.
     pub(crate) fn new(name: &str, flows: u32) -> Self {
         let mut workload = Workload {
             discipline: discipline(name, flows),

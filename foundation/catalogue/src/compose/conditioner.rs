@@ -17,8 +17,8 @@
 //!
 //! # Where we differ
 //! The conditioner meters and marks. Shaping and dropping are left to the inner discipline. Colours
-//! are in the packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. The
-//! conditioner gives early signals if the inner discipline does. RIO, the default, does.
+//! are in the packet's descriptor; a gateway writes them as codepoints if its `dscp` says so. It
+//! gives early signals if the inner discipline does, as RIO, the default, does.
 //!
 //! # Example
 //! ```toml

@@ -141,8 +141,8 @@ impl Spec {
         Nested { choice: self.choice(), ecn: self.ecn, typed_as, place: None }
     }
 
-    /// Adds the dropper's path to `bad`, an error in the dropper. But if the queue has set the
-    /// scheduler, an error in the scheduler is reported as the queue's.
+    /// Adds the dropper's path to `bad`, an error in the dropper. An error in a scheduler that the
+    /// queue has set is reported as the queue's.
     fn placed_error(&self, bad: BadParameter) -> BadParameter {
         let is_order = bad.within.is_empty() && bad.parameter.starts_with("scheduler");
         match self.scheduler.is_some() && is_order {

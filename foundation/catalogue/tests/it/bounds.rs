@@ -5,7 +5,7 @@ use fairwire_core::{Duration, Rate};
 use fairwire_parameters::Field;
 use schemars::SchemaGenerator;
 
-/// The type of a value with bounds. Each type has a name in error messages.
+/// The type of a value with bounds.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Whole,

@@ -1,5 +1,5 @@
-//! Tests of each declared parameter of each discipline and marker, one at a time. They check that
-//! its bounds hold, and that its values are read, allowed and written back.
+//! Tests each declared parameter of each discipline and marker by itself: its bounds hold, and its
+//! values are read, allowed and written back.
 
 use super::bounds::{Kind, allowed, bounds};
 use super::{refusal, site};

@@ -1,5 +1,4 @@
-//! The discipline `queue`, composed of parts, decides as the short form of the same parts does, and
-//! refuses nonsense.
+//! The discipline `queue` decides as the short form of the same parts does, and refuses nonsense.
 
 use super::{discipline, refusal};
 use fairwire_catalogue as catalogue;

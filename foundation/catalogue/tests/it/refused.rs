@@ -1,4 +1,4 @@
-//! Mistakes are refused in the parameters of disciplines that contain other disciplines.
+//! Mistakes in the parameters of disciplines that contain others are refused.
 
 use super::refusal;
 

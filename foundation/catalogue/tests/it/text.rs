@@ -1,5 +1,5 @@
-//! Reading parameters from a text gives the same result with and without serde. Each parameter of
-//! each law is read with values of every kind, with its own words, and with its bounds.
+//! Parameters in a text are read alike with and without serde. Each parameter of each law is read
+//! with values of every kind, its own words, and its bounds.
 
 use super::bounds::bounds;
 use fairwire_catalogue::{self as catalogue, Parameters};

@@ -4,9 +4,8 @@ use super::{Buffer, Key, NONE, some};
 
 impl Buffer {
     /// The oldest of all packets. From it, [`next_by_arrival`](Self::next_by_arrival) reaches all
-    /// others in order of arrival, so that they can be removed. Find the next packet before
-    /// removing one, because a free slot reuses the link. The order is valid until another packet
-    /// arrives.
+    /// others in order of arrival. Find the next packet before removing one, because a free slot
+    /// reuses the link. The order is valid until another packet arrives.
     ///
     /// A buffer that does not maintain this order rebuilds it from times of arrival, in O(n log
     /// flows). Packets of one flow stay in order whatever their times.

@@ -5,8 +5,8 @@
 //! packet, a uniformly random backlogged queue, removal of any packet, lengths and totals. All
 //! memory is allocated at construction. Only the indexes that a user [needs](Needs) are maintained.
 //!
-//! "Flow" here means all packets that share a queue. They belong to one flow, unless [`Queues`]
-//! assigns several flows to one queue.
+//! "Flow" here means the packets that share a queue: those of one flow, unless [`Queues`] assigns
+//! several flows to one queue.
 mod arrival;
 mod limit;
 mod read;
@@ -50,8 +50,8 @@ impl FlowKey {
 
 const NO_FLOWS: &str = "flows are not indexed: build the buffer with `Needs::FLOWS`";
 
-/// A packet and its links. They share one cache line, because an operation on a packet also needs
-/// the links to its neighbours.
+/// A packet and its links, in one cache line: an operation on a packet also needs the links to its
+/// neighbours.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
@@ -258,9 +258,8 @@ impl Buffer {
         key
     }
 
-    /// Reserves a slot for `packet`, which the caller then moves there. The fields of the packet
-    /// are read here, before the move. To read them just after the packet was moved as a whole
-    /// would stall the processor.
+    /// Reserves a slot for `packet`, which the caller then moves there. Its fields are read here,
+    /// before the move: reading them just after it was moved as a whole would stall the processor.
     #[inline(never)]
     pub(crate) fn admit(&mut self, packet: &Packet) -> Key {
         assert!(self.fits(packet.len), "a packet was pushed into a full buffer");

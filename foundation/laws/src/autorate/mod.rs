@@ -7,8 +7,8 @@
 //! is full, and its delivery is then measured. The new rate is `keep` of that delivery, minus the
 //! rate that drains the queue within a second. While the added delay is at most half of `target`
 //! and the rate is used, the rate grows. Up to `keep` of the last delivery it grows by `recover`,
-//! and above that by `probe`. The growth above doubles each second. After `idle` without use the
-//! rate returns to its start.
+//! and above that by `probe`, which doubles each second. After `idle` without use the rate returns
+//! to its start.
 //!
 //! # Why
 //! LTE, satellites and cable change their rate within seconds. A fixed rate either wastes most of
@@ -42,17 +42,17 @@
 //! # What it cannot know
 //! - A round trip does not reveal the direction in which it waited. A direction is cut unless the
 //!   other direction uses a much larger fraction of its own rate.
-//! - A path that becomes longer is mistaken for a queue at first. Once cuts have failed to help for
-//!   five seconds, the base is forgotten, and the rate returns to the delivery measured before the
+//! - A path that becomes longer is mistaken for a queue until cuts have not helped for five
+//!   seconds. Then the base is forgotten, and the rate returns to the delivery measured before the
 //!   cuts.
 //! - Without answers (only UDP) nothing is known, and the rate returns to its start.
-//! - If hosts that carry three quarters of the traffic forge late answers, they can lower the rate
-//!   for all, but not below `min`. Hosts that carry a quarter can hide a queue, with the help of
+//! - Hosts that carry three quarters of the traffic can lower the rate for all by forging late
+//!   answers, but not below `min`. Hosts that carry a quarter can hide a queue, with the help of
 //!   the other ends.
 //!
 //! # State and cost
 //! 64 peers and 64 counts of traffic: 8 KiB for both directions. A round trip costs a scan of 64
-//! numbers. A step, every 50 ms, costs two sorts of at most 64 peers. Nothing is allocated.
+//! numbers, and a step, every 50 ms, two sorts of at most 64 peers. Nothing is allocated.
 //!
 //! # Source (section, equation)
 //! Own design. The base as a windowed minimum, and a rate measured between two answers, come from
@@ -98,8 +98,7 @@ pub struct Spec {
     /// growth doubles each second, up to `recover`.
     #[parameter(default = 0.05, min = 0.0, max = 10.0, unit = "Hz")]
     pub probe: Option<f64>,
-    /// The maximum time for which the shortest round trip is remembered. It may be forgotten after
-    /// half of this time.
+    /// How long the shortest round trip is remembered: between half of this time and all of it.
     #[parameter(default = "60 s", min = "1 s", max = "1 h")]
     pub window: Option<Quantity<Duration>>,
     /// The time without use after which the rate returns to its start.
@@ -169,8 +168,8 @@ pub struct Autorate {
 }
 
 impl Autorate {
-    /// Starts the given directions at their initial rates; the rate of a direction that is `None`
-    /// does not follow its line.
+    /// Starts the given directions at their initial rates; a direction that is `None` does not
+    /// follow its line.
     ///
     /// The base of a peer's round trips covers both directions, so the shorter `window` counts.
     pub fn new(ways: [Option<(Config, CountingPoint)>; 2]) -> Self {

@@ -8,12 +8,11 @@ const PEERS: usize = 64;
 const SILENT: Duration = Duration::from_secs(5);
 /// How long a peer that carries much traffic is awaited, unless two of its round trips take longer.
 const PATIENCE: Duration = Duration::from_ms(500);
-/// The fraction of a peer's carried bytes that still counts after a step. It averages over one
-/// second.
+/// The fraction of a peer's carried bytes that still counts after a step: a mean over one second.
 const FADES: f64 = 0.95;
-/// The peers are sorted by delay. The added delay is that of the peer at which the sum of their
-/// traffic reaches this fraction of all traffic. A queue of the line delays all peers, so small
-/// delays are the best evidence. The fraction keeps one host from forging small delays.
+/// The added delay is that of the first peer, by delay, at which the sum of the traffic reaches
+/// this fraction. A queue of the line delays all peers, so small delays are the best evidence. The
+/// fraction keeps one host from forging small delays.
 const QUARTER: f64 = 0.25;
 
 #[derive(Clone, Copy, Debug, PartialEq)]

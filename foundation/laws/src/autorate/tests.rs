@@ -221,9 +221,9 @@ fn a_recovered_line_is_used_again() {
         line.goes_on(1, 1.0);
         ms += 1;
     }
-    // The growth of 0.05 doubles each second, so the rate rises from 2 to 10 Mbit/s in t = 4.5 s:
-    // ln(10 / 2) = 0.05 (2^t - 1) / ln 2. The bounds leave about 1.5 s for an earlier cut or a late
-    // step.
+    // The growth of 0.05 doubles each second, so the rate rises from 2 to 10 Mbit/s in t = 4.5 s.
+    // Here ln(10 / 2) = 0.05 (2^t - 1) / ln 2. The bounds allow 1 s less and 2 s more, for an
+    // earlier cut or a late step.
     assert!((3_500..6_500).contains(&ms), "{ms} ms");
 }
 

@@ -178,7 +178,7 @@ impl Way {
         is_most: bool,
         now: Time,
     ) {
-        // A call that is late, after a pause, counts as at most two steps.
+        // A late call, after a pause, counts as at most two steps.
         let seconds = now.since(self.stepped_at).secs().min(2.0 * STEP.secs());
         self.stepped_at = now;
         let load = carried.lately(way) / self.bps;

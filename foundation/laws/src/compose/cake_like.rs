@@ -39,17 +39,17 @@
 //!   dropped. Unlike in CAKE, drops are not charged to their flow. For example, a shaper at 19
 //!   Mbit/s is behind a provider's queue at 20 Mbit/s. Without `ingress` the packets of 150
 //!   downloads wait 249 ms in that queue (p95). They wait 10 ms and carry 17 Mbit/s with `ingress`,
-//!   CAKE's 4 MB for packets, and its values for long round trips: `target = "50 ms"` and `interval
+//!   CAKE's 4 MB for packets and its values for long round trips, `target = "50 ms"` and `interval
 //!   = "1 s"`. With the default target and interval they wait 20 to 80 ms and carry 14 Mbit/s,
 //!   since CoDel alone drops a fifth of the packets. The file is `scenarios/ingress.toml`.
 //! - As in Linux since March 2019 (commit 712639929912), only a host's bulky queues divide its
 //!   quantum, not all active ones. Queues of TCP flows with small windows run empty and return as
 //!   new. New queues are served first and not counted, so a host with many of them gets more than
 //!   its share. On a link of 10 Mbit/s with a round trip of 32 ms, one TCP flow gets 0.44 of the
-//!   link against nine flows of another host. In the place of the TCP flow, a lone flow that never
-//!   yields gets 0.47. In an experiment that counted all active queues these two flows got 0.48 and
-//!   0.50. The TCP flow gets less than half of the link because CoDel's signals sometimes leave its
-//!   only queue empty. Hosts whose queues never run empty get equal shares.
+//!   link against nine flows of another host. In its place, a lone flow that never yields gets
+//!   0.47. In an experiment that counted all active queues these two got 0.48 and 0.50. The
+//!   remaining 0.02 is lost while CoDel's signals leave the TCP flow's only queue empty. Hosts
+//!   whose queues never run empty get equal shares.
 //! - By default, COBALT allows a backlog of two packets for each backlogged queue. CAKE's allowance
 //!   covers only bulky queues, and exists only with the option `ingress`; `allowance = "packets"`
 //!   is CAKE without that option. With `"packets"` the single TCP flow above gets 0.30.

@@ -18,15 +18,15 @@ struct Labelled {
 /// Colours arrivals, and offers them to the inner discipline. See the [module](self).
 pub struct Conditioner {
     markers: Box<[Labelled]>,
-    /// The index in `markers` of each class's marker. Marker 0 is shared, and also serves the
-    /// classes beyond the end of this array.
+    /// The index in `markers` of each class's marker. Marker 0 is shared, also by classes beyond
+    /// the end.
     of_class: Box<[u32]>,
     inner: Box<dyn Discipline>,
 }
 
 impl Conditioner {
-    /// `inner` behind `markers`, each with its name in gauges. `of_class` has, for each class, the
-    /// index of its marker. The first marker also serves the classes beyond the end of `of_class`.
+    /// `inner` behind `markers`, each with its name in gauges. `of_class` has the index of each
+    /// class's marker; classes beyond its end share the first marker.
     ///
     /// # Panics
     /// When `of_class` names a marker that does not exist.
@@ -42,7 +42,7 @@ impl Conditioner {
     }
 
     /// The index of the marker of `class`, unless it is the shared one: a report on one class says
-    /// nothing about the other classes.
+    /// nothing about others.
     fn own_marker(&self, class: u32) -> Option<usize> {
         self.of_class.get(class as usize).map(|at| *at as usize).filter(|at| *at != 0)
     }

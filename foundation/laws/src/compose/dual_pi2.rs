@@ -135,7 +135,7 @@ pub struct Spec {
     /// Above this delay, L4S packets are marked by their own queue.
     #[parameter(default = "1 ms", min = "1 us", max = "1 h", source = "Linux.")]
     pub step: Option<Quantity<Duration>>,
-    /// The range of delays above `step` within which the probability of a mark rises from 0 to 1.
+    /// The range of delays above `step` in which the probability of a mark rises from 0 to 1.
     #[parameter(
         default = "0 ms",
         max = "1 h",
@@ -145,7 +145,7 @@ pub struct Spec {
     /// The step applies only to L4S packets that found at least this many others in their queue on
     /// arrival.
     ///
-    /// Packets in transmission do not count. With 0 the step applies to all L4S packets.
+    /// Packets in transmission do not count. With 0 the step applies to all.
     #[parameter(default = 2, max = 1_000_000, unit = "packets", source = "L4S team; 0 in Linux 6.17.")]
     pub min_qlen_step: Option<u32>,
     /// The rule by which the L4S queue is nearly always served first.
@@ -164,7 +164,7 @@ pub struct Spec {
     pub classic_share: Option<f64>,
     /// With `time-shifted`, the head start of L4S packets.
     ///
-    /// The default is several times the target. A classic packet then goes first only if it would
+    /// The default is several times the target, so a classic packet goes first only if it would
     /// otherwise starve.
     #[parameter(default = "50 ms", min = "1 us", max = "1 h", source = "Ours.")]
     pub time_shift: Option<Quantity<Duration>>,
@@ -207,7 +207,7 @@ pub struct Config {
     pub coupling: f64,
     /// Above this delay, L4S packets are marked by their own queue.
     pub step: Duration,
-    /// The range of delays above `step` within which the probability of a mark rises from 0 to 1.
+    /// The range of delays above `step` in which the probability of a mark rises from 0 to 1.
     pub ramp: Duration,
     /// The step applies only to packets that found at least this many others in the L4S queue.
     pub min_qlen_step: u32,
@@ -274,8 +274,8 @@ pub struct DualPi2 {
 #[derive(Debug)]
 struct SubQueue {
     buffer: Buffer,
-    /// The numbers of the waiting packets that found too few others on arrival, so the step does
-    /// not apply to them. At most `min_qlen_step` are stored.
+    /// The numbers of the waiting packets that found too few others for the step on arrival. At
+    /// most `min_qlen_step` of them.
     few: VecDeque<u64>,
     came: u64,
     left: Tally,
@@ -331,8 +331,8 @@ impl SubQueue {
     }
 }
 
-/// Adds `probability`, at most 1, to `owed`. If that makes more than 1, or if `probability` is at
-/// least 1, a signal is due: `owed` falls by 1 and the result is true.
+/// Adds `probability` to `owed`, and returns true if a signal is due, which deducts 1. One signal
+/// per packet is enough, so a probability counts as at most 1.
 fn recurs(owed: &mut f64, probability: f64) -> bool {
     *owed += probability.min(1.0);
     let is_due = *owed > 1.0 || probability >= 1.0;
@@ -383,8 +383,8 @@ impl DualPi2 {
         self.config.coupling * self.base >= 1.0
     }
 
-    /// Makes the updates that are due. Callers change a queue only after this call, so the queues
-    /// are still as they were when the updates fell due.
+    /// Makes the updates that are due. Callers change a queue only afterwards, so the queues are as
+    /// they were when the updates fell due.
     #[inline]
     fn advance(&mut self, now: Time) {
         if now >= self.next_update {
@@ -444,8 +444,8 @@ impl DualPi2 {
         }
     }
 
-    /// Counts a sent packet. While both queues are backlogged, it also updates how far the classic
-    /// queue is behind its share of the link.
+    /// Counts a sent packet and, while both queues are backlogged, how far the classic queue is
+    /// behind its share of the link.
     fn account(&mut self, is_scalable: bool, len: u32, wait: Duration) {
         let left = &mut self.side(is_scalable).left;
         (left.sent, left.latest_wait) = (left.sent + 1, wait);

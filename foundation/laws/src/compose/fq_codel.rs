@@ -25,17 +25,17 @@
 //!   of moving to the old ones. A queue continues to signal until it is polled and found empty.
 //!   Packets dropped by an overflow count as signals. With `arithmetic = "linux"` as well, each
 //!   packet meets the same fate as in the kernel (see *Linux as an oracle* in the documentation).
-//!   After an overflow, the computation of 1/sqrt(count) may then wrap around, as in the kernel,
-//!   and the result is meaningless.
+//!   The computation of 1/sqrt(count) may then wrap around after an overflow, as in the kernel,
+//!   with a meaningless result.
 //! - Half of a queue is half of its bytes, as in Linux; the RFC's section 4.1 has half of its
 //!   packets.
-//! - On an overflow, packets are dropped before the arrival enters. To find the fattest queue, the
-//!   arrival counts as if it were already in its queue.
+//! - On overflow, packets are dropped before the arrival enters, but the arrival counts as if it
+//!   were in its queue.
 //! - CoDel gives no signal while its own queue holds no more than `mtu`, as RFC 8289 specifies for
-//!   one queue. In Linux nearly every queue can be signalled. On slow links with many flows, the
-//!   signals then keep each queue at a packet or two, which shortens delay. With 16 bulk TCP flows
-//!   at 1 Mbit/s, a round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on
-//!   average with our rule. With `mtu = "0 B"` it waits 94 ms (simulated, 3 seeds of 60 s).
+//!   one queue. In Linux nearly every queue can be signalled. On slow links with many flows, this
+//!   keeps each queue at a packet or two, and shortens delay. With 16 bulk TCP flows at 1 Mbit/s, a
+//!   round-trip time of 32 ms and a buffer of 1000 packets, a packet waits 229 ms on average. With
+//!   `mtu = "0 B"` it waits 94 ms (simulated, 3 seeds of 60 s).
 //! - The scheduler and the droppers list their own differences.
 //!
 //! # Example
@@ -119,8 +119,8 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round while few flows are backlogged: their quanta grow to fill it.
     ///
-    /// A quantum grows to at most 64 KiB. Each flow then sends a train of packets, which a gateway
-    /// joins into one packet again.
+    /// Each quantum grows to at most 64 KiB. This yields trains of packets, each of which a gateway
+    /// joins into one packet.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each host.
@@ -135,10 +135,8 @@ pub struct Spec {
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// The factor by which the share of a background flow is smaller than that of another flow of
-    /// its host, if `hosts` is true.
-    ///
-    /// A background flow is marked LE or CS1 (RFC 8622).
+    /// The factor by which the share of a background flow (LE or CS1, RFC 8622) is smaller than
+    /// that of another flow of its host, if `hosts` is true.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
     /// The maximum number of packets that one overflow drops; always 1 with `hosts`.
@@ -147,12 +145,11 @@ pub struct Spec {
 }
 
 /// The target that `set_hosts` sets if none is given. If hosts share first, a waiting flow delays
-/// only itself. With 5 ms, a host's only download loses part of its share.
+/// only itself, and with 5 ms a host's only download loses part of its share.
 ///
-/// Take one download and another host's 64 CUBIC flows on 50 Mbit/s. With a round trip of 20 ms,
-/// the download gets 24.65 Mbit/s with a target of 5 ms, and 25.0 Mbit/s from 8 ms on. With a round
-/// trip of 40 ms, it gets 24.0 Mbit/s with 5 ms (simulated, two seeds of 30 s). A CUBIC flow needs
-/// a target of 0.43 of its round trip.
+/// Against another host's 64 CUBIC flows on 50 Mbit/s with a round trip of 20 ms, it gets 24.65
+/// Mbit/s with 5 ms, and 25.0 from 8 ms on. With a round trip of 40 ms it gets 24.0 with 5 ms
+/// (simulated, two seeds of 30 s). A CUBIC flow needs a target of 0.43 of its round trip.
 const HOSTS_TARGET: Duration = Duration::from_ms(15);
 
 impl Part for Spec {
@@ -280,8 +277,8 @@ impl Config {
     }
 }
 
-/// The bytes of the given quantum, or of a typical packet if none is given. Below 256 B a packet
-/// would take many rounds; above 1 MiB service would only get burstier.
+/// The given quantum in bytes; without one, a typical packet, but at least 1514 B. Below 256 B a
+/// packet would take many rounds; above 1 MiB service would only get burstier.
 pub(crate) fn quantum(given: Option<Size>, site: &Site<'_>) -> u32 {
     given.map_or(site.packet_bytes.clamp(1514, 1 << 20), |quantum| quantum.0 as u32)
 }

@@ -45,9 +45,8 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(number), backlog.unwrap_or_default())
     }
 
-    /// The number of the queue that a packet has just left, and its remaining backlog. Further
-    /// packets of the flow may enter a different queue: if queues are assigned to flows, the flow
-    /// may have got another one meanwhile.
+    /// The number of the queue that a packet has just left, and its remaining backlog. If queues
+    /// are assigned to flows, later packets of the flow may enter another queue.
     #[inline]
     fn left(flow: FlowKey, buffer: &Buffer) -> (usize, Backlog) {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))

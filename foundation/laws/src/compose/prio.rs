@@ -31,10 +31,10 @@ pub enum By {
 pub struct Config {
     /// The field that decides the band.
     pub by: By,
-    /// The band of each value of `by`, indexed by the value. Values beyond its end belong to the
-    /// default band.
+    /// The band of each value of `by`, indexed by the value. Values beyond the end have the default
+    /// band.
     pub band_of: Box<[u8]>,
-    /// The band of all values that no band lists. Bands are numbered from 0.
+    /// The band, numbered from 0, of values that no band lists.
     pub default_band: u8,
 }
 
@@ -54,7 +54,7 @@ pub struct Prio {
 }
 
 impl Prio {
-    /// Strict priority among `bands`, from the most urgent to the least. All of them must be empty.
+    /// Strict priority among `bands`, the most urgent first. All must be empty.
     ///
     /// # Panics
     /// When there are fewer bands than `config` names, or more than [`MAX_BANDS`].
@@ -72,8 +72,8 @@ impl Prio {
         }
     }
 
-    /// Polls each band from number `first` on that has become empty since its last poll. The law of
-    /// the band thus learns that the transmitter found no packet.
+    /// Polls the bands from number `first` on that have become empty since their last poll. Their
+    /// laws thus learn that the transmitter found no packet.
     fn poll_idle(&mut self, first: usize, now: Time, signals: &mut dyn Signals) {
         for (at, Labelled { inner, .. }) in self.bands.iter_mut().enumerate().skip(first) {
             if (self.emptied >> at) & 1 == 1 && inner.backlog().is_empty() {

@@ -11,8 +11,8 @@ use fairwire_core::{
     Backlog, Control, Discipline, Duration, Packet, Probe, Rate, Room, Signals, Time, Transmitter, Unit,
 };
 
-/// The time that a burst of the given size takes at `rate`. If no size is given, it is 1 ms plus
-/// the time to send two packets.
+/// The time that a burst of the given size takes at `rate`; by default 1 ms plus the time to send
+/// two packets.
 pub fn burst_time(typed: Option<Quantity<Size>>, rate: Rate, packet_bytes: u32) -> Duration {
     let two_packets = 2 * u64::from(packet_bytes.max(1514));
     typed.map_or_else(

@@ -6,12 +6,11 @@
 //! it. At most one packet is dropped per arrival. A packet is never dropped
 //! - if it has SACK blocks, echoes a mark or a retransmission, or reports a different count of
 //!   marks from the new packet;
-//! - if another queued packet has the same acknowledgement number, so that one of the two is a
-//!   duplicate;
+//! - if another queued packet has the same acknowledgement number: one of the two is a duplicate;
 //! - in front of a packet that echoes a mark.
 //!
-//! The caller says what a packet acknowledges ([`Signals::acknowledges`]). It is the simulator, or
-//! a gateway that reads TCP's header. Each arrival inspects every packet of the queue.
+//! The caller knows what a packet acknowledges ([`Signals::acknowledges`]): the simulator, or a
+//! gateway, which reads TCP's header. Each arrival inspects every packet of the queue.
 
 use fairwire_core::{
     Buffer, Dropper, FlowKey, Key, Left, Needs, Packet, Probe, SetWeightError, Signals, Time, Verdict,

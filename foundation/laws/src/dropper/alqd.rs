@@ -15,7 +15,7 @@
 //! searching or sorting.
 //!
 //! # State and cost
-//! One register for all queues. Weights take 4 bytes more per packet of buffer. O(1) per packet.
+//! One register for all queues, and with weights 4 bytes per packet of buffer. O(1) per packet.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for
@@ -24,10 +24,10 @@
 //! # Where we differ
 //! - The paper says that memory cannot always be freed, and that an arrival is then dropped. Here
 //!   that happens exactly when the remembered queue has run empty and no other has replaced it.
-//! - With weights, each queue's length q is reduced by its current share b, and queues are compared
-//!   by this excess q - b.
+//! - With weights, queues are compared by the excess q - b of their length q over their current
+//!   share b.
 //! - With `drop = "tail"` the remembered queue loses its newest packet. If that queue is the
-//!   arrival's own, the newest packet is the arrival, which is refused.
+//!   arrival's own, the arrival is refused.
 //! - The weight of a queue is that of the class of the packet that made it backlogged.
 //!
 //! # Example
@@ -146,13 +146,13 @@ impl Dropper for Alqd {
         let queue = Register { flow, length: self.config.length(flow, buffer) };
         let becomes = match self.register {
             Some(known) if known.flow == flow => true,
-            // With weights, the known queue may be further below its share than an empty queue is.
-            // The empty one still does not replace it, as it has nothing to lose.
+            // With weights, the known queue may be further below its share than an empty queue, but
+            // the empty one has nothing to lose.
             Some(known) => queue.length > 0 && self.is_further(queue, known, buffer),
             None => true,
         };
         if becomes {
-            // An empty queue is not remembered, as it has nothing to lose.
+            // An empty queue has nothing to lose.
             self.register = (queue.length > 0).then_some(queue);
         }
     }

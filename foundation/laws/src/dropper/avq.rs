@@ -150,8 +150,8 @@ impl Dropper for Avq {
         let elapsed = now.since(self.arrived).secs();
         self.arrived = now;
         self.backlog = (self.backlog - self.capacity * elapsed).max(0.0);
-        // An empty virtual queue takes any packet. One longer than the virtual buffer would
-        // otherwise never pass, however long the link had been idle.
+        // An empty virtual queue takes any packet, or one longer than the virtual buffer would
+        // never pass.
         let overflows = self.backlog > 0.0 && self.backlog + bytes > virtual_buffer;
         if !overflows {
             self.backlog += bytes;

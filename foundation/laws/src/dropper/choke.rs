@@ -77,8 +77,8 @@ pub struct Spec {
     /// More than 1 is the paper's M-CHOKe.
     #[parameter(default = 1, min = 1, max = 64, unit = "packets")]
     pub draws: Option<u32>,
-    /// The number of regions between the thresholds, each with two draws more than the one below.
-    /// This parameter replaces `draws`.
+    /// The number of regions between the thresholds, instead of `draws`; each has two draws more
+    /// than the one below.
     ///
     /// This is the paper's self-adjusting form. The range between the thresholds is split into k
     /// regions, and in region i an arrival is compared with m = 2 i packets.
@@ -91,8 +91,8 @@ pub struct Spec {
     pub compare: Option<Compare>,
     /// The unit in which the queue is counted.
     ///
-    /// In bytes, RED's probability is also scaled by packet length. In either unit all packets are
-    /// equally likely to be drawn.
+    /// In bytes, RED's probability is also scaled by packet length. Random draws still treat all
+    /// packets alike.
     #[parameter(default = Measure::Packets)]
     pub measure: Option<Measure>,
     /// The average queue below which no arrival is compared.

@@ -21,9 +21,9 @@
 //! The parameters' values are those of Linux's `sch_cake`.
 //!
 //! # Where we differ
-//! - If a queue is one of many, as in [`cake_like`](crate::compose::cake_like), the wait must also
-//!   exceed the time of two packets of each backlogged queue. CAKE counts only bulky queues here,
-//!   and only in its `ingress` mode.
+//! - For one of many queues, as in [`cake_like`](crate::compose::cake_like), the wait must also
+//!   exceed the time of two packets of each backlogged queue. CAKE counts only bulky queues, and
+//!   only in its `ingress` mode.
 //! - A drop of BLUE counts as `forced`, because it is not a signal that a mark could carry.
 //! - The last packet of a queue is always sent.
 //! - A queue counts as empty when its last packet has left, or when the link polls and finds it
@@ -103,7 +103,7 @@ pub struct Control {
     pub interval: Option<Quantity<Duration>>,
     /// The longest packet.
     ///
-    /// It bounds the permitted wait as in CAKE.
+    /// Four of them set the least permitted wait, as in CAKE.
     #[parameter(unset = "1514 B, or the typical packet if that is longer", max = "1 GiB")]
     pub mtu: Option<Quantity<Size>>,
 }
@@ -111,7 +111,7 @@ pub struct Control {
 impl Part for Spec {}
 
 impl Control {
-    /// The parameters of the law for a `discipline` that uses it. `steps` are the steps of BLUE's
+    /// The parameters of the law for a `discipline` that uses it, with `steps` for BLUE's
     /// probability.
     pub(crate) fn terms(
         &self,
@@ -176,7 +176,7 @@ impl Common {
     }
 }
 
-/// The maximum number of steps by which one call lowers the count.
+/// The maximum number of steps back of the count in one call.
 const MAX_STEPS: u32 = 1024;
 
 /// The law for one queue. See the [module](self).

@@ -109,9 +109,9 @@ pub enum Arithmetic {
     #[default]
     Exact,
     /// As in Linux: times are counted in units of 1.024 us. Each signal computes 1/sqrt(count) by
-    /// one step of Newton's method from the previous root, in 16 bits. When the count rises from 1
-    /// to 2, this step gives 0.5 instead of 0.707. With an interval of 100 ms, the third signal
-    /// then comes 50 ms after the second rather than 71 ms.
+    /// one step of Newton's method from the previous root, in 16 bits. From a count of 1 to 2 this
+    /// gives 0.5 instead of 0.707. At an interval of 100 ms, the third signal thus comes 50 ms
+    /// after the second rather than 71 ms.
     Linux,
 }
 
@@ -133,7 +133,7 @@ impl Control {
 pub struct Terms {
     /// The parameters as given, or their defaults, in the precision of the law.
     pub control: CheckedControl,
-    /// No signal is given while a departing packet leaves at most this number of bytes behind.
+    /// No signal is given if a departing packet leaves at most this many bytes behind.
     pub mtu: u64,
     /// Whether ECN-capable packets are marked: a marked packet is sent, which the law must know.
     pub ecn: EcnPolicy,
@@ -234,8 +234,7 @@ impl Codel {
         Verdict::Signal(Cause::Early)
     }
 
-    /// Begins signalling: near the previous drop rate if signals paused only briefly, else from a
-    /// count of 1.
+    /// Begins signalling: after a short pause near the previous drop rate, else from a count of 1.
     fn begin(&mut self, terms: &Terms, now: Time) {
         let delta = self.count - self.last_count;
         let is_recent = now.since(self.next) < terms.control.interval * 16;
@@ -264,8 +263,7 @@ impl Codel {
         self.root = newton(self.root, self.count);
     }
 
-    /// Schedules the next signal. The one just given is counted, so the gap is shorter than the
-    /// last.
+    /// Schedules the next signal, after a gap that already counts the one just given.
     fn schedule(&mut self, terms: &Terms) {
         self.next += self.gap(terms);
         self.phase = Phase::Signalling;
@@ -276,10 +274,10 @@ impl Codel {
 const UNIT: u32 = 10;
 
 /// One step of Newton's method for 1/sqrt(count) from `root`: r (3 - count r^2) / 2, rounded down
-/// to 2^-16. Overflows raise the count without such steps, so `count` may be much larger than the
-/// count to which `root` belongs. The step would then end below zero. As in Linux, 64 unsigned bits
-/// wrap around, and the result is no longer a root. It may be 0, and then remains 0 until a new
-/// phase begins at a count of 1.
+/// to 2^-16. Overflows raise the count without such steps, so `count` may be much larger than that
+/// of `root`, and the step would end below zero. Then 64 unsigned bits wrap around, as in Linux,
+/// and the result is no longer a root. It may be 0, and then remains 0 until a new phase begins at
+/// a count of 1.
 fn newton(root: u16, count: u32) -> u16 {
     let square = u64::from(root) * u64::from(root); // 2^32 are 1
     let rest = (3_u64 << 32).wrapping_sub(square * u64::from(count));

@@ -12,10 +12,9 @@
 //! the tree; a departure leaves them as they are. Bytes that are found to be the maximum and too
 //! high are corrected. So they are never too low, departures cost nothing, and the result is exact.
 //!
-//! A correction takes a path through the tree, which is O(log n) for n queues. This cost is
-//! amortised: each corrected value was raised by an earlier packet. But one overflow may correct
-//! all values, if every queue drained since the last overflow. With 65536 queues that once took 6.2
-//! ms.
+//! A correction takes O(log n) for n queues, amortised: each corrected value was raised by an
+//! earlier packet. But one overflow may correct all values, if every queue drained since the last
+//! overflow. With 65536 queues that once took 6.2 ms.
 
 use alloc::boxed::Box;
 use alloc::vec;

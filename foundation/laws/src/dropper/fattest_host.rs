@@ -3,8 +3,8 @@
 //! When the buffer is full, the host with the most bytes loses the oldest packet of a queue more
 //! than half as long as the host's longest. So a flooding host, with one flow or thousands, makes
 //! room only at its own cost, and within a host only at the cost of the flooding flow. The arrival
-//! counts as if it were already in its host. Among equals the arrival's host loses; if it is not
-//! among them, the host at the first place in the tree loses.
+//! counts as if it were already in its host. Among equals the arrival's host loses, or else the
+//! first in the tree.
 //!
 //! [The tree](super::fattest) that FQ-CoDel has for queues finds the fattest host exactly. The
 //! queues of a host are in bins by length, each twice as wide as the one below, as in [LQD with
@@ -24,8 +24,8 @@ use fairwire_core::{
 
 const NONE: u32 = u32::MAX;
 
-/// The number of bins for the queues of a host. They cover lengths below 2^24 bytes, and the last
-/// also holds all longer queues.
+/// The number of bins for the queues of a host, for lengths below 2^24 bytes. The last also holds
+/// all longer queues.
 const BINS: usize = 24;
 
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@
 //! drops occur between two thresholds of the average queue, as in RED. They only affect flows with
 //! at least `min_q` packets queued, and at least as many as the average flow.
 //!
-//! With `ecn = "mark"` random early signals mark ECN-capable packets. The other drops remain drops,
-//! since the flows did not respond: a flow has too many packets queued, or the average is above the
-//! upper threshold. (The paper always drops.) With a `scheduler`, each of its queues is a flow.
+//! With `ecn = "mark"` random early signals mark ECN-capable packets. All other drops, of flows
+//! with too many queued or above the upper threshold, remain drops: these flows did not respond.
+//! (The paper always drops.) With a `scheduler`, each of its queues is a flow.
 //!
 //! # Why
 //! RED drops from flows in proportion to their traffic, whether they respond or not. FRED protects
@@ -115,9 +115,9 @@ pub struct Spec {
     pub min_q: Option<Quantity<Level>>,
     /// Whether a flow may have two packets queued while the average is above the upper threshold.
     ///
-    /// If false, all arrivals are dropped then. Above the threshold, a flow's backlog is also
-    /// limited to twice the average flow's. An arrival beyond these limits gives its flow a strike
-    /// with either value.
+    /// If false, all arrivals are dropped then. Either way, an arrival is dropped and gives its
+    /// flow a strike if the flow already has two packets queued, or more than twice the average
+    /// flow's backlog.
     #[parameter(default = true)]
     pub many_flow_support: Option<bool>,
 }
@@ -141,8 +141,7 @@ pub struct Config {
     pub rate: Rate,
 }
 
-/// The size, in packets, from which a buffer is large. `min_q` is then 4 packets by default, rather
-/// than 2.
+/// The size, in packets, from which `min_q` is 4 packets by default, rather than 2.
 const LARGE_BUFFER: f64 = 50.0;
 
 /// With at most this number of strikes, a flow may have more queued than the average flow.
@@ -326,8 +325,8 @@ impl Dropper for Fred {
 
     #[inline]
     fn on_departure(&mut self, _: &Packet, _: Left, buffer: &Buffer, now: Time) -> Verdict {
-        // `active` is the number of flows before the packet left. In the listing too, a flow leaves
-        // only after the average is updated.
+        // `active` still counts the packet's flow. In the listing too, a flow leaves only after the
+        // average is updated.
         self.update_average(self.config.given.measure.of(buffer.backlog()), self.active);
         self.active = buffer.backlogged_flows();
         if buffer.is_empty() {

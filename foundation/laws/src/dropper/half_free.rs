@@ -66,9 +66,8 @@ mod tests {
     #[test]
     fn each_queue_takes_half_of_the_free_space_until_little_is_free() {
         let mut queue = Queue::new(Limit::packets(40), Fcfs, HalfFree);
-        // The buffer has 40 places. The first flow gets 13, half of the 27 that are then free. The
-        // second gets 9, half of 18. Once fewer than 16 are free, a flow that has more than 2
-        // packets (40 / 16) gets no more.
+        // The first flow gets 13, half of the 27 places then free, and the second 9, half of 18.
+        // Once fewer than 16 are free, a flow that has more than 2 packets (40 / 16) gets no more.
         let waiting: Vec<u32> = (1..=5).map(|flow| fill(&mut queue, flow)).collect();
         assert_eq!(waiting, [13, 22, 25, 28, 31]);
     }

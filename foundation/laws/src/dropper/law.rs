@@ -1,9 +1,8 @@
 //! Laws: the control of a queue, which may be the only queue or one of many.
 //!
-//! CoDel, PIE and COBALT judge a packet by its data, the backlog of its queue, and the time. It
-//! does not matter which queue that is, so each is a [`Law`], written once. [`OneQueue`] applies a
-//! law to the entire buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many
-//! queues.
+//! CoDel, PIE and COBALT judge a packet by its data, the backlog of its queue, and the time,
+//! whichever queue that is. So each is a [`Law`], written once. [`OneQueue`] applies a law to the
+//! entire buffer, and [`PerFlow`](crate::compose::per_flow::PerFlow) to each of many queues.
 
 use core::fmt::Debug;
 use core::slice;
@@ -46,8 +45,8 @@ pub trait Law: Clone + Debug + Default + Send + 'static {
     /// Invoked when the last packet has left this queue.
     fn emptied(&mut self, _: &mut Self::Common, _now: Time) {}
 
-    /// Invoked before a departure if the scheduler has polled this queue, and found it empty, since
-    /// the queue's previous packet.
+    /// Invoked before a departure if the scheduler polled this queue, and found it empty, since the
+    /// queue's previous packet.
     fn polled_empty(&mut self, _: &mut Self::Common, _now: Time) {}
 
     /// Takes over the parameters of `fresh` for all of `laws`, which share `common`. Like

@@ -3,7 +3,7 @@
 //! # What it does
 //! Admits every packet while there is room. When the buffer is full, the queue that is furthest
 //! above its share of the buffer loses its oldest packet, and the arrival enters. With equal shares
-//! the queue that loses is the longest.
+//! that is the longest queue.
 //!
 //! The `weights` of the `scheduler` also decide the share of each queue in the buffer B: b = B w /
 //! sum of w, where w is the queue's weight. In the paper n queues have equal shares, b = B/n
@@ -16,17 +16,17 @@
 //!
 //! With first come, first served, LQD is harsh on a flow that has the longest queue and does not
 //! back off. Each push-out takes a packet of that flow, and in large buffers hardly any of its
-//! packets gets through. Take a link of 10 Mbit/s and 32 ms, with nine TCP flows and a CBR flow at
-//! half the link's rate. With a buffer of 780 packets of 512 bytes the CBR flow gets at most a
+//! packets gets through. Take nine TCP flows and a CBR flow at half the link's rate (10 Mbit/s,
+//! round-trip time 32 ms). With a buffer of 780 packets of 512 bytes the CBR flow gets at most a
 //! tenth of its fair share, and with 78 packets half of it.
 //!
 //! # State and cost
-//! If packets are counted and weights are equal, the queues are kept in order of length: 12 bytes
-//! per packet of buffer, and O(1) per packet and push-out. If bytes are counted, or weights differ,
-//! the queues are kept in a balanced tree: 40 bytes per packet of buffer (44 with weights), and
-//! O(log n) per packet. A push-out takes O(log n) for each different weight, so at most 256
-//! different weights are allowed, including the weight 1 of unlisted classes. All memory is
-//! allocated at construction.
+//! Counting packets with equal weights, LQD keeps the queues in order of length: 12 bytes per
+//! packet of buffer, and O(1) per packet and push-out. Counting bytes, or with weights, it keeps a
+//! balanced tree of the queues: 40 bytes per packet of buffer (44 with weights), and O(log n) per
+//! packet. A push-out takes O(log n) for each different weight, so at most 256 different weights
+//! are allowed, including the weight 1 of unlisted classes. All memory is allocated at
+//! construction.
 //!
 //! # Source (section, equation)
 //! B. Suter, T. V. Lakshman, D. Stiliadis and A. K. Choudhury, "Design Considerations for

@@ -26,8 +26,7 @@
 //!   longest without a loss. So queues of similar length take turns, and none loses many packets in
 //!   a row.
 //! - The paper leaves the widths open. They double here, so one instruction finds the bin.
-//! - In the paper a queue moves by at most one bin. Here a queue may pass several bins if bytes are
-//!   counted.
+//! - In the paper a queue moves by at most one bin. Here it may pass several if bytes are counted.
 //! - With weights the bin is that of q/w, the length of the queue divided by its weight, rather
 //!   than of its excess q - b. All shares change with each queue that appears or empties, which the
 //!   bins could not follow.
@@ -96,17 +95,16 @@ impl Spec {
     }
 }
 
-/// The exponent of bin 0, one less than that of bin 1. Weights reach 10^6, so a queue of one packet
-/// may have a weighted length of only 2^-20, which is in bin 1.
+/// The exponent of bin 0. Weights reach 10^6, so a queue of one packet may have a weighted length
+/// of 10^-6. Its exponent is -20, which is bin 1.
 const LOWEST: i32 = -21;
-/// The number of bins, including bin 0, which is never used. Buffers reach 2^39 bytes, and weights
-/// may be as low as 10^-6, so weighted lengths are below 2^60.
+/// The number of bins, including bin 0, which is never used. Buffers reach 2^39 bytes at weights
+/// down to 10^-6, so weighted lengths are below 2^60.
 const BINS: usize = LAST_BIN as usize + 1;
 /// The bin of the longest queues.
 const LAST_BIN: u8 = 80;
 
-/// The bin of a queue of `length`, which is above zero. It follows from the integer part of
-/// `log2(length)`.
+/// The bin of a queue of `length`, above zero, from the integer part of `log2(length)`.
 #[inline]
 fn bin_of(length: u64) -> NonZeroU8 {
     numbered(length.ilog2().cast_signed())

@@ -1,9 +1,9 @@
 //! PIE: proportional integral controller enhanced.
 //!
 //! # What it does
-//! Estimates the delay of the queue. Arrivals are dropped (or marked) with a probability. In every
-//! update period it moves by the delay's distance from the target, and by the delay's change since
-//! the last update.
+//! Estimates the delay of the queue. Every update period, the delay's distance from its target and
+//! its change since the last update move a probability, with which arrivals are dropped (or
+//! marked).
 //!
 //! # Why
 //! A controller of the delay holds it at the target whatever the load. In RED, where the
@@ -17,8 +17,8 @@
 //! RFC 8033, sections 4 and 5 and appendices A and B.
 //!
 //! # Where we differ
-//! - There is no timer: an update is made at the first call after its due time, with the backlog
-//!   that the queue had at that time.
+//! - There is no timer: an update is made at the first call after its due time, with the backlog at
+//!   that time.
 //! - The controller is always active. Section 5.3, which lets it sleep while the queue is short to
 //!   save work, is omitted; while the delay is zero the probability still decays to zero.
 //! - A mark restarts the count of section 5.4 like a drop. In Linux only a drop does.
@@ -75,8 +75,8 @@ pub struct Spec {
     pub delay: Option<Estimate>,
     /// Whether drops are spread so that they neither cluster nor leave long gaps.
     ///
-    /// The probabilities since the last drop are summed. Below a sum of 0.85 no packet is dropped,
-    /// and from 8.5 a drop is certain.
+    /// Probabilities are summed since the last drop: below a sum of 0.85 no packet is dropped, and
+    /// from 8.5 a drop is certain.
     #[parameter(default = true, source = "RFC 8033, section 5.4.")]
     pub derandomize: Option<bool>,
     /// Whether an update adds at most 0.02 to a probability of 0.1 or more.
@@ -220,8 +220,7 @@ impl Delay {
         }
     }
 
-    /// Counts a packet of `len` bytes that left a queue. `waiting` is the backlog in bytes before
-    /// it left.
+    /// Counts a packet of `len` bytes that left a queue of `waiting` bytes, the packet included.
     fn measure(&mut self, len: u32, waiting: u64, now: Time) {
         if self.measuring.is_none() && waiting >= MEASURED_BYTES {
             self.measuring = Some((now, 0));

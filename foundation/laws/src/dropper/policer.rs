@@ -3,8 +3,8 @@
 //! # What it does
 //! Tokens come at `rate` into a bucket that holds `bucket`. A token is a byte, and the bucket
 //! starts full. A packet for which there are enough tokens takes them and passes. Any other packet
-//! is dropped, and takes none. Passed packets wait only for the link. If they arrive more slowly
-//! than the link sends, none waits.
+//! is dropped, and takes none. Passed packets wait only for the link: if they arrive more slowly
+//! than it sends, none waits.
 //!
 //! # Why
 //! Many access lines are sold by a rate that a policer enforces, since it needs no memory for

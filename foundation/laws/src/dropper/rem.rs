@@ -154,14 +154,14 @@ impl Law {
 pub struct Config {
     /// The constants of the price.
     pub law: Law,
-    /// The event at which a packet is judged. It depends on whether the packet can carry a mark.
+    /// When a packet is judged, depending on whether it can carry a mark.
     pub judged: Judged,
     /// A typical packet on the wire, in bytes.
     pub packet_bytes: u32,
 }
 
-/// The event at which a packet is judged: its arrival or its departure. It depends on whether the
-/// packet can carry a mark.
+/// Whether a packet is judged at arrival, at departure or not at all, depending on whether it can
+/// carry a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// Are packets that can carry a mark judged at departure, rather than at arrival?
@@ -243,9 +243,8 @@ impl Rem {
         self.input = kept * self.input + input_weight * self.arrived;
         self.arrived = 0.0;
         self.price = (self.price + gamma * (self.input + excess)).max(0.0);
-        // The later intervals had no arrivals, so no step is above the one before it. Once a step
-        // has lowered the price to 0, it remains 0. So it suffices to cut the sum of all steps at 0
-        // once.
+        // The later intervals had no arrivals, so the steps never grow. Once a step has lowered the
+        // price to 0, it remains 0. So it suffices to cut the sum of all steps at 0 once.
         let silent = now.since(self.next_change).ns() / interval.ns();
         if silent > 0 {
             let left = libm::pow(kept, silent as f64);

@@ -100,8 +100,7 @@ pub struct Spec {
     pub green: Option<Thresholds>,
     /// The thresholds of packets out of profile.
     ///
-    /// Park and Choi 2003 use 10, 50 and 0.1 with the adaptive token bucket (ATB). The thresholds
-    /// are read as packets of a buffer of 100.
+    /// Park and Choi 2003 use 10, 50 and 0.1; see `green`.
     #[parameter(unset = "10 % of the buffer, 50 % of the buffer, 0.1", unit = "table")]
     pub yellow: Option<Thresholds>,
     /// The thresholds of a third colour.
@@ -122,9 +121,9 @@ pub struct Spec {
     /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
     /// most 1/p (RED's paper of 1993).
     ///
-    /// This rule spreads signals over arrivals; see `Spreading`. ns-2's default for RED is true.
-    /// With true, the edges of the adaptive token bucket (ATB) receive marks at a lower rate than
-    /// they expect, and their targets grow without bound.
+    /// See `Spreading`. True is ns-2's default for RED. With it, the edges of the adaptive token
+    /// bucket (ATB) receive marks at a lower rate than they expect, and their targets grow without
+    /// bound.
     #[parameter(default = false)]
     pub wait: Option<bool>,
     /// The counting of packets out of profile.
@@ -201,8 +200,7 @@ pub struct Config {
     /// The parameters as given, or their defaults. The thresholds are in the unit that `measure`
     /// names.
     pub given: Checked,
-    /// The number of colours, 2 or 3. A packet of any worse colour counts as one of the last
-    /// colour.
+    /// The number of colours, 2 or 3. Packets of worse colours count as the last of these.
     pub colors: usize,
     /// The probability as a function of the average, for each colour.
     pub ramps: [Ramp; COLORS],
@@ -292,8 +290,8 @@ pub struct Rio {
     rng: Rng,
     colors: [Color; COLORS],
     idle_since: Option<Time>,
-    /// Under ns-2's rule: has a packet out of profile ended the idle time? If so, the idle time
-    /// decays only the average of green.
+    /// Under ns-2's rule: has a packet out of profile ended the idle time, which then decays only
+    /// the average of green?
     is_idle_over: bool,
 }
 
@@ -324,7 +322,7 @@ impl Rio {
         usize::from(packet.color).min(self.config.colors - 1)
     }
 
-    /// The current queue of the packets that the average of `color` counts.
+    /// The current backlog of the packets that the average of `color` counts.
     #[inline]
     fn queue(&self, color: usize, buffer: &Buffer) -> f64 {
         let sum = match self.config.given.coupling {
@@ -427,8 +425,8 @@ impl Dropper for Rio {
         if verdict != Verdict::Pass && !(keeps_count && is_forced) {
             self.forget_count(at);
         }
-        // If the buffer is full, the early decision is void: the packet passes here and `victim`
-        // drops it, so that the reported cause is right.
+        // In a full buffer the early decision is void: `victim` drops the packet, so that the
+        // reported cause is right.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

@@ -16,10 +16,10 @@
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 16 bytes for the bucket and 8 to 16 for an index entry,
-//! up to `max_flows`. All are allocated at construction. The first packet of a flow costs O(N) for
-//! N buckets. A departure deals out the pool's contents, one token at a time: usually one token in
-//! all, but up to T after a deletion. With a million tokens, one call may take milliseconds; FABA
-//! bounds the moves, and so prevents this.
+//! up to `max_flows`. All are allocated at construction. O(N) for the first packet of a flow, with
+//! N buckets. A departure deals out the pool's contents, one token at a time: usually one token, up
+//! to T after a deletion. With a million tokens, one call may take milliseconds, which FABA's bound
+//! on moves prevents.
 //!
 //! # Source (section, equation)
 //! A. Kamra, H. Saran, S. Sen and R. Shorey, "Fair adaptive bandwidth allocation: a rate control
@@ -27,8 +27,8 @@
 //! profile of section 4, figure 3.
 //!
 //! # Where we differ
-//! - The pool starts with T tokens; the paper does not give its start. With an empty pool, the
-//!   first flow would start in debt.
+//! - The pool starts with T tokens; the paper does not say. With an empty pool, the first flow
+//!   would start in debt.
 //! - A deleted bucket returns its contents to the pool, so no token is created or lost. The paper
 //!   returns the bucket's height, which differs by less than a token (a packet in byte mode).
 //! - A packet that cannot enter neither creates a bucket (section 4.1 (4) says "enqueued") nor

@@ -6,8 +6,8 @@
 //!
 //! # Why
 //! A sender that counts marks, as DCTCP does, must learn at once when the queue itself, not its
-//! average, exceeds K. RED can mark by this rule only with six parameters set contrary to its
-//! purpose. If one of them is omitted, RED drops packets.
+//! average, exceeds K. RED can follow this rule, but only with six parameters set against its
+//! purpose; if one is omitted, it drops packets.
 //!
 //! # State and cost
 //! No state beyond the buffer; O(1) per packet.

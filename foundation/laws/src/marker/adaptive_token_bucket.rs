@@ -191,8 +191,8 @@ impl AdaptiveTokenBucket {
         moved.clamp(lowest.bps() as f64, highest.bps() as f64)
     }
 
-    /// The target under `report` after as many further changes as `changes` says. Changes up to the
-    /// report's end follow its request; later changes lead back to the contract.
+    /// The target under `report` after `changes` further changes. Changes up to the report's end
+    /// follow its request; later changes lead back to the contract.
     fn reported_target(&self, report: FarRequest, changes: u64) -> f64 {
         let followed = match report.until < self.due {
             true => 0,
@@ -314,8 +314,8 @@ mod tests {
         AdaptiveTokenBucket::new(config, Seed(1).stream("test"))
     }
 
-    /// The target after a request in each of `intervals` intervals. It is read an interval after
-    /// the last request, so that it includes the last change.
+    /// The target after a request in each of `intervals` intervals. It is read an interval later,
+    /// to include the last change.
     fn target_after(marker: &mut AdaptiveTokenBucket, request: RateRequest, intervals: u64) -> f64 {
         let start = marker.due;
         for interval in 0..intervals {
@@ -359,7 +359,7 @@ mod tests {
         }
         let after = Duration::from_ms(20);
         assert_eq!(marker.target_bps(start + after), Some(1.0001 * RATE as f64));
-        // The intervals without requests, up to the end of the second, change nothing.
+        // The intervals without requests, up to 1 s, change nothing.
         marker.on_request(RateRequest::Decrease, start + Duration::from_secs(1));
         assert_eq!(marker.target_bps, 1.0001 * RATE as f64);
         marker.on_request(RateRequest::Increase, start + Duration::from_secs(1));
@@ -386,7 +386,7 @@ mod tests {
             for ms in [2000, 3_600_000] {
                 assert_eq!(marker.target_bps(after(ms)), Some(contract), "after {ms} ms");
             }
-            // The target returns to the contract from below, too. This time packets come while the
+            // The target returns to the contract from below, too, here with packets while the
             // report is valid.
             marker.on_report(RateRequest::Decrease, after(5000), after(4000));
             for ms in (4000..5000).step_by(7) {

@@ -6,9 +6,8 @@
 //! takes none. The bucket starts full.
 //!
 //! # Why
-//! The edge marks those packets of an aggregate that the aggregate's contract covers. So a core
-//! that knows no aggregates can drop packets out of profile first; see
-//! [`rio`](crate::dropper::rio).
+//! The edge marks the packets that the contract of an aggregate covers. So a core that knows no
+//! aggregates can drop packets out of profile first; see [`rio`](crate::dropper::rio).
 //!
 //! # State and cost
 //! One count of tokens and one remainder; O(1) per packet.

@@ -54,7 +54,7 @@ fn divided(product: u128, remainder: u64) -> (u64, u64) {
     (u64::try_from(sum / BYTE).unwrap_or(u64::MAX), (sum % BYTE) as u64)
 }
 
-/// The committed rate as given. By default, half of the site's rate, which suits two competing
+/// The committed rate as given; by default half of the site's, which suits two competing
 /// aggregates.
 pub(crate) fn committed_rate(typed: Option<Quantity<Rate>>, site: &Site<'_>) -> Rate {
     typed.map_or_else(|| portion(site.rate, 2), |typed| typed.0)
@@ -65,12 +65,11 @@ pub(crate) fn portion(rate: Rate, parts: u64) -> Rate {
     Rate::from_bps((rate.bps() / parts).max(1)).expect("at least 1")
 }
 
-/// The default burst, as a duration. At 10 Mbit/s it is 50 kB, the burst with which ATB's results
-/// were calibrated.
+/// The default burst, as a duration: at 10 Mbit/s 50 kB, with which ATB's results were calibrated.
 const BURST: Duration = Duration::from_ms(40);
 
-/// The largest bucket allowed, in bytes. No profile comes near this size, and sums of tokens must
-/// fit in a `u64`.
+/// The largest bucket allowed, in bytes: no profile comes near it, and sums of tokens must fit in a
+/// `u64`.
 const MAX_BURST: u64 = 1 << 40;
 
 /// A bucket's size as given, or what `rate` brings in 40 ms, at least two typical packets.

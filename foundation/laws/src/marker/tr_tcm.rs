@@ -2,10 +2,10 @@
 //!
 //! # What it does
 //! Two buckets are filled independently, one at a peak rate and one at a committed rate. A packet
-//! is red if the peak bucket holds too few tokens for it, and then takes no tokens. A packet is
-//! yellow if only the committed bucket holds too few, and then takes tokens from the peak bucket.
-//! Any other packet is green and takes tokens from both. With `aware`, a packet never gets a better
-//! colour than it had.
+//! for which the peak bucket holds too few tokens is red and takes none. If only the committed
+//! bucket holds too few, the packet is yellow and takes tokens from the peak bucket. Any other
+//! packet is green and takes tokens from both. With `aware`, a packet never gets a better colour
+//! than it had.
 //!
 //! # Why
 //! trTCM suits services that promise a committed rate and police a separate peak rate.

@@ -16,8 +16,7 @@
 //! tagging by a time sliding window, and ns-2's `dsPolicy` for two colours.
 //!
 //! # Where we differ
-//! No random number is drawn while the estimate is within the rate. Packets that a source would tag
-//! as "out" are yellow.
+//! No number is drawn while the estimate is within the rate. What the sources call "out" is yellow.
 //!
 //! # Example
 //! ```toml

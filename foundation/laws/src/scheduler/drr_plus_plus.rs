@@ -3,9 +3,9 @@
 //! # What it does
 //! A queue that becomes backlogged joins the list of new queues with one quantum of credit. New
 //! queues are served before old ones. A queue without credit gets a quantum and moves to the end of
-//! the old queues. A new queue that is found empty moves there too; an old queue that is found
-//! empty is removed. So a flow that sends less than a quantum per round never waits for bulky
-//! flows, and a bulky flow gains nothing by pausing.
+//! the old queues. A new queue found empty moves there too; an old queue found empty is removed. So
+//! a flow that sends less than a quantum per round never waits for bulky flows, and a bulky flow
+//! gains nothing by pausing.
 //!
 //! With hosts, a queue's quantum is divided by the number of its host's bulky queues. Hosts then
 //! get equal shares however many flows each has. If only one host has bulky queues, nothing is
@@ -20,12 +20,12 @@
 //!   the quantum grows to fill it.
 //!
 //! # State and cost
-//! 32 bytes per queue. With hosts, there are at most as many hosts as queues, and each host takes
-//! 16 bytes and an index entry.
+//! 32 bytes per queue. With hosts, also 16 bytes and an index entry for each host, at most as many
+//! as queues.
 //!
-//! O(1) per packet if the quantum is not far below the longest packet. If a quantum is divided by
-//! n, it takes n rounds to add up. Rounds in which no queue could send are credited at once, so a
-//! packet inspects each backlogged queue at most about four times. Each queue found empty adds four
+//! O(1) per packet if the quantum is not far below the longest packet. A quantum divided by n takes
+//! n rounds to add up. Rounds in which no queue could send are credited at once, so a packet
+//! inspects each backlogged queue at most about four times. Each queue found empty adds four
 //! inspections.
 //!
 //! # Source (section, equation)
@@ -41,9 +41,8 @@
 //! - A queue belongs to the host of the packet that made it backlogged.
 //! - Gated service is an option for queues whose new packets make older ones needless, as
 //!   acknowledgements do. A turn serves only the packets that were waiting when the turn began (H.
-//!   Takagi, "Analysis of polling systems", 1986). If the queue then has credit left, it continues
-//!   after the turn of one old queue. By that time, most packets that arrived during its turn are
-//!   needless.
+//!   Takagi, "Analysis of polling systems", 1986). A queue with credit left continues after the
+//!   turn of one old queue. By then, most packets that arrived during its own turn are needless.
 //!
 //! # Example
 //! ```toml
@@ -135,8 +134,8 @@ pub struct DrrPlusPlus<const GATED: bool = false> {
     host_of: HostOf,
     lets_go: bool,
     served: u32,
-    /// The queue that became empty because the current poll dropped its last packet instead of
-    /// sending it. If the same poll then finds the queue empty, this does not set `polled_empty`.
+    /// The queue whose last packet the current poll dropped instead of sending. If the same poll
+    /// then finds the queue empty, `polled_empty` is not set.
     just_emptied: u32,
     /// The number of queues passed over before the last packet was found.
     passed_over: u32,
@@ -279,8 +278,8 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
     }
 
     /// With gated service: did the packet at the head of `queue` arrive after the queue's turn
-    /// began? Then the packet must wait for another turn. If another queue had the turn, a turn of
-    /// `queue` begins now.
+    /// began? Then it must wait for another turn. If another queue had the turn, that of `queue`
+    /// begins now.
     fn ends_turn(&mut self, queue: u32, arrived: Time) -> bool {
         if core::mem::replace(&mut self.turn, queue) != queue {
             self.began = self.now;

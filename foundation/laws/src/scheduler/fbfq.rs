@@ -25,7 +25,7 @@ use fairwire_core::{
 /// The number of frames that are distinguished, including the current frame.
 const FRAMES: usize = 8;
 
-/// The frames and, for each of them, the number of backlogged queues whose start tags lie in it.
+/// The frames, with the number of backlogged queues whose start tags lie in each.
 #[derive(Clone, Debug)]
 struct Frames {
     /// The length of a frame, in units of tags.
@@ -45,7 +45,7 @@ impl Frames {
         (self.current + frames as usize) % FRAMES
     }
 
-    /// Advances to the first frame that contains the start tag of a queue, if there is one.
+    /// Advances to the first frame that contains the start tag of a queue, if any.
     #[inline]
     fn go_on(&mut self) {
         for _ in 0..FRAMES {
@@ -98,7 +98,7 @@ impl Fbfq {
         self.frames.queues[self.heads[flow].frame] -= 1;
     }
 
-    /// Removes a queue that has become empty. If its flow returns, the flow continues from `tag`.
+    /// Removes a queue that has become empty. If its flow returns, it continues from `tag`.
     fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
         self.finishes.remove(key.index());
         self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });

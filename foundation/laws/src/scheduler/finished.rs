@@ -1,8 +1,8 @@
 //! Idle flows whose tags are still ahead of virtual time.
 //!
-//! The papers give a returning flow the tag max(F, v), where F is the finish tag of the flow's last
-//! packet and v is virtual time. Without F, a flow that never has two packets waiting would always
-//! be served as if it were new.
+//! The papers give a returning flow the tag max(F, v), with F the finish tag of the flow's last
+//! packet and v virtual time. Without F, a flow that never has two packets waiting would always be
+//! served as if it were new.
 
 use super::heap::Heap;
 use super::tag::Tag;

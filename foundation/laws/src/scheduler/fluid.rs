@@ -7,9 +7,9 @@ use super::terms::Terms;
 use fairwire_core::{FlowHash, Packet, SetWeightError, Time, Weight};
 
 /// Weights are integers, in units of 2^-36, so their sum returns to exactly zero when the last flow
-/// has left. The least weight, 10^-6, is then exact to 2 in 10^5. The greatest, 10^6, becomes a
-/// number below 2^56 and fits in a `u64`. If all weights are equal, each counts as 1, so the
-/// division stays within 64 bits, where it is fast.
+/// has left. The least weight, 10^-6, is then exact to 2 in 10^5. The greatest, 10^6, is below 2^56
+/// units and fits in a `u64`. If all are equal, each counts as 1, so the division stays within 64
+/// bits, where it is fast.
 const WEIGHT_BITS: u32 = 36;
 
 /// The packet being sent; `bytes` is zero if there is none.

@@ -1,5 +1,4 @@
-//! A heap of queues in the order of their tags. Schedulers choose queues from it, and any queue can
-//! be removed.
+//! A heap of queues by tag. Schedulers choose from it, and any queue can be removed.
 
 use super::tag::Tag;
 use alloc::boxed::Box;
@@ -33,9 +32,8 @@ impl Entry {
     }
 }
 
-/// Items in the order of their ranks. An item is a number below the capacity, and is in the heap at
-/// most once. The least item is found in O(1); every other operation takes O(log n). The heap
-/// allocates only at construction.
+/// Items by rank, each at most once. An item is a number below the capacity. The least item is
+/// found in O(1); every other operation takes O(log n). The heap allocates only at construction.
 #[derive(Debug)]
 pub(super) struct Heap {
     entries: Vec<Entry>,

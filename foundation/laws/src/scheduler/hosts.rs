@@ -209,8 +209,8 @@ impl Round {
         self.new.push(at, members);
     }
 
-    /// Has a round passed since the total of moves was `moves`? In a round, each member that was on
-    /// the old list has had a turn.
+    /// Has each member that was on the old list when the total of moves was `moves` had a turn
+    /// since?
     fn has_gone_round(&self, moves: u64, members: &[Member]) -> bool {
         self.old.first == NONE || members[self.old.first as usize].moved > moves
     }

@@ -32,7 +32,7 @@ const QUEUE: u64 = 64;
 const REMEMBERED: u64 = 1024;
 
 impl Kind {
-    /// All schedulers, in the order in which lists show them to users.
+    /// All schedulers, in the order in which users see them.
     pub const ALL: [Kind; 6] = [Kind::Fcfs, Kind::Fbfq, Kind::Drr, Kind::Scfq, Kind::Sfq, Kind::Wf2qPlus];
 
     /// The scheduler's name, as users write it.
@@ -93,8 +93,8 @@ impl Kind {
         }
     }
 
-    /// The estimated bytes of the scheduler's tables for a buffer of `packets`. If flows share a
-    /// bounded number of `queues`, the table of queues is included.
+    /// The estimated bytes of the scheduler's tables for a buffer of `packets`, including the table
+    /// of `queues` if flows share a bounded number of queues.
     pub fn table_bytes(self, packets: u64, queues: Option<u32>) -> u64 {
         let order = match self {
             Kind::Fcfs => 0,

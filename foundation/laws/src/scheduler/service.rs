@@ -167,8 +167,8 @@ impl Service {
         self.name != Kind::Fcfs
     }
 
-    /// `bad`, with this scheduler's name inserted in the path to the parameter. The path is then as
-    /// users write it: `scheduler.drr.quantum`.
+    /// `bad`, with this scheduler's name inserted in the path to the parameter, as users write it:
+    /// `scheduler.drr.quantum`.
     pub fn placed(&self, bad: BadParameter) -> BadParameter {
         match bad.parameter.strip_prefix("scheduler.") {
             Some(term) => {
@@ -235,8 +235,8 @@ fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Res
 }
 
 impl CheckedService {
-    /// A discipline that serves a buffer of `limit` in this order. `dropper` refuses packets, marks
-    /// them and makes room for them.
+    /// A discipline that serves a buffer of `limit` in this order; `dropper` refuses, marks and
+    /// makes room for packets.
     pub(crate) fn queue<D: Dropper + 'static>(
         &self,
         limit: Limit,

@@ -67,8 +67,8 @@ impl Scheduler for Sfq {
     }
 
     fn choose(&mut self, buffer: &Buffer) -> Option<Chosen> {
-        // Forgets flows whose tags are no longer ahead of virtual time, because these tags have no
-        // effect any more. Two flows at a time are enough: each departure adds at most one.
+        // Forgets flows whose tags are not ahead of virtual time, and so have no effect any more.
+        // Two at a time are enough: each departure adds at most one.
         let _ =
             self.finished.expired(self.virtual_time).and_then(|_| self.finished.expired(self.virtual_time));
         let Some((_, flow)) = self.starts.least() else {

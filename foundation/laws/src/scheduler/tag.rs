@@ -5,9 +5,9 @@ use fairwire_core::{Packet, SetWeightError, Weight};
 
 /// A point in virtual time: bytes sent per unit of weight, in units of 2^-32 byte.
 ///
-/// A tag is an integer, so it neither drifts nor depends on the size of other tags. Consider a flow
-/// of the least weight, 10^-6. After 2^32 packets of 64 KiB, its tag has moved by only `2^32 x 2^16
-/// x 2^32 x 2^20 = 2^100`. So 128 bits never overflow.
+/// A tag is an integer, so it neither drifts nor depends on the size of other tags. 2^32 packets of
+/// 64 KiB move the tag of a flow of the least weight, 10^-6, by only `2^32 x 2^16 x 2^32 x 2^20 =
+/// 2^100`. So 128 bits never overflow.
 pub(super) type Tag = u128;
 
 /// Tags count in units of 2^-32 byte. So the price of a packet of 40 bytes is exact to 10^-5 for a

@@ -70,7 +70,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// Removes a queue that has become empty. If its flow returns, the flow continues from `tag`.
+    /// Removes a queue that has become empty. If its flow returns, it continues from `tag`.
     fn leave(&mut self, key: FlowKey, tag: Tag, buffer: &Buffer) {
         self.fluid.leave(buffer.flow_hash(key), Account { tag, weight: self.heads[key.index()].weight });
     }
@@ -84,7 +84,7 @@ impl Wf2qPlus {
     }
 
     /// Makes each flow eligible whose start tag is not ahead of virtual time. If no flow is
-    /// eligible yet, first advances virtual time to the least start tag.
+    /// eligible, first advances virtual time to the least start tag.
     fn let_start(&mut self, buffer: &Buffer) {
         if let (true, Some((start, _))) = (self.eligible.is_empty(), self.early.least()) {
             self.fluid.raise(start);

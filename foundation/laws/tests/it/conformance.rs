@@ -296,8 +296,8 @@ fn under_mark_no_capable_packet_is_dropped_early() {
         };
         let (drops, marks) = early_drops("mark");
         assert_eq!(drops, 0, "{}", entry.name);
-        // In the contest, exactly the disciplines that can mark drop early under `drop`, and mark
-        // under `mark`.
+        // In the contest, a discipline drops early under `drop`, and marks under `mark`, exactly if
+        // it can mark.
         assert_eq!(early_drops("drop").0 > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(marks > 0, entry.about.marks, "{}", entry.name);
         assert_eq!(early_drops("drop").1, 0, "{}", entry.name);
@@ -320,8 +320,8 @@ fn overload_fills_the_link_and_loses_a_third() {
 
 #[test]
 fn after_any_contest_a_lone_light_flow_gets_through_an_idle_link() {
-    // SFB is left out because it forgets an unresponsive flow slowly. The probability of the flow's
-    // bins falls by 1/6000 for each packet that finds the bins empty.
+    // SFB is left out because it forgets an unresponsive flow slowly: the probability of a bin
+    // falls by 1/6000 for each packet that finds it empty.
     for entry in catalogue::all().iter().filter(|entry| entry.name != "sfb") {
         for flows in [20, 200] {
             let mut driver = driven(&with_ecn(entry, "drop"), Amount::Packets(40));

@@ -73,8 +73,8 @@ fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
 
 #[test]
 fn under_the_rule_of_1993_gaps_are_uniform_up_to_the_inverse_of_p() {
-    // The first arrival after a signal has n = 1. n p reaches 1 at n = 64, but p / (1 - n p) is
-    // already 1 at n = 63. So a signal is certain at n = 63.
+    // The first arrival after a signal has n = 1. With p = 1/64, p / (1 - n p) is 1 at n = 63, so a
+    // signal is then certain.
     assert_uniform(&gaps(Spreading::AtMost), 1..=63);
 }
 
@@ -273,8 +273,8 @@ fn it_decides_as_the_pseudo_code_does_under_every_switch() {
             ramp: Ramp { min: 6.0 * scale, max: 15.0 * scale, max_probability: 0.1, gentle: on(1) },
             spreading: if on(2) { Spreading::AtLeast } else { Spreading::AtMost },
             // Every third combination adapts, with frequent steps, so a short run covers rises and
-            // falls. The transcription makes all steps that are due, but RED makes at most 64 at
-            // once. No pause has 64 intervals.
+            // falls. RED makes at most 64 due steps at once, the transcription all of them; no
+            // pause has 64 intervals.
             adaptation: switches.is_multiple_of(3).then_some(Adaptation {
                 interval: Duration::from_ms(20),
                 increase: 0.01,

@@ -73,8 +73,7 @@ fn own(entry: &Entry, parameter: &str) -> String {
     own.lines().filter(is_other).map(|line| format!("{line}\n")).collect()
 }
 
-/// Values near `default`, which is written as on documentation pages: a number with or without a
-/// unit, or a word.
+/// Values near `default`, which is written as on pages: a number with or without a unit, or a word.
 fn near(default: &str) -> Vec<String> {
     let (number, unit) = default.split_once(' ').unwrap_or((default, ""));
     let Ok(number) = number.parse::<f64>() else {

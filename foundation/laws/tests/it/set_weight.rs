@@ -180,8 +180,8 @@ fn an_unsupported_weight_is_refused_and_changes_nothing() {
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1e-6), min: least, max: 1e6 }));
     assert_eq!(drr.set_weight(1, weight(2.0)), Ok(weight(1.0)));
 
-    // Each of the 2^14 buckets may have at most 2^49 units. A bucket of weight 1 has 2^39 units, so
-    // a weight is at most 2^10.
+    // Each of the 2^14 buckets may have at most 2^49 units. A bucket of weight 1 has 2^39, so a
+    // weight is at most 2^10.
     let mut faba = discipline("faba", "max_flows = 16384\nweights = { 1 = 1.0 }");
     let refused = faba.set_weight(1, weight(1025.0));
     assert_eq!(refused, Err(SetWeightError::OutOfRange { weight: weight(1025.0), min: 1e-6, max: 1024.0 }));

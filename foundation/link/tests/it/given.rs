@@ -227,8 +227,7 @@ fn a_rate_changes_in_steps_and_by_a_trace() {
             std::iter::from_fn(|| link.receive(ms(1000))).map(|got| got.arrived).collect();
         got
     };
-    // A packet takes 1 ms at the first rate and 4 ms at 2 Mbit/s. The third is half sent when the
-    // rate changes at 2.5 ms.
+    // A packet takes 1 ms, and later 4 ms at 2 Mbit/s. The third is half sent at the change.
     let steps = link().steps([(Duration::from_micros(2500), "2 Mbit/s")]);
     assert_eq!(
         arrivals(steps, 1000),
@@ -244,15 +243,15 @@ fn a_pattern_repeats_forever_without_loss_of_precision() {
     let mut link = link.build().unwrap();
     let mut arrived = Vec::new();
     for packet in 0..900_000 {
-        // Packets are sent at the mean rate, one every 2/3 ms, but 100 ms early (never before 0).
-        // So some packets always queue.
+        // Packets come at the mean rate, one every 2/3 ms, but up to 100 ms early, so some always
+        // queue.
         let now = Duration::from_micros(packet * 2_000 / 3).saturating_sub(ms(100));
         link.send(packet, 1500, 1, Ecn::NotEct, now).unwrap();
         arrived.extend(std::iter::from_fn(|| link.receive(now)).map(|got| got.arrived));
     }
     arrived.extend(std::iter::from_fn(|| link.receive(ms(900_000))).map(|got| got.arrived));
-    // A packet takes 1 ms at 12 Mbit/s and 0.5 ms at 24 Mbit/s. So 1000 packets leave in the first
-    // second, and 3000 in the first two. They arrive 10 ms later.
+    // A packet takes 1 ms, then 0.5 ms. So 1000 packets leave in the first second, and 3000 in the
+    // first two. They arrive 10 ms later.
     assert_eq!(arrived.len(), 900_000);
     assert_eq!((arrived[999], arrived[2_999]), (ms(1_010), ms(2_010)));
     assert_eq!((arrived[897_999], arrived[899_999]), (ms(599_010), ms(600_010)));
@@ -273,8 +272,8 @@ fn a_trace_of_two_columns_is_taken_and_scaled() {
     assert!(bad.to_string().contains("allowed: after a `trace`"), "{bad}");
 }
 
-/// A ping is sent every 10 ms. Ping and answer together take the round-trip time of the file's row,
-/// in ms; `None` is a lost ping.
+/// A ping every 10 ms and its answer together take the round-trip time of the file's row, in ms;
+/// `None` is a lost ping.
 #[test]
 fn a_ping_takes_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
     let round_trip = |row: u64| match row % 500 {
@@ -312,7 +311,7 @@ fn a_ping_takes_the_round_trips_of_the_file_and_is_lost_in_its_outages() {
         let trip = round_trip(row);
         assert_eq!(answer.is_some(), trip.is_some(), "row {row}: {answer:?} of {trip:?}");
         let (Some(answer), Some(trip)) = (answer, trip) else { continue };
-        // A packet whose delay would let it overtake its predecessor arrives together with it.
+        // A packet that would overtake its predecessor arrives together with it.
         in_order = in_order.max(10.0 * row as f64 + trip);
         let expected = in_order - 10.0 * row as f64;
         assert!((answer - expected).abs() < 0.5, "row {row}: {answer} ms, not {expected} ms");
@@ -387,8 +386,7 @@ fn a_report_lists_the_counts_of_two_flows() {
     }
     let report = link.report();
     assert_eq!(report.time, ms(1000));
-    // Each flow gets half of the rate: 500 000 bytes in a second. The tolerance allows for the
-    // packets that the buffer holds in one round.
+    // Each flow gets half of the rate, 500 000 bytes in a second, within the packets of one round.
     for flow in [1, 2] {
         let rate = report.flow(flow).unwrap().rate_bps;
         assert!((rate - 4e6).abs() < 20e3, "flow {flow}: {rate}"); // 2.5 packets of 8000 bits
@@ -421,8 +419,8 @@ fn an_outage_loses_packets_while_the_queue_continues_to_send() {
     for number in 0..8 {
         link.send(number, 1000, 1, Ecn::NotEct, ms(0)).expect("it fits");
     }
-    // The last bit of packet n is sent at (n + 1) ms. The outage lasts from 2 ms to 5 ms, so
-    // packets 1 to 3 are lost. Packet 4 ends at 5 ms and arrives.
+    // The last bit of packet n is sent at (n + 1) ms. The outage from 2 ms to 5 ms loses packets 1
+    // to 3. Packet 4 ends at 5 ms and arrives.
     let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(ms(100))).map(|got| got.payload).collect();
     assert_eq!(arrived, [0, 4, 5, 6, 7]);
     let flow = link.report().flows.remove(0);

@@ -32,8 +32,8 @@ fn impaired(queue: usize, seed: u64) -> LinkBuilder<usize> {
     link(queue, seed).loss(model).jitter("4 ms").reorder(0.1, "7 ms").duplicate(0.1)
 }
 
-/// Sends all packets, numbered from 0. After each packet for whose number `looks` is true, receives
-/// the packets that have arrived. At the end, receives all further packets.
+/// Sends all packets, numbered from 0. After each packet whose number `looks` accepts, receives
+/// those that have arrived; at the end, the rest.
 fn run(
     mut link: Link<usize>,
     sent: &[Sent],
@@ -87,8 +87,8 @@ proptest! {
         prop_assert!(got.is_sorted_by_key(|packet| packet.arrived));
     }
 
-    /// A window lasts from one arrival to another. After the packet that starts it, at most the
-    /// bytes that the rate permits arrive in the window.
+    /// A window from one arrival to another has, after its first packet, at most the bytes that the
+    /// rate permits.
     #[test]
     fn no_window_has_more_than_the_rate(sent in traffic(), queue in 0..QUEUES.len(), seed: u64) {
         let (got, _) = run(link(queue, seed).build().unwrap(), &sent, |_| true);

@@ -12,8 +12,7 @@ const QUEUES: [&str; 6] = ["tail-drop", "drr+lqd", "faba", "fq-codel", "pie", "w
 const TRACE: &str = "1\n1\n4\n9\n9\n9\n16\n";
 const PATTERN: [(&str, &str); 2] = [("3 Mbit/s", "37 ms"), ("7777777 bit/s", "41 ms")];
 
-/// The time, bytes and flow of each packet. The mean offered rate is 1.03 times the link's rate of
-/// 5 Mbit/s.
+/// The time, bytes and flow of each packet, at a mean of 1.03 times the link's rate of 5 Mbit/s.
 fn traffic() -> Vec<(Time, u32, u64)> {
     let mut rng: Rng = Seed(7).stream("traffic");
     let mut now = Time::ZERO;

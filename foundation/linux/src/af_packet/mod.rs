@@ -6,12 +6,12 @@
 //! use that queue, many per `recvmmsg`. Frames leave by `sendmmsg`. With or without a ring, the
 //! kernel delivers a frame at once, and an interface may go down and come back, or change its MTU.
 //!
-//! The ring is of version 2. Version 3 delivers frames in blocks: if few arrive, only after a
-//! millisecond or more. The idle delay should stay under 100 us.
+//! The ring is of version 2. Version 3 delivers frames in blocks, after a millisecond or more if
+//! few arrive; the idle delay should stay under 100 us.
 //!
 //! A ring for sending (`PACKET_TX_RING`) is not used, because the kernel borrows its frames instead
-//! of copying them. The kernel frees a slot when the receiving socket accepts the packet. On
-//! virtual interfaces, the packet's data is still read from the slot after that.
+//! of copying them. The kernel frees a slot when the receiving socket accepts the packet. Virtual
+//! interfaces still read the packet's data from the slot after that.
 #![allow(
     unsafe_code,
     reason = "the kernel's structures are read and written; each block says why it is sound"
@@ -85,8 +85,8 @@ impl AfPacket {
         Ok(Self::new(open_socket(name)?, None, name))
     }
 
-    /// A port on a socket from [`open_socket`]. The socket may have been opened by another process,
-    /// and in another network namespace.
+    /// A port on a socket from [`open_socket`], possibly opened by another process in another
+    /// network namespace.
     pub fn from_socket(socket: OwnedFd, name: &str) -> Self {
         let ring = Ring::new(socket.as_fd()).ok();
         Self::new(socket, ring, name)

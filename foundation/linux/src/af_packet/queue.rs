@@ -67,7 +67,7 @@ pub(super) fn unpack(slot: &mut [u8], vlan: Option<Tag>) -> Option<(&[u8], VnetH
         return Some((&slot[start..], vnet));
     };
     // The addresses move by a tag's length towards the start of the slot, over the virtio-net
-    // header. That header has already been read.
+    // header, which has already been read.
     let tagged = start - TAG_BYTES;
     slot.copy_within(start..start + ADDRESSES, tagged);
     let [a, b] = tag.protocol.to_be_bytes();

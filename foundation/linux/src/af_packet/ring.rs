@@ -33,9 +33,9 @@ pub(super) enum Slot<'a> {
     Lost,
 }
 
-/// The bytes of a slot. It holds the kernel's headers and a frame of up to 1900 bytes, such as an
-/// Ethernet frame of 1500 bytes with two VLAN tags. The size is not a power of two, so slots do not
-/// compete for cache lines.
+/// The bytes of a slot: the kernel's headers and a frame of up to 1900 bytes, such as 1500 bytes of
+/// payload with two VLAN tags. The size is not a power of two, so slots do not compete for cache
+/// lines.
 const SLOT_BYTES: usize = 2048 - 64;
 /// The bytes of a block, which the kernel allocates in one piece.
 const BLOCK_BYTES: usize = 128 << 10;

@@ -42,8 +42,8 @@ pub(super) fn send_all(
             from += sent as usize;
             continue;
         }
-        // The call fails only if the kernel refuses the first of its messages, so the error belongs
-        // to the message `from`.
+        // The call fails only if the kernel refuses its first message, so the error is that of
+        // message `from`.
         match last_error() {
             Errno::INTR => {}
             error => {

@@ -70,8 +70,8 @@ impl<K: Kind> Entry<K> {
         (self.default)()
     }
 
-    /// The first required parameter, or `None`. If a parameter is required, the name of the
-    /// component alone is not sufficient.
+    /// The first required parameter, or `None`. If there is one, the name of the component is not
+    /// sufficient.
     pub fn needed(&self) -> Option<&'static str> {
         self.fields.iter().find(|field| field.is_required).map(|field| field.name)
     }

@@ -17,10 +17,9 @@ use serde_json::Value;
 /// A kind of component that is chosen by name, such as markers.
 ///
 /// A kind is declared by implementing this trait. Each component is a struct under `#[parameters]`
-/// that implements the kind's trait; a line of `parts!` lists it. Another crate
-/// [registers](Registry::register) its component. From these declarations are generated: the
-/// [entry](Entry) of a component, the choice of a component, the parameters given under each name,
-/// and the schemas.
+/// with the kind's trait, and a line of `parts!`. Another crate [registers](Registry::register) its
+/// component. These declarations generate the [entry](Entry) of a component, the choice of one, the
+/// parameters given under each name, and the schemas.
 ///
 /// ```
 /// use fairwire_parameters::{Given, Kind, Listed as _, Named, OutOfRange, Tables};
@@ -152,8 +151,7 @@ pub trait Listed: Kind {
 /// type can only be read, schemas omit its default.
 pub trait Writes<T>: Listed {}
 
-/// The parameters of a component, whose type need not be known. The struct with the parameters of
-/// one component is a [`Part`].
+/// The parameters of a component of any type. The struct for one component is a [`Part`].
 pub trait Given: Any + Debug + Send + Sync {
     /// This value as `Any`, to find its type.
     fn as_any(&self) -> &dyn Any;

@@ -1,8 +1,7 @@
 //! The list of the components of one kind.
 
-/// Lists the components of a kind that the calling crate defines, each once. A line has the module
-/// with the component's description `ABOUT`, the struct of its parameters in that module, and its
-/// aliases, if any.
+/// Lists each component of a kind of the calling crate once: the module with its description
+/// `ABOUT`, the struct of its parameters in that module, and its aliases, if any.
 ///
 /// ```text
 /// fairwire_parameters::parts! { Disciplines:

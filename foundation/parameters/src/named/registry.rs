@@ -50,8 +50,7 @@ impl<K: Kind> Registry<K> {
         Ok(())
     }
 
-    /// All components. The built-in ones come first, in the order in which lists show them to
-    /// users.
+    /// All components. The built-in ones come first, in the order of lists for users.
     pub fn all(&self) -> &[Entry<K>] {
         self.all.get_or_init(|| {
             let registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +87,7 @@ impl<K: Kind> Debug for Registry<K> {
     }
 }
 
-/// Is `name` valid? A valid name cannot be mistaken for a combination of two names.
+/// Is `name` valid? A valid name cannot be mistaken for a combination of names.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }

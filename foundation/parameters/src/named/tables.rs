@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 /// The parameters given for each component, under its name. They apply wherever the component is
-/// named. For example, a TOML file has `gentle = true` under `[discipline.red]`.
+/// named. In TOML: `gentle = true` under `[discipline.red]`.
 ///
 /// An omitted parameter has its documented default. Unknown keys are refused.
 pub struct Tables<K: Kind> {

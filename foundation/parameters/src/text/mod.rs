@@ -85,8 +85,8 @@ pub fn from_table<S: Placed>(value: &Value) -> Result<S, Refusal> {
     Ok(given)
 }
 
-/// A bit for each parameter, set if the parameter is required. The bits are computed at compile
-/// time, so the program does not contain the texts of the declarations.
+/// A bit for each parameter, set if it is required. Computed at compile time, so that the texts of
+/// declarations stay out of the program.
 const fn required(fields: &[Field]) -> u64 {
     assert!(fields.len() <= 64);
     let (mut bits, mut at) = (0, 0);

@@ -44,7 +44,7 @@ pub(super) enum MadeBy {
 }
 
 impl Value {
-    /// The error message for this value, which was given where only `allowed` is valid.
+    /// The error message for this value, given instead of `allowed`.
     pub fn instead_of(&self, allowed: impl Display) -> String {
         let given = match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),

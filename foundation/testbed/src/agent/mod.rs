@@ -133,8 +133,7 @@ fn gathered(
 
 fn open_many_files() {
     let most = getrlimit(Resource::Nofile).maximum;
-    // If the kernel refuses the new limit, a run with many flows reports the socket that it could
-    // not open.
+    // If the kernel refuses, a run with many flows reports the socket that it could not open.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
 }
 
@@ -144,7 +143,7 @@ fn say(answer: &Answer) {
     let _ = out.write_all(to_line(answer).as_bytes()).and_then(|()| out.flush());
 }
 
-/// Ends the process when the pipe closes: the run was then abandoned, or has ended.
+/// Ends the process when the pipe closes: the run was abandoned, or has ended.
 fn end_with_orders() {
     thread::spawn(|| {
         while let Ok(Some(_)) = next_instruction() {}

@@ -141,8 +141,8 @@ impl Source {
     }
 }
 
-/// Creates the socket that sends a flow. If the receiver is behind NAT, the flow is sent to the
-/// router's address, from the only port to which the receiver has opened NAT.
+/// Creates the socket that sends a flow. If the receiver is behind NAT, the flow goes to the
+/// router's address, from the only port from which NAT accepts answers.
 fn socket(number: usize, flow: &Flow, payload: usize) -> io::Result<Outlet> {
     let (own, peer) = match flow.receiver_behind {
         None => ((flow.source, port_of(number)), (flow.destination, UDP_PORT)),

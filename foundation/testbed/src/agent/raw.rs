@@ -107,8 +107,8 @@ impl Forge {
                 self.frame.resize(len as usize, 0);
                 let rng = &mut self.rng;
                 self.frame[ETHERNET..].iter_mut().for_each(|byte| *byte = rng.below(256) as u8);
-                // The EtherType is IPv4 or IPv6 in six of eight frames, with random content; a VLAN
-                // tag in one; and random in one. A gateway parses the first three.
+                // Seven of eight frames have an EtherType that a gateway parses: IPv4, IPv6 or a
+                // VLAN tag. The eighth has a random one.
                 let kind: [u8; 2] = match rng.below(8) {
                     0..3 => [0x08, 0x00],
                     3..6 => [0x86, 0xdd],

@@ -33,8 +33,8 @@ fn ready(epoll: &OwnedFd, timeout_ns: u64) -> io::Result<Vec<u64>> {
     }
 }
 
-/// Accepts connections, and reads those with incoming data. A connection to which this host writes
-/// is passed to the [`Writer`]: a receiver opened it, or it carries a conversation.
+/// Accepts connections, and reads those with incoming data. Passes those to which this host writes
+/// to the [`Writer`]: a receiver opened them, or they carry a conversation.
 pub(super) struct Reader {
     opened_for_us: Sender<(usize, TcpStream)>,
     stage: Arc<Stage>,
@@ -47,9 +47,8 @@ pub(super) struct Reader {
 
 /// The most connections that wait to be accepted: Linux's limit (`net.core.somaxconn`).
 ///
-/// The limit of 128 that `std` sets loses connections if a thousand flows open at once. The last
-/// packet of the handshake then finds no room. A host that afterwards only receives never
-/// retransmits that packet.
+/// The 128 that `std` sets lose connections if a thousand flows open at once. The last packet of
+/// the handshake finds no room, and a host that then only receives never retransmits it.
 const BACKLOG: i32 = 4096;
 
 const LISTENER: u64 = u64::MAX;

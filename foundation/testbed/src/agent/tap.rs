@@ -103,9 +103,9 @@ impl Tapped {
     }
 }
 
-/// The number of bytes that a frame takes on the link. The frame has `len` bytes, and its payload
-/// starts at `payload`. If the frame is a super-packet, which the kernel will split into segments
-/// of `segment` bytes, all its packets are counted; 0 means one packet.
+/// The bytes on the link of a frame of `len` bytes whose payload starts at `payload`. Counts all
+/// packets of a super-packet that the kernel will split into segments of `segment` bytes; 0 means
+/// one packet.
 fn wire_bytes(len: usize, payload: usize, segment: usize) -> u64 {
     let rest = len.saturating_sub(payload);
     if segment == 0 || rest <= segment {

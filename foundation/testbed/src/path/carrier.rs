@@ -30,8 +30,8 @@ impl<P: Port + AsFd> Carrier<P> {
         Carrier { ports, malformed: 0, scratch: vec![0; MAX_FRAME_BYTES].into() }
     }
 
-    /// Carries frames until `is_over` is set. `begins_ns` is the start of the path's run on the
-    /// monotonic clock, or zero until the start is known.
+    /// Carries frames until `is_over`. The path's run starts at `begins_ns` of the monotonic clock,
+    /// which is zero until the start is known.
     pub(super) fn run(&mut self, is_over: &AtomicBool, begins_ns: &AtomicU64) -> Result<Carried, PortError> {
         clock::wake_precisely();
         while !is_over.load(Ordering::Relaxed) {
@@ -56,8 +56,8 @@ impl<P: Port + AsFd> Carrier<P> {
         })
     }
 
-    /// Receives the frames that have arrived at `side`, and sends the frames that are due to leave
-    /// at the other side. Returns the number of arrivals.
+    /// Receives the frames that have arrived at `side`, sends those due at the other side, and
+    /// returns the number of arrivals.
     fn pass_from(&mut self, side: Side) -> Result<u64, PortError> {
         let Carrier { ports: [left, right], malformed, scratch } = self;
         let (from, to) = match side {

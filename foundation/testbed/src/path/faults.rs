@@ -9,11 +9,9 @@ use std::sync::Arc;
 /// The faults of a [wire](fairwire_core::Wire), as plain data; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Faults {
-    /// Changes of the delay, sorted by time: the time of each change and the new delay, in
-    /// nanoseconds.
+    /// Changes of the delay, sorted by time: the time and the new delay, in nanoseconds.
     pub delays_ns: Vec<(u64, u64)>,
-    /// Delays that repeat with a period. If given, they replace `delays_ns` and the path's constant
-    /// delays.
+    /// Delays that repeat with a period, instead of `delays_ns` and the path's constant delays.
     #[serde(default)]
     pub delay_trace_ns: Option<RepeatedDelays>,
     /// Outages, in which all packets are lost, sorted by time: start and end, nanoseconds.

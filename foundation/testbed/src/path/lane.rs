@@ -18,7 +18,7 @@ pub(super) struct Held {
     delays: Vec<Duration>,
     others: Duration,
     wire: Option<Wire>,
-    /// The run of the path. The faults start with the run; if `None`, they start immediately.
+    /// The path's run. The faults start with it, or immediately if it is `None`.
     run: Option<Run>,
     /// The wire's time zero, once known.
     begins: Option<Time>,

@@ -116,8 +116,7 @@ impl PathHost {
         self.work.iter().for_each(|work| work.begins_ns.store(at.ns(), Ordering::Relaxed));
     }
 
-    /// Ends the path, and returns the counts of its frames. All counts are zero if the path was not
-    /// started.
+    /// Ends the path, and returns the counts of its frames: zeros if it was not started.
     ///
     /// # Errors
     /// The reason why the path had already ended.

@@ -7,8 +7,7 @@ use fairwire_linux::port::{
 };
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// A port whose frames pass a wire before they are sent. Each frame may be delayed, duplicated or
-/// lost.
+/// A port whose frames pass a wire before they are sent: they may be delayed, duplicated or lost.
 #[derive(Debug)]
 pub struct WiredPort<P> {
     port: P,

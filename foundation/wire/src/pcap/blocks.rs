@@ -37,8 +37,8 @@ pub(super) struct Blocks<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link_type: u16,
-    /// The unit of time, as a number n: 10^-n seconds. If the highest bit is set, the other bits
-    /// are n, and the unit is 2^-n seconds.
+    /// The unit of time as a number n: 10^-n seconds, or 2^-n if the highest bit is set, with n in
+    /// the other bits.
     resolution: u8,
     offset_s: i64,
 }
@@ -119,8 +119,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Reads the packet in `body`, that of an enhanced or obsolete packet block. Up to the data,
-    /// both blocks have the same layout, except for the interface's number.
+    /// Reads the packet in `body`, of an enhanced or obsolete packet block. Up to the data, both
+    /// have the same layout, except for the interface's number.
     fn packet(&self, interface: u32, body: &'a [u8], at: usize) -> Result<Record<'a>, CaptureError> {
         let number = |offset| self.order.u32(body, offset).ok_or(CaptureError::Short { at });
         let (high, low, captured, bytes) = (number(4)?, number(8)?, number(12)?, number(16)?);

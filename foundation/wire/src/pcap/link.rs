@@ -7,7 +7,7 @@ use core::fmt;
 use fairwire_core::Ecn;
 
 struct Kind {
-    /// The numbers of this link type in capture files.
+    /// Its numbers in capture files.
     numbers: &'static [u16],
     name: &'static str,
     /// Finds the packet and its type. `None` if the frame is encrypted, has no data, or was
@@ -79,8 +79,8 @@ pub(super) fn seen(link_type: u16, data: &[u8]) -> Option<Parsed> {
     Some(Parsed { key: Some(key), ecn, pseudo: pseudo as u32 })
 }
 
-/// A frame of the type `ethertype` with zeros as its addresses. It contains the start of `packet`,
-/// which includes all of the packet's headers.
+/// The start of `packet`, with all its headers, as a frame of the type `ethertype` with zeros as
+/// addresses.
 fn typed_frame(ethertype: u16, packet: &[u8]) -> Vec<u8> {
     const HEADERS: usize = 512; // IP and transport, with extensions and tags before them
     [&[0; 12][..], &ethertype.to_be_bytes(), &packet[..packet.len().min(HEADERS)]].concat()
@@ -129,27 +129,25 @@ fn hdlc(data: &[u8]) -> Option<Found<'_>> {
     }
 }
 
-/// An 802.11 frame after a radiotap header (radiotap.org). The radiotap header was not sent with
-/// the frame.
+/// An 802.11 frame. The radiotap header (radiotap.org) before it was not sent.
 fn radiotap(data: &[u8]) -> Option<Found<'_>> {
     let little = |at| array_at(data, at).map(u16::from_le_bytes);
     let len = little(2)?.into();
-    // Bitmaps that list the present fields precede the fields. The highest bit of a bitmap
-    // announces another bitmap.
+    // Bitmaps of the present fields precede the fields. The highest bit of each announces another
+    // bitmap.
     let mut fields = 8;
     while u8_at(data, fields - 1)? & 0x80 != 0 {
         fields += 4;
     }
     let present = u8_at(data, 4)?;
-    // The first field is the time: eight octets, aligned to eight octets. The second field is the
-    // flags.
+    // The fields start with the time, eight octets aligned to eight, and the flags.
     let flags_at = if present & 1 != 0 { fields.next_multiple_of(8) + 8 } else { fields };
     let flags = if present & 2 != 0 { u8_at(data, flags_at)? } else { 0 };
     wireless(data, len, flags & 0x20 != 0)
 }
 
-/// An 802.11 frame after `pseudo` bytes. LLC and SNAP follow the 802.11 header. If `is_padded`, the
-/// header is padded to a multiple of four bytes.
+/// An 802.11 frame after `pseudo` bytes. LLC and SNAP follow its header, which is padded to a
+/// multiple of four bytes if `is_padded`.
 fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     let [kind, flags] = array_at(data, pseudo)?;
     let (is_data, has_quality) = (kind & 0x0c == 0x08, kind & 0x80 != 0);
@@ -172,8 +170,7 @@ fn wireless(data: &[u8], pseudo: usize, is_padded: bool) -> Option<Found<'_>> {
     found(Packet::Typed(u16::from_be_bytes([logical[6], logical[7]]), data.get(at + 8..)?), pseudo)
 }
 
-/// The numbers and names of other link types found in files. No IP header can be located in their
-/// frames.
+/// Other link types found in files, by number. In their frames, no IP header can be located.
 const OTHERS: [(u16, &str); 24] = [
     (6, "token ring"),
     (8, "SLIP"),

@@ -34,7 +34,7 @@ pub struct Record<'a> {
     pub traced_at: Option<u32>,
 }
 
-/// The reason why a capture cannot be read, or cannot be read to its end.
+/// The reason why a capture cannot be read, or not to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
@@ -177,9 +177,8 @@ pub struct Offered {
 ///
 /// Flows are identified in bare IP packets, and after the headers of Ethernet, PPPoE, PPP, Cisco
 /// HDLC, 802.11 (with or without radiotap), Linux's two "cooked" captures and BSD loopback.
-/// Unidentified packets form one flow, and [`notes`] counts them. A packet of
-/// another link type is an error. The bytes of a radiotap header or of a direction octet do not
-/// count.
+/// Unidentified packets form one flow, and [`notes`] counts them. A packet of another link type is
+/// an error. The bytes of a radiotap header or of a direction octet do not count.
 ///
 /// A capture that ends within a packet yields the packets before it, and [`notes`] reports this. A
 /// capture that ends within its first packet is an error.

@@ -194,8 +194,8 @@ fn misplaced(partial: Partial) -> SplitError {
     SplitError::ChecksumPlace { start: partial.csum_start, offset: partial.csum_offset }
 }
 
-/// Checks that `frame` is the super-packet that `vnet` describes. The described transport header is
-/// the frame's own, or that of a packet in a tunnel.
+/// Checks that `frame` is the super-packet that `vnet` describes, by its own transport header or
+/// that of a packet in a tunnel.
 fn couple<'a>(frame: &'a [u8], headers: &Headers, vnet: &VnetHeader) -> Result<Train<'a>, SplitError> {
     let given = vnet.gso_type;
     let (protocol, version) = match vnet.gso_kind() {

@@ -7,10 +7,9 @@
 //! Geneve (RFC 8926), PPPoE and VLAN tags.
 //!
 //! Like a kernel, this code copies the header of an unknown UDP tunnel onto every segment. If the
-//! walk ends early, [`find`] searches for an IP header that ends at `csum_start`. This header must
-//! have a length that agrees with the packet around it, and a correct checksum in IPv4. The
-//! transport header must contain the sum of its pseudo header: the IP addresses, the length and the
-//! protocol.
+//! walk ends early, [`find`] searches for an IP header that ends at `csum_start`. Its length must
+//! agree with the packet around it and, in IPv4, its checksum must be correct. The transport header
+//! must contain the sum of its pseudo header.
 
 use crate::bytes::{array_at, u8_at, u16_at, write_at};
 use crate::checksum::{checksum, never_zero, pseudo};
@@ -102,9 +101,8 @@ impl Wraps {
         })
     }
 
-    /// Corrects these headers in `segment`, which is otherwise complete. `index` is its number
-    /// among the segments of `frame`. The innermost header is corrected first, because each
-    /// checksum covers the contents.
+    /// Corrects these headers in `segment`, number `index` of the segments of `frame` and otherwise
+    /// complete. The innermost comes first, because each checksum covers the contents.
     pub(crate) fn write(&self, frame: &[u8], segment: &mut [u8], index: usize) {
         for wrap in self.all[..self.count].iter().rev().flatten() {
             wrap.write(frame, segment, index);
@@ -306,7 +304,7 @@ impl Walk<'_> {
                 && self.fits(network)
                 && self.is_summed(network, field)
         };
-        // The length of every header and of every extension is a multiple of four bytes.
+        // The lengths of all headers and extensions are multiples of four bytes.
         let places = |lengths: core::ops::RangeInclusive<usize>| {
             lengths.step_by(4).filter_map(move |len| start.checked_sub(len)).filter(move |at| *at >= from)
         };

@@ -35,8 +35,8 @@ fn heads() -> Vec<(u16, Vec<u8>, u32)> {
     let data =
         |control: [u8; 2], rest: &[u8]| [&control[..], &[0, 0], &addresses, &[0x10, 0], rest, snap].concat();
     let radiotap: &[u8] = &[0, 0, 9, 0, 0x02, 0, 0, 0, 0];
-    // A second bitmap of present fields follows the first. The fields are the time, and flags that
-    // announce a padded header.
+    // A second bitmap follows the first. The fields are the time, and flags that announce a padded
+    // header.
     let padded: &[u8] =
         &[0, 0, 25, 0, 0x03, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0x20];
     let session = [0x11, 0x00, 0x00, 0x07, 0x00, 0x1e, 0x00, 0x21];

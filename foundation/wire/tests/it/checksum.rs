@@ -71,8 +71,8 @@ proptest! {
         at in any::<prop::sample::Index>(),
         new in any::<u16>(),
     ) {
-        // Like any IP header, these words include one that is not zero. A sum of only zeros has no
-        // negative zero, so there `update` could give the other form of zero.
+        // As in any IP header, not all words are zero. A sum of only zeros has no negative zero, so
+        // `update` could give the other zero.
         words.push(0x4500);
         let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_be_bytes()).collect::<Vec<u8>>();
         let before = checksum(&bytes(&words));

@@ -96,8 +96,9 @@ fn ours(frame: &[u8], headers: &Headers) -> Facts {
     }
 }
 
-/// Has the fragment an authentication header after its fragment header? We parse no header after
-/// the fragment header, so all fragments of a packet are read alike. etherparse parses on.
+/// Has the fragment an authentication header after its fragment header? Our walk over extension
+/// headers ends at the fragment header, so all fragments of a packet are read alike. etherparse
+/// walks on.
 fn hides_headers_behind_a_fragment(recipe: &Recipe) -> bool {
     !recipe.is_whole()
         && matches!(&recipe.network, NetworkRecipe::V6 { extensions, .. }
@@ -356,7 +357,7 @@ proptest! {
             parse(&frame[..len]); // no truncation does harm
         }
         // This octet makes the PPPoE protocol that of keep-alives, or the SNAP type that of another
-        // organisation. Neither frame is IP.
+        // organisation: neither is IP.
         let mut other = frame;
         other[at + if is_pppoe { 6 } else { 5 }] = 0xc0;
         prop_assert!(!parse(&other).is_ip());
@@ -418,7 +419,7 @@ fn frames_without_ip_are_keyed_by_type_and_addresses() {
         FlowKey::Other { ethertype: 0x0806, source: [2, 0, 0, 0, 0, 1], destination: [0xff; 6] }
     );
     assert_eq!(key_of(&arp).to_string(), "0806 02:00:00:00:00:01 -> ff:ff:ff:ff:ff:ff");
-    // In IEEE 802.3, a length replaces the type. The length is not part of the flow key.
+    // In IEEE 802.3, a length replaces the type, and is not part of the flow key.
     let mut long = arp.clone();
     arp[12..14].copy_from_slice(&38u16.to_be_bytes());
     long[12..14].copy_from_slice(&1500u16.to_be_bytes());
@@ -482,8 +483,8 @@ fn tcp_flags_are_tested_and_combined() {
     assert_eq!(both.without(TcpFlags::FIN), TcpFlags::PSH);
 }
 
-/// The expected hashes were computed by an independent SipHash-1-3. It is a transcription of the
-/// paper (Aumasson and Bernstein, 2012), checked with the published vector of SipHash-2-4.
+/// The expected hashes come from an independent SipHash-1-3: a transcription of the paper (Aumasson
+/// and Bernstein, 2012), checked with the published vector of SipHash-2-4.
 #[test]
 fn a_hash_is_the_same_on_every_machine() {
     let key = key_of(&udp_recipe().frame());

@@ -110,8 +110,7 @@ fn assert_valid(frame: &[u8]) {
     }
 }
 
-/// `gso_size`, or the least size that can be split if that is larger: 8 bytes for TCP, and for UDP
-/// a size that gives at most 128 datagrams.
+/// `gso_size`, but at least 8 bytes for TCP, and for UDP a size that gives at most 128 datagrams.
 fn fitting(recipe: &Recipe, gso_size: u16) -> u16 {
     if recipe.protocol() == 6 {
         gso_size.max(8)
@@ -384,14 +383,14 @@ fn a_udp_checksum_of_zero_is_written_as_ffff() {
         let (frame, vnet) = super_packet(&recipe(word), 2);
         all(&frame, &vnet).unwrap().iter().map(|segment| u16_at(segment, 40)).collect::<Vec<_>>()
     };
-    // Each datagram's payload is one word. If the word is zero, the checksum is c. If the word is
-    // c, the checksum is c minus c: a zero, which is sent as 0xffff.
+    // Each payload is one word. If it is zero, the checksum is c. If it is c, the checksum is c
+    // minus c: a zero, which is sent as 0xffff.
     let c = checksums(0)[0];
     assert!(c != 0 && c != 0xffff);
     assert_eq!(checksums(c), [0xffff, 0xffff]);
 }
 
-/// The length field of a packet over 64 KiB is zero ("BIG TCP"). An IPv6 packet of this kind has no
+/// The length field of a packet over 64 KiB is zero ("BIG TCP"); such an IPv6 packet has no
 /// extension headers.
 #[test]
 fn a_super_packet_over_64_kib_is_split_too() {
@@ -408,8 +407,8 @@ fn a_super_packet_over_64_kib_is_split_too() {
     }
 }
 
-/// On veth, SCTP leaves its checksum to the hardware, and sets the same flag as other protocols.
-/// But SCTP's checksum is a CRC32c in little-endian order.
+/// On veth, SCTP leaves its checksum to the hardware with the same flag as other protocols. But it
+/// is a CRC32c in little-endian order.
 #[test]
 fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let mut body = vec![0u8; 12 + 20];
@@ -425,8 +424,8 @@ fn the_partial_checksum_of_sctp_is_completed_as_a_crc() {
     let vnet = VnetHeader { flags: NEEDS_CSUM, csum_start: 34, csum_offset: 8, ..VnetHeader::PLAIN };
     let frames = all(&frame, &vnet).unwrap();
     body[8..12].fill(0);
-    // This is CRC32c from its definition, bit by bit: a division by the polynomial whose reflected
-    // form is 0x82f63b78. The initial value is all ones, and the result is complemented.
+    // CRC32c from its definition, bit by bit: a division by the polynomial whose reflected form is
+    // 0x82f63b78, with start and end complemented.
     let mut crc = u32::MAX;
     for octet in &body {
         crc ^= u32::from(*octet);

@@ -45,8 +45,8 @@ fn super_packet(recipe: &Recipe, gso_size: u16) -> (Vec<u8>, VnetHeader, usize) 
     (frame, VnetHeader { gso_type, gso_size, ..vnet }, ip)
 }
 
-/// `frame` in `tunnel`, with the virtio-net header that the kernel gives it. The header has the
-/// type of the inner packet, but its `csum_start` counts from the start of the outer frame.
+/// `frame` in `tunnel`, with the kernel's virtio-net header. This has the type of the inner packet,
+/// but its `csum_start` counts from the start of the outer frame.
 fn in_tunnel(tunnel: &Tunnel, frame: &[u8], ip: usize, vnet: VnetHeader) -> (Vec<u8>, VnetHeader) {
     let outer = tunnel.around(frame, ip, 0);
     let csum_start = usize::from(vnet.csum_start) + outer.len() - frame.len();
@@ -94,8 +94,8 @@ proptest! {
         expected.clear();
     }
 
-    /// After any damage to the frame, `split` returns the number of frames that it gave out. None
-    /// of them is longer than the damaged frame, and nothing panics.
+    /// After any damage to the frame, `split` returns the number of frames that it gave out, none
+    /// is longer than the damaged frame, and nothing panics.
     #[test]
     fn a_damaged_tunnel_is_split_or_refused(
         recipe in super_recipe(3000),

@@ -29,8 +29,8 @@ pub(super) enum News {
 
 /// The shortest time between two requests for all classes, which are measured twice a second.
 const CLASSES_EVERY: Duration = Duration::from_millis(500);
-/// The pause between two requests for all classes, in multiples of the time that the last answer
-/// took. An answer with 20 000 classes has 10 MB, and a reader must not keep a gateway busy.
+/// The pause between two requests for all classes, in multiples of the last answer's time. An
+/// answer with 20 000 classes has 10 MB, and a reader must not keep a gateway busy.
 const CLASSES_REST: u64 = 10;
 
 /// Starts threads that follow the gateway at `socket`, across its restarts, until the receiver is
@@ -54,8 +54,7 @@ pub(super) fn follow(socket: PathBuf, every_ms: u32, wants_all: Arc<AtomicBool>)
     receiver
 }
 
-/// Sends all classes while `wants_all` is true. Errors are ignored, because the thread that watches
-/// the gateway reports them.
+/// Sends all classes while `wants_all` is true. The thread that watches the gateway reports errors.
 fn fetch_classes(socket: &Path, sender: &SyncSender<News>, wants_all: &AtomicBool) {
     loop {
         let begun = clock::now();

@@ -252,8 +252,7 @@ pub(super) struct Hosts {
 impl Hosts {
     /// Sends one datagram from the outside to the inside. Returns whether it arrives within 20 ms.
     pub(super) fn passes(&self, number: u32) -> bool {
-        // Errors are ignored: a neighbour's address that is missing now is resolved by the next
-        // attempt.
+        // Errors are ignored: the next attempt resolves a missing neighbour.
         let _ = self.outside.send_to(&number.to_be_bytes(), (INSIDE, 7000));
         let mut bytes = [0; 64];
         self.inside.recv(&mut bytes).is_ok()

@@ -151,8 +151,8 @@ impl Left {
     }
 }
 
-/// Sends a frame of each form from the inside, and collects the frames that leave outside. Then
-/// sends each collected frame again alone, and checks that the gateway has taken it.
+/// Sends a frame of each form from the inside, and collects those that leave outside. Then sends
+/// each of these again alone, and checks that the gateway has taken it.
 pub(crate) fn nothing_leaves_that_was_not_taken(home: &Host, edge: &Host, world: &Host) {
     let open = || AfPacket::open(HOST.name).expect("root may");
     let (mut inside, mut outside) = (home.at(open), world.at(open));

@@ -44,9 +44,8 @@ fn subscribers_are_recognized_by_vlan_and_tags_pass_also_in_jumbo_frames() {
     let status = bed.call(&["status", path, "--classes", "--format", "json"]);
     let shown: serde_json::Value = serde_json::from_slice(&status.stdout).expect("JSON");
     let classes = shown["ways"][0]["classes"].as_array().expect("a list");
-    // A frame's bytes are counted as on the link: 18 bytes of header and tag, and 24 bytes that
-    // Ethernet adds. `unclaimed` may also have the frames by which the hosts resolve each other's
-    // addresses.
+    // Frames are counted as on the link, with 18 bytes of header and tag, and 24 that Ethernet
+    // adds. `unclaimed` may also have frames by which the hosts resolve each other's addresses.
     for (name, count, more) in [("ann", 30, 0), ("bob", 20, 0), ("unclaimed", 10, 4000)] {
         let class = classes.iter().find(|class| class["class"] == name).expect("it is shown");
         let (bytes, sent) = (class["bytes_out"].as_u64().expect("a number"), count * (8900 + 18 + 24));

@@ -102,8 +102,8 @@ fn more_subscribers_arrive_in_a_row_than_there_are_vacant_leaves() {
         assert!(code == Some(0) && said.starts_with(&format!("new: n{number}\n")), "{said}");
         reloaded += u64::from(!said.contains("nothing was forwarded for 0.000 ms"));
     }
-    // The first tree has 64 vacant leaves. A rebuilt tree has a leaf for the subscriber that caused
-    // the rebuild, and 64 vacant ones.
+    // The first tree has 64 vacant leaves. A rebuilt tree has 64, in addition to that of the
+    // subscriber that caused the rebuild.
     assert_eq!(reloaded, 3);
     assert_eq!(got(&bed, path).len(), 2 + 200);
     let (exit, said) = gateway.end();

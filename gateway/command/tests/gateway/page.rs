@@ -135,8 +135,7 @@ fn load(bed: &Bed, stop: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
             }
         })
     };
-    // Each pair is a sender's codepoint and its packets per 5 ms. Each of these packets adds about
-    // 2 Mbit/s.
+    // The codepoint of each sender, and its packets per 5 ms, each of which adds about 2 Mbit/s.
     [(10, 7), (18, 6), (0, 2)].into_iter().map(sender).collect()
 }
 

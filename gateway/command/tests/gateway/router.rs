@@ -157,9 +157,9 @@ impl Home {
         ways.iter().filter_map(|way| way["totals"]["packets_in"].as_u64()).sum()
     }
 
-    /// The number of packets that the gateway took in, once this number no longer grows. Datagrams
-    /// that waited for a neighbour's address arrive together, and the gateway's copy of its
-    /// counters is 10 ms old.
+    /// The number of packets that the gateway took in, once it has stopped growing. Datagrams that
+    /// waited for a neighbour's address arrive together, and the gateway's copy of its counters is
+    /// 10 ms old.
     pub(super) fn taken_at_rest(&self, config: &Path) -> u64 {
         let until = Instant::now() + PATIENCE;
         let mut taken = self.taken(config);
@@ -399,7 +399,7 @@ fn shares_are_by_the_hosts_inside(home: &Home, config: &Path) {
             println!("{}: {rate:.1} of {mbps} Mbit/s, {one} and {three} bytes", ["download", "upload"][way]);
             (one, three, rate)
         };
-        // If the machine has no free processors, the measured shares mean nothing.
+        // Without free processors, the measured shares mean nothing.
         let is_busy = |rate: f64| rate < mbps * 0.2;
         let (one, three, rate) =
             (0..3).map(|_| measured()).find(|&(.., rate)| !is_busy(rate)).unwrap_or_else(measured);
@@ -562,7 +562,7 @@ fn behind_nat_unclaimed_addresses_have_a_ceiling_each_and_one_together() {
             let seconds = 3;
             let got: u64 = transfers(&home, is_upload, &hosts, seconds).iter().sum();
             let mbps = rate_of(got, seconds);
-            // The receiver may count the data of 50 ms in addition to those of `seconds`.
+            // The receiver may count the data of 50 ms more.
             assert!((0.5 * most..1.05 * most).contains(&mbps), "{mbps} of {most} Mbit/s");
         }
     }

@@ -128,8 +128,8 @@ fn several_links_start_all_or_none() {
         assert!(!bed.socket_file().exists() && !bed.is_bridged(), "all is as before: {said}");
         said
     };
-    // Four second configurations are refused: the first one again, one with the same interface, one
-    // with a missing interface, and one with an address in use.
+    // Refused as the second configuration: the first one again, and one each with the same
+    // interface, a missing interface, and an address in use.
     let said = refused(&first);
     assert!(said.contains("gateway.toml:2:") && said.contains("has it already in this process"), "{said}");
     let same = fs::read_to_string(second(&bed, "")).expect("it is ours").replace("\"h1\"", "\"g1\"");

@@ -165,8 +165,8 @@ fn twenty_take_overs_neither_lose_nor_duplicate_nor_reorder_frames() {
     assert!(!bed.socket_file().exists(), "the last one takes its socket away");
 }
 
-/// Requests the link of the gateway of `config`, as a successor with the protocol version
-/// `protocol` does, but takes nothing over. Returns the stream to the gateway.
+/// Requests the link of the gateway of `config` like a successor with the protocol version
+/// `protocol`, but takes nothing over. Returns the stream to the gateway.
 fn false_heir(bed: &Bed, config: &Path, protocol: u32) -> Result<UnixStream, String> {
     let read = Config::load(config).expect("it is ours");
     let spec = read.spec();
@@ -268,7 +268,7 @@ fn the_guard_follows_the_link_and_the_service_manager_learns_the_process() {
     let mut command = bed.fairwire(&["run", "--take-over", config.to_str().expect("UTF-8")]);
     command.env("NOTIFY_SOCKET", format!("@{name}"));
     let second = bed.begin_command(command);
-    // Stops and resumes the process, as when a machine is suspended. This must not end the
+    // Stops and resumes the process, as when a machine is suspended, which must not end the
     // take-over.
     for _ in 0..100 {
         second.signal(Signal::STOP);

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 const SECRET: &[u8] = b"testing123";
 
-/// Writes a configuration with one class, and `count` subscribers. Every fourth subscriber has an
-/// address in the file, written as a prefix. Returns the path of the configuration.
+/// Writes a configuration with one class and `count` subscribers, every fourth with an address,
+/// written as a prefix. Returns the configuration's path.
 fn tower(folder: &Path, count: usize) -> String {
     let config = folder.join("tower.toml");
     let text = "format = 2\nname = \"follow-test\"\n[wire]\ninside = \"in0\"\noutside = \"out0\"\n\
@@ -135,13 +135,13 @@ fn a_burst_of_sessions_with_a_bad_one_is_answered_without_loss() {
     let mut some = starts(400).split_off(200);
     for (number, request) in some.iter_mut().enumerate() {
         let n = number + 200;
-        // The file gives one of these addresses to another subscriber, but writes it as a prefix.
+        // In the file, one of these addresses belongs to another subscriber, as a prefix.
         let address = if number == 77 { [10, 9, 0, 7] } else { [10, 1, 1, n as u8] };
         *request = start(number, &format!("c{}", n / 3 * 4 + n % 3), address);
     }
     let (answers, with_bad) = follower.answers(&some);
     assert!(answers.iter().all(|(code, _)| *code == 5));
-    // When each request had its own file, check and reload, this time was 145 times as long.
+    // With a file, a check and a reload for each request, this time was 145 times as long.
     assert!(with_bad < of_good * 10, "{of_good:?} {with_bad:?}");
     let (answers, of_many) = follower.answers(&starts(2000));
     assert_eq!(answers.len(), 2000);

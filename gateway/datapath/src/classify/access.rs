@@ -3,7 +3,8 @@
 use crate::probing::next_to_move;
 use std::fmt;
 
-/// The link-layer names that an upload must carry. An upload without them is spoofed.
+/// The link-layer names that must agree with an upload's subscriber; otherwise, the upload is
+/// spoofed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bind {
     /// All of the subscriber's names must be in the frame, and no name in the frame may belong to
@@ -119,7 +120,7 @@ pub fn parse_mac(text: &str) -> Option<[u8; 6]> {
 /// no sender can lengthen its chains.
 #[derive(Clone, Debug, Default)]
 pub struct AccessTable {
-    /// The number and the class of each key. The number is 0 in an empty slot.
+    /// The number and the class of each key; number 0 is an empty slot.
     slots: Box<[(u64, u32)]>,
     count: usize,
     has: [bool; AccessKey::KINDS],
@@ -246,10 +247,9 @@ impl AccessTable {
             .or_else(|| self.class(access.mac.map(AccessKey::Mac)))
     }
 
-    /// Do the names in a frame's access agree with `class`, as far as [`Bind`] requires? Each type
-    /// of key that the class has must match, and no name may belong to another class. With
-    /// [`Bind::Mac`], only the Ethernet address must be present. An outer VLAN does not count if
-    /// the inner VLAN belongs to a subscriber.
+    /// Do the names in a frame's access agree with `class`, as far as [`Bind`] requires? With
+    /// [`Bind::Strict`], each type of key that the class has must match, and no name may belong to
+    /// another class. An outer VLAN does not count if the inner VLAN belongs to a subscriber.
     #[inline]
     pub fn agrees(&self, class: u32, access: &Access) -> bool {
         if self.slots.is_empty() || self.bind == Bind::Loose {

@@ -8,9 +8,8 @@
 //! 3. the first class whose rules match;
 //! 4. [`UNCLAIMED`].
 //!
-//! Packets that are not IP have no class and are not shaped. An upload is
-//! [spoofed](Facts::is_spoofed) if its inside address and its link-layer names belong to different
-//! subscribers.
+//! Packets that are not IP have no class and are not shaped. An upload whose link-layer names do
+//! not agree with its subscriber is [spoofed](Facts::is_spoofed).
 
 mod access;
 mod framing;
@@ -177,8 +176,8 @@ pub struct Facts {
 
 impl Classifier {
     /// A classifier that names flows by `hasher` and has no claims. A frame counts from its
-    /// Ethernet header, without check sequence, plus `overhead_bytes`. An overhead of 24 adds the
-    /// other bytes of an Ethernet frame; an overhead of -14 leaves only the IP packet.
+    /// Ethernet header, without check sequence, plus `overhead_bytes`: 24 adds Ethernet's other
+    /// bytes, -14 leaves only the IP packet.
     pub fn new(hasher: FlowHasher, overhead_bytes: i32) -> Self {
         Classifier {
             hasher,
@@ -201,8 +200,8 @@ impl Classifier {
         Classifier { hasher, flows, framing, link, way, claims, within, dscp, suspended }
     }
 
-    /// Distinguishes conversations within each flow, so that a discipline can share between flows,
-    /// and between the conversations of a flow.
+    /// Distinguishes conversations within each flow, so that a discipline can share between flows
+    /// and within each.
     #[must_use]
     pub fn with_conversations(self) -> Self {
         Classifier { within: Some(self.hasher.by(KeyKind::FiveTuple)), ..self }

@@ -2,18 +2,18 @@
 //! routers, BFD, VRRP, ARP and neighbour discovery, DHCP, IGMP and MLD.
 //!
 //! A lost hello takes a route down, so a flood must neither delay it nor cause its drop. But an
-//! unbounded bypass would let a host disguise its traffic as control. A token bucket, counted in
-//! time, therefore bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets
-//! that exceed the bucket are not lost: they pass through the discipline.
+//! unbounded bypass would let a host disguise its traffic as control. A token bucket in time
+//! therefore bounds the bypass, as for [packets that are not IP](crate::not_ip). IP packets that
+//! exceed the bucket are not lost: they pass through the discipline.
 //!
 //! **A flood of control packets**, from one source or from thousands of forged ones, must not use
 //! up the bucket that routers need. Any source may therefore use half of the burst. The other half
 //! is reserved for at most [`SOURCES`] known sources, each within an equal share of the rate.
 //!
-//! A source is identified by its Ethernet address, outer VLAN, address and protocol. It is known
-//! once [`KNOWN`] has passed since its first packet, and stays known while it sends; no other
-//! source takes its slot. A newcomer thus takes nothing from a known source, unless it forges that
-//! source's addresses in the same VLAN.
+//! A source is an Ethernet address, an outer VLAN, an address and a protocol. It becomes known
+//! [`KNOWN`] after its first packet and stays known while it sends; no other source takes its slot.
+//! A newcomer thus takes nothing from a known source, unless it forges that source's addresses in
+//! the same VLAN.
 //!
 //! Hosts send control packets too, such as ARP. They get at most half of the slots; the other half
 //! is for routers only. Packets that a router forwards may come from any host in the world. Their
@@ -54,8 +54,8 @@ const SILENT: Duration = Duration::from_secs(40);
 /// The silence after which a source that is not yet known gives up its slot. OSPF sends a hello
 /// every 10 s.
 const SILENT_ONCE: Duration = Duration::from_secs(12);
-/// The most that the bucket may be ahead of the clock, unless `BURST_BYTES` take longer. Packets
-/// that are not IP have the same bound.
+/// The most that the bucket may be ahead of the clock, unless `BURST_BYTES` take longer; the same
+/// as for packets that are not IP.
 const BURST: Duration = Duration::from_ms(10);
 const BURST_BYTES: u64 = 8 * 1538;
 /// The burst of one source: two full frames.
@@ -64,8 +64,7 @@ const OWN_BURST_BYTES: u64 = 2 * 1538;
 /// least `MIN_BPS`, which is enough for BFD of a few routers.
 const PART: u64 = 50;
 const MIN_BPS: u64 = 128_000;
-/// The smallest ratio of the link's rate to the default rate. On a slow link, the default rate is
-/// thus at most a quarter of the link's rate.
+/// The least ratio of the link's rate to the default rate. It counts on slow links.
 const MOST: u64 = 4;
 
 /// The default rate of control packets, on a link of `rate`.

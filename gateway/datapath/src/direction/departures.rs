@@ -45,7 +45,7 @@ impl Departures {
         self.through.push_back(ready);
     }
 
-    /// Advances to `now`. The frame in transmission is through if its last bit is sent by then.
+    /// Advances to `now`, by when the frame in transmission may be through.
     pub(super) fn advance(&mut self, now: Time) {
         if self.sending.as_ref().is_some_and(|sending| sending.sent <= now) {
             self.end_sending();

@@ -55,11 +55,10 @@ pub struct ShaperPlan {
     pub discipline: Box<dyn Discipline>,
     /// The link's rate.
     pub rate: Rate,
-    /// If the process is late by at most this time, the link makes up for the delay, so that no
-    /// rate is lost.
+    /// The longest delay of the process that the link makes up for, so that no rate is lost.
     pub catch_up: Duration,
-    /// The rate at which frames that are not IP may bypass the discipline. It is a part of the
-    /// link's rate.
+    /// The rate, as a part of the link's, at which frames that are not IP may bypass the
+    /// discipline.
     pub not_ip: Rate,
     /// The rate at which packets that [control a network](crate::control) may bypass the
     /// discipline.
@@ -334,8 +333,8 @@ impl Direction {
         }
     }
 
-    /// Takes in a packet that arrived at `arrived`; it is not a super-packet. `facts` are the
-    /// packet's, except for the length.
+    /// Takes in a packet, not a super-packet, that arrived at `arrived`. `facts` are the packet's,
+    /// except for the length.
     fn arrive(&mut self, frame: &[u8], facts: &Facts, note: FrameNote, arrived: Time) {
         let facts = &Facts { len: self.wire_bytes(frame, note.kind), ..*facts };
         let class = facts.is_ip.then_some(facts.class);

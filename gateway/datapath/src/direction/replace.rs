@@ -1,8 +1,8 @@
 //! Replaces a direction's configuration between two packets, without losing a packet inside.
 //!
 //! The packet in transmission continues unchanged. Waiting packets are handed over to the new
-//! discipline, with the flow and the length that the new classifier finds. If waiting packets kept
-//! the old name of their flow, packets that arrive under its new name could overtake them.
+//! discipline, with the flow and the length that the new classifier finds. Under the old name of
+//! their flow, packets that arrive under its new name could overtake them.
 
 use super::departures::Departures;
 use super::{Direction, DirectionPlan, Link, opened};
@@ -49,8 +49,8 @@ pub struct Sizes {
 pub struct HandedOver {
     /// Packets that waited.
     pub packets: u64,
-    /// The number of waiting packets that were sent ahead of the new discipline, which would have
-    /// refused some of them.
+    /// The number of waiting packets sent ahead of the new discipline, which would have refused
+    /// some of them.
     pub ahead: u64,
     /// Was every packet accounted for, before and after the hand-over?
     pub is_balanced: bool,
@@ -68,8 +68,8 @@ pub struct Retired {
     _edge: Edge,
 }
 
-/// The most packets for which hand-over memory is allocated in advance. They take 2.4 MB; the
-/// memory grows if more packets wait.
+/// The most packets for which hand-over memory (2.4 MB) is allocated in advance. The memory grows
+/// if more packets wait.
 const MAX_ROOM: u32 = 1 << 15;
 
 impl Replacement {
@@ -176,8 +176,8 @@ impl Direction {
         self.books.classes.vacate(class);
     }
 
-    /// Swaps the classifier's claims on packets and its suspended classes with those of `members`.
-    /// Waiting packets keep their class.
+    /// Swaps the claims on packets and the suspended classes with those of `members`. Waiting
+    /// packets keep their class.
     pub fn swap_members(&mut self, members: &mut Members) {
         self.classifier.swap_members(members);
     }
@@ -241,8 +241,8 @@ impl Direction {
                     }
                     false => before,
                 };
-                // Packets that the last hand-over carried ahead are older than those in the queue
-                // behind. If the queue stayed in place, it would overtake them.
+                // A queue kept in place would overtake older packets of its flows, which the last
+                // hand-over carried ahead.
                 let kept = Kept { names: kept.names && !is_behind, ..kept };
                 new.succeed(before, &kept, now, &mut take);
             };

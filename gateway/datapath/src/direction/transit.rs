@@ -56,8 +56,8 @@ impl Direction {
         TakenOut { through, waiting }
     }
 
-    /// Passes each frame that was taken out to `each`. A waiting frame has the codepoint with which
-    /// it arrived, and the congestion mark that it got inside, if any.
+    /// Passes each frame that was taken out to `each`. Waiting frames have their original
+    /// codepoint, and congestion marks that they got inside.
     pub fn show(
         &mut self,
         taken: &TakenOut,
@@ -115,8 +115,8 @@ impl Direction {
         let account = self.account(&headers, frame, &facts);
         let note =
             FrameNote { len: 0, account, class: facts.class, ecn: facts.ecn, kind, offsets: None, ticket: 0 };
-        // The packet's host is known from the first packet on. So the host keeps its share, and
-        // later packets do not overtake waiting ones under another name.
+        // The packet's host is known at once. So the host keeps its share, and later packets do not
+        // overtake waiting ones under another name.
         self.books.accounts.know(account);
         match arrived {
             Some(arrived) => self.arrive(frame, &facts, note, arrived.min(now)),

@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// One estimator per class, on the forwarding thread. O(1) per packet.
 ///
-/// Only packets that are in profile and may be marked are counted. These packets are green by a
-/// codepoint of assured forwarding, and ECN-capable. A queue drops packets that it cannot mark, and
-/// drops are not visible here. So an aggregate without ECN would seem to meet no congestion, and
-/// its target would rise to its bound.
+/// Only packets in profile that may be marked are counted: green by a codepoint of assured
+/// forwarding, and ECN-capable. A queue drops packets that it cannot mark, and drops are not
+/// visible here. So an aggregate without ECN would seem to meet no congestion, and its target would
+/// rise to its bound.
 #[derive(Debug)]
 pub struct Estimates {
     of_class: Box<[Watched]>,

@@ -1,6 +1,6 @@
-//! The edges of a DiffServ domain. The edge by which aggregates leave estimates marks and sends
-//! reports; the edge by which they enter receives the reports. A report is a datagram, which
-//! replaces two header bits in the source.
+//! The edges of a DiffServ domain. The edge where aggregates leave estimates marks and sends
+//! reports; the edge where they enter receives the reports. A report is a datagram, which replaces
+//! two header bits in the source.
 //!
 //! Source: E. Park and C. Choi, "Adaptive Token Bucket Algorithm for Fair Bandwidth Allocation in
 //! DiffServ Networks", GLOBECOM 2003.

@@ -83,7 +83,7 @@ struct RouterPort {
 
 /// The interval at which the port checks the diversion.
 const LOOK: Duration = Duration::from_ms(500);
-/// The number of bytes of the inside interface's name that our devices' names include at most.
+/// The most bytes of the inside interface's name that our devices' names include.
 const MAX_OF_NAME: usize = 10;
 /// The mark bit of packets from the outside, set between forwarding and sending. Packets from a
 /// tunnel have a lower bit.
@@ -305,9 +305,9 @@ fn taking(passage: &Passage, interfaces: Interfaces, fate: Persistence) -> Batch
         E::Number(interfaces.down),
         E::Send,
     ];
-    // Drops frames with two tags of which the first is of VLAN 0; no host needs them. The kernel
-    // strips tags of VLAN 0 one by one, the second only after this chain. So the chain's other
-    // rules would find no IP packet.
+    // Drops frames with two tags, the first of VLAN 0; no host needs them. The kernel strips tags
+    // of VLAN 0 one by one, the second only after this chain, whose other rules would thus find no
+    // IP packet.
     let of_no_vlan = [E::InTag, E::Bits { mask: VLAN, xor: 0 }, E::Is(&[0; 4]), E::Drop];
     let batch = Batch::of(Family::Netdev, &passage.table)
         .renew(fate)
@@ -398,8 +398,8 @@ impl RouterEnd {
         fault
     }
 
-    /// Checks each passage. If its interface was recreated or its tables were removed, it gets a
-    /// new diversion. Its TAP device stays, because the process may not be allowed to open another.
+    /// Checks each passage. A recreated interface or removed tables lead to a new diversion. The
+    /// TAP device stays, because the process may not be allowed to open another.
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {
@@ -529,6 +529,7 @@ impl AsFd for RouterEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fairwire_wire::Way;
 
     fn passage(inside: &str) -> Passage {
         Passage {
@@ -547,6 +548,19 @@ mod tests {
         assert_eq!(passage("enp0s31f6.1234").taps()[0], "fwup-s31f6.1234");
         for name in ["a-name-of-15-by", "ääääääää", ""] {
             assert!(passage(name).taps().iter().all(|tap| tap.len() <= 15), "{name}");
+        }
+    }
+
+    #[test]
+    fn frames_of_a_tunnel_count_with_the_bytes_that_it_adds() {
+        let passage = Passage { number: 63, added_bytes: 512, ..passage("lan0") };
+        assert_eq!(passage.taps(), ["fwu3-lan0", "fwd3-lan0"]);
+        for (way, at) in [(Way::Upload, 0), (Way::Download, 6)] {
+            let mut frame = [0xff; 60];
+            frame[at..at + 6].copy_from_slice(&passage.tag());
+            assert_eq!(LinkKind::Routed.length(&frame, way), 60 + 512);
+            assert_eq!(LinkKind::Ethernet.length(&frame, way), 60);
+            assert_eq!(LinkKind::Routed.length(&frame[..3], way), 3);
         }
     }
 

@@ -6,13 +6,12 @@
 //! to [`Senders`] in batches ("parcels"), and sends the other frames itself.
 //!
 //! **Assignment.** Flows are hashed into 256 buckets by their numbers, and each bucket has a thread
-//! that sends it. Every few hundred frames some buckets change threads. Buckets move from the
-//! deciding thread to another if the former cannot keep up, and leave a thread that falls behind.
-//! Under low load buckets return to the deciding thread, because waking a thread takes time too.
+//! that sends it. Every few hundred frames some buckets change threads. They leave the deciding
+//! thread if it cannot keep up, and any thread that falls behind. They return to the deciding
+//! thread under low load, because waking a thread takes time too.
 //!
 //! **Order.** Frames of one flow leave in order of arrival, because a bucket changes threads only
-//! while none of its frames is in flight. Only if its thread is stalled does a bucket change
-//! threads without this condition.
+//! while none of its frames is in flight. Only buckets of a stalled thread do not wait for this.
 
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -50,7 +49,7 @@ pub struct SharedPort<P> {
     balance: Balance,
 }
 
-/// The state that decides when buckets change threads, and which buckets do.
+/// The state that decides which buckets change threads, and when.
 #[derive(Debug, Default)]
 struct Balance {
     /// Frames since the last change.
@@ -71,7 +70,7 @@ struct Bucket {
     frames: u32,
 }
 
-/// The holder of a frame: a thread, and the number of the thread's parcel that contains the frame.
+/// The holder of a frame: a thread, and the number of the thread's parcel.
 #[derive(Clone, Copy, Debug)]
 struct Holder {
     at: usize,
@@ -126,7 +125,7 @@ impl std::fmt::Debug for Shared {
 struct Parcel {
     side: usize,
     bytes: Vec<u8>,
-    /// For each frame, its end in `bytes`, and its header offsets if it was split from a
+    /// The end of each frame in `bytes`, and the header offsets of a frame split from a
     /// super-packet.
     frames: Vec<(usize, Option<TcpOffsets>)>,
 }
@@ -472,14 +471,13 @@ mod tests {
     use crate::io::memory::MemoryPort;
     use std::sync::Condvar;
 
-    /// A device that keeps a copy of each frame that it sends. It sends only once it is open.
+    /// A device that keeps a copy of each frame that it sends, once it is open.
     #[derive(Default)]
     struct Device {
         sent: Mutex<Vec<Vec<u8>>>,
         is_open: Mutex<bool>,
         opened: Condvar,
-        /// The length from which frames are too long. Shorter frames that begin with 255 are
-        /// refused too.
+        /// The length from which frames are too long. Frames that begin with 255 are refused.
         longest: usize,
     }
 
@@ -694,7 +692,7 @@ mod tests {
         port.buckets[2].owner = Some(0);
         (0..PARCELS).for_each(|_| assert_eq!(port.transmit_all(&[first]), Refused::NONE));
         port.port.device = open.clone();
-        // The first frame would overtake earlier frames of its flow, so it is refused. The second
+        // The first frame would overtake earlier frames of its flow, and is refused. The second
         // flow has no frame in flight.
         let refused = port.transmit_all(&[first, second, second]);
         assert_eq!((refused.has(0), refused.count()), (true, 1));

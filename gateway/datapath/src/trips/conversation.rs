@@ -77,17 +77,17 @@ enum By {
     #[default]
     Stamp,
     Acknowledgement,
-    /// By the timestamp's echo in data. The timed segment has no payload: it is an acknowledgement
-    /// that allowed the other end to send the data.
+    /// By the timestamp's echo in data. The timed segment has no payload: its acknowledgement
+    /// allowed the other end to send the data.
     Released,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answered {
     pub trip: Duration,
-    /// A lower bound of the path's round trip: the time from the departure of the timed segment to
-    /// the arrival of the segment before the answer. The peer sent that segment before it had
-    /// received the timed segment.
+    /// A lower bound of the path's time: from the departure of the timed segment to the arrival of
+    /// the segment before the answer. The peer sent that segment before it had received the timed
+    /// segment.
     pub least: Duration,
     /// Did the timed segment have payload? A segment without payload is only answered by the data
     /// that follows.
@@ -108,8 +108,7 @@ const MAX_WAIT_US: u32 = 1_000_000;
 /// The longest trip that counts: several times the longest round trip, over satellites and full
 /// buffers.
 const MAX_TRIP_US: u32 = 10_000_000;
-/// The longest counted trip of a segment without payload, up to the arrival of the data that it
-/// released.
+/// The longest counted trip of a segment without payload, until the data that it released arrives.
 const MAX_RELEASE_US: u32 = 2_000_000;
 /// The largest window (RFC 7323, section 2.3). Bytes further back belong to another connection.
 const MAX_WINDOW: i32 = 1 << 30;
@@ -162,8 +161,8 @@ impl Conversation {
         halves[way].answered(segment, before, now)
     }
 
-    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. `part_bytes` is
-    /// the payload of each segment of a super-packet; 0 if `segment` is not one.
+    /// Takes `segment`, which uses sequence numbers and arrives in `way` at `now`. Each segment of
+    /// a super-packet has `part_bytes` of payload; 0 if `segment` is no super-packet.
     #[inline]
     pub(super) fn sent(&mut self, way: usize, segment: &Segment, part_bytes: u32, now: Time) -> Sent {
         self.halves()[way].sent(segment, part_bytes, us(now))

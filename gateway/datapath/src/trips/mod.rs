@@ -126,8 +126,7 @@ impl Trips {
         TripsOf { trips: self, way }
     }
 
-    /// Sets the `listener`, which receives the round trips between the gateway and the network
-    /// outside.
+    /// Sets the `listener`, which receives the round trips over the outside.
     pub fn listen(&mut self, listener: Option<Listener>) {
         self.listener = listener;
     }
@@ -137,8 +136,8 @@ impl Trips {
         &self.ways[way as usize]
     }
 
-    /// Replaces the classes by `classes` of another configuration, and adds the previous counts to
-    /// them. The previous class n is now `class_map[n]`. Returns the previous classes.
+    /// Continues with `classes` of another configuration, to which it adds the present counts:
+    /// class n is now `class_map[n]`. Returns the previous classes.
     pub fn replace_classes(&mut self, classes: [ClassTrips; 2], class_map: &[u32]) -> [ClassTrips; 2] {
         let mut places = self.ways.iter_mut();
         classes.map(|mut new| {
@@ -157,9 +156,9 @@ impl Trips {
 }
 
 impl TripsOf<'_> {
-    /// Takes a segment of `class` that arrives in `frame`. If `frame` is a super-packet,
-    /// `part_bytes` is the payload of each of its segments; otherwise it is 0. Returns the first
-    /// segment's ticket, or 0 if that segment is not timed.
+    /// Takes a segment of `class` that arrives in `frame`. Each segment of a super-packet has
+    /// `part_bytes` of payload; 0 if `frame` is no super-packet. Returns the first segment's
+    /// ticket, or 0 if it is not timed.
     #[inline]
     pub(crate) fn arrives(
         &mut self,
@@ -298,7 +297,7 @@ impl TripCount {
 }
 
 impl ClassTrips {
-    /// Starts without measurements, for `classes` classes. There is always at least one class.
+    /// Starts without measurements, for `classes` classes, but at least one.
     pub fn new(classes: usize) -> Self {
         ClassTrips { all: vec![TripCount::default(); classes.max(1)].into(), gone: TripCount::default() }
     }

@@ -1,10 +1,10 @@
-//! Round trips of QUIC, measured by its spin bit (RFC 9000, section 17.4). RFC 9312, section 3.8.2,
-//! describes the method for observers on the path.
+//! Round trips of QUIC, by its spin bit (RFC 9000, section 17.4; for observers on the path RFC
+//! 9312, section 3.8.2).
 //!
-//! A server sends back the last spin bit that it received, and a client sends back the inverse. So
-//! the bit of each direction is constant except for an edge, which circles once per round trip. An
-//! edge that leaves by a port is answered by the edge that comes back to this port. The time in
-//! between is the round trip beyond this port, whichever end is the client.
+//! A server sends back the last spin bit that it received, and a client the inverse. So the bit of
+//! each direction is constant except for an edge, which circles once per round trip. An edge that
+//! leaves by a port is answered by the edge that comes back to it. The time in between is the round
+//! trip beyond this port, whichever end is the client.
 //!
 //! Edges are wrong if packets overtake one another, or if ends randomize the bit. RFC 9000 requires
 //! ends to disable the bit on one in 16 paths or connection IDs, and recommends random bits there.
@@ -45,7 +45,7 @@ enum Last {
 enum Edge {
     #[default]
     None,
-    /// The edge waits in the gateway. The field is the number of the edge's direction.
+    /// The edge waits in the gateway, in the direction with this number.
     Waits(u8),
     Left(u8),
 }
@@ -142,8 +142,7 @@ mod tests {
             let mut seen: [Vec<(u64, bool)>; 2] = Default::default();
             for now in (0..steps).map(|step| step * self.every) {
                 for way in [0, 1] {
-                    // The latest packet from the other end that has reached the sender of the
-                    // present packet.
+                    // The latest packet from the other end that has reached this packet's sender.
                     let heard =
                         seen[1 - way].iter().rev().find(|(left, _)| left + self.trips[1 - way] <= now);
                     let bit = heard.is_some_and(|(_, bit)| if way == 1 { !bit } else { *bit });

@@ -87,7 +87,7 @@ impl Table {
     }
 
     /// Puts a new conversation into a free or silent entry among the [`PLACES`] entries from
-    /// `first` on. Returns the entry's index, or `None` if there is no such entry.
+    /// `first` on. Returns the entry's index, if any.
     #[cold]
     fn place_for(&mut self, hash: u64, first: usize, tick: u32) -> Option<usize> {
         let is_given_up = |conversation: &Conversation| {

@@ -144,7 +144,7 @@ fn a_packet_leaves_when_its_last_bit_is_sent() {
     let mut datapath = datapath_of(tail_drop(10), ONE_BYTE_PER_US, ROOMY);
     let frames = [at_us(10, udp(1, 100, Ecn::NotEct)), at_us(20, udp(1, 200, Ecn::NotEct))];
     let sent = through(&mut datapath, frames.clone().into());
-    // The first frame is sent from 10 to 110 us, and the second takes the next 200 us.
+    // The first frame takes from 10 to 110 us, and the second the next 200 us.
     assert_eq!(times_us(&sent), [110, 310]);
     assert_eq!(sent[0].frame, frames[0].frame);
     let waited = datapath.forward.sojourns().window(Time::from_ns(400_000));
@@ -165,9 +165,8 @@ fn the_rate_is_exact_over_many_packets() {
 
 #[test]
 fn a_late_process_keeps_the_rate_only_up_to_the_credit() {
-    // The datapath runs for 1 s at 1 B/us, in steps of 5 ms. A step is the time of fifty packets.
-    // In the first case, each step makes up for all of the missed time; in the second, for half of
-    // it.
+    // The datapath runs for 1 s at 1 B/us, in steps of 5 ms, the time of fifty packets. Each step
+    // makes up for all of the missed time, or for half of it.
     for (catch_up, packets) in
         [(Duration::from_ms(5), 10_000..=10_050), (Duration::from_us(2_500), 5_000..=5_250)]
     {
@@ -331,7 +330,7 @@ fn arp_passes_a_link_that_is_blocked() {
 #[test]
 fn at_one_instant_a_departure_frees_its_place_before_an_arrival() {
     // The queue holds one packet. At 100 us the transmitter becomes free and takes the waiting
-    // packet, so the packet that arrives then fits into the queue.
+    // packet, so the packet that arrives then fits.
     let mut datapath = datapath_of(tail_drop(1), ONE_BYTE_PER_US, ROOMY);
     let arrivals = [0, 50, 100].map(|us| at_us(us, udp(1, 100, Ecn::NotEct)));
     assert_eq!(times_us(&through(&mut datapath, arrivals.into())), [100, 200, 300]);

@@ -54,8 +54,8 @@ fn udp(len: usize) -> Vec<u8> {
     frame
 }
 
-/// A UDP frame with `inside` inserted after the addresses. The frame's type follows `inside` only
-/// if `keeps_type`.
+/// A UDP frame with `inside` after the addresses, followed by the frame's type only if
+/// `keeps_type`.
 fn with(inside: &[u8], keeps_type: bool, len: usize) -> Vec<u8> {
     let frame = udp(len);
     [&frame[..12], inside, &frame[if keeps_type { 12 } else { 14 }..]].concat()
@@ -114,8 +114,8 @@ fn leaving(frames: &[Vec<u8>], not_ip: Rate) -> u64 {
 }
 
 /// The most bits in a second: one per cent above the link. The margin covers half the burst of
-/// frames that are not IP, and the packet that exceeds that half. Half the burst is 5 ms, or at a
-/// low rate four full frames, which are 0.1 % of the link.
+/// frames that are not IP, and the packet that exceeds that half. Here it is four full frames: 0.1
+/// % of the link.
 const MOST: u64 = BPS / 100 * 101;
 
 #[test]
@@ -143,8 +143,7 @@ fn no_kind_of_frame_leaves_faster_than_the_link() {
     ];
     for (name, frames) in kinds {
         let bits = leaving(&frames, default);
-        // ARP may also use the rate of network control packets. It equals `default` here, so the
-        // bound doubles.
+        // ARP may also use the rate of network control packets, which equals `default` here.
         let most = (default.bps() + 9 * 1538 * 8) * if name == "arp" { 2 } else { 1 };
         assert!((default.bps() / 2..=most).contains(&bits), "{name}: {bits} bit/s");
     }
@@ -300,8 +299,8 @@ fn a_one_directional_broadcast_loop_gets_only_the_share_of_other_protocols() {
     let shaper = || shaper(default_rate(rate(BPS)));
     let mut datapath = datapath(shaper(), shaper());
     let sent = circling(&mut datapath, &arp(), [true, false], 0) as u64;
-    // A frame of 60 bytes counts as 84. At most 500 kbit/s and the burst may leave. Without this
-    // limit, 100 000 frames would leave.
+    // A frame of 60 bytes counts as 84. The limit is 500 kbit/s and the burst; without it, 100 000
+    // frames would leave.
     assert!(sent <= (500_000 / 8 + 9 * 1538) / 84 + 1, "{sent}");
 }
 

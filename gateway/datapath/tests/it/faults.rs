@@ -98,8 +98,8 @@ fn hosts(bed: &Bed) -> (UdpSocket, UdpSocket) {
     (socket_at(&bed.source, SOURCE_ADDRESS), socket_at(&bed.sink, SINK_ADDRESS))
 }
 
-/// Sends a datagram of `bytes` bytes, which contains a number, from `here` to `there`, and the
-/// number back. Returns whether both arrive. Datagrams of earlier calls are skipped.
+/// Sends a datagram of `bytes` bytes with a number from `here` to `there`, and the number back.
+/// Returns whether both arrive. Datagrams of earlier calls are skipped.
 fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed).to_ne_bytes();
@@ -120,8 +120,8 @@ fn ping(here: &UdpSocket, there: &UdpSocket, bytes: usize) -> bool {
     is_sent && await_number(there).is_some_and(is_answered) && await_number(here).is_some()
 }
 
-/// Waits until datagrams get through. The carriers and the resolution of addresses take up to a
-/// second each.
+/// Waits until datagrams get through. Carriers and the resolution of addresses take up to a second
+/// each.
 fn await_ping(here: &UdpSocket, there: &UdpSocket) {
     wait_until("something comes through", || ping(here, there, 64));
 }
@@ -166,8 +166,7 @@ fn a_removed_interface_is_named() {
                 let ((), seen) = beside(wire(open), 1518, || {
                     await_ping(&source, &sink);
                     bed.gateway.remove(side.end().index).expect("root may");
-                    // No packet is sent that would show the removal, so the gateway gets time to
-                    // notice it.
+                    // No packet shows the removal, so the gateway gets time to notice it.
                     clock::sleep_until(clock::now() + Duration::from_ms(100));
                 });
                 let is_named =
@@ -394,8 +393,8 @@ fn two_tun_devices_carry_datagrams_and_tcp_super_packets() {
         bed.source.enter().expect("a host of ours");
         let interfaces = || std::fs::read_to_string("/proc/thread-self/net/dev").expect("the kernel's table");
         assert!(interfaces().contains(HOST.name));
-        // The device disappears once its last descriptor is closed. A program that another test
-        // starts inherits the descriptor, and holds it until its exec.
+        // The device disappears with its last descriptor. A program that another test starts also
+        // holds the descriptor until its exec.
         wait_until("the device is gone", || !interfaces().contains("inside"));
     });
 }

@@ -28,7 +28,7 @@ struct Seen {
 }
 
 /// Runs `traffic` while a gateway forwards without shaping, and stops the gateway when `traffic`
-/// ends. A separate thread does this, since `traffic` may change the thread's network namespace.
+/// ends. Uses a separate thread, because the bed and `traffic` change its network namespace.
 /// Returns `None` if the test must be skipped.
 fn with_gateway<T: Send + 'static>(traffic: fn(&Bed) -> T) -> Option<(T, Seen)> {
     let lab = thread::spawn(move || -> Result<_, Trouble> {

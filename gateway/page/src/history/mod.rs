@@ -1,13 +1,12 @@
 //! The past, in an SQLite file of bounded size.
 //!
-//! The past consists of slots, which sum up the traffic of an interval. Slots of a second are kept
-//! for a quarter of an hour, slots of ten seconds for two hours, and slots of a minute for the
-//! configured days. Each slot names the [`MAX_CLASSES`] classes with the most traffic, and sums up
-//! all others.
+//! A slot sums up the traffic of an interval. Slots of a second are kept for a quarter of an hour,
+//! slots of ten seconds for two hours, and slots of a minute for the configured days. Each slot
+//! names the [`MAX_CLASSES`] classes with the most traffic, and sums up all others.
 //!
-//! A corrupt file is renamed and a new file begins. If the file cannot be opened, the history stays
-//! in memory. If the file is full, the oldest quarter of the slots of a minute is deleted. Slots
-//! that cannot be written are left out. The page shows any fault.
+//! A corrupt file is renamed and a new file begins. If no file can be opened, the history is in
+//! memory. If the file is full, the oldest quarter of the slots of a minute is deleted. Slots that
+//! cannot be written are left out. The page shows any fault.
 
 mod query;
 mod slot;
@@ -94,7 +93,7 @@ impl History {
         }
     }
 
-    /// The traffic between the seconds `from_s` and `to_s`, both excluded, as far as slots of a
+    /// The traffic between the seconds `from_s` and `to_s`, without both, as far as slots of a
     /// second are kept.
     pub fn happened(&self, way: Way, from_s: u64, to_s: u64) -> Happened {
         query::happened(self.store.connection(), way, from_s, to_s).unwrap_or_default()

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 /// The most classes named in a slot, which are those with the most traffic.
 pub const MAX_CLASSES: usize = 32;
 pub(super) const STEPS_S: [u64; 3] = [1, 10, 60];
-/// The most classes summed up within a slot. At most 32 new classes appear per second, so at most
-/// 1920 appear in a minute, the longest slot.
+/// The most classes summed up within a slot. At most 32 new classes appear per second: 1920 in a
+/// minute, the longest slot.
 const MAX_SUMMED: usize = 2048;
 /// The name for the sum of all other classes. No class can have this name.
 pub(super) const OTHERS: &str = "";
@@ -272,8 +272,8 @@ mod tests {
         let over = slots.take(1, 1.0, &second.0, &second.1);
         let shown: Vec<(&str, f64)> =
             over[0].classes.iter().map(|class| (class.class.as_str(), class.bytes_out)).collect();
-        // The first slot counts the reading at its start and the reading at its end, a second
-        // later. A later slot does not count the reading at its start.
+        // The first slot counts the readings at its start and, a second later, at its end. Later
+        // slots do not count the reading at their start.
         assert_eq!(shown, [("alice", 2000.0), ("bob", 1000.0), (OTHERS, 0.0)]);
     }
 }

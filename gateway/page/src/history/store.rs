@@ -224,8 +224,7 @@ fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    // Files renamed earlier are kept. If all names are taken, the file with the last name is
-    // replaced.
+    // Files renamed earlier are kept. Only if all names are taken, the last file is replaced.
     let numbered = (2..=MAX_ASIDE).map(|number| beside(&format!(".broken-{number}")));
     let names: Vec<PathBuf> = std::iter::once(beside(".broken")).chain(numbered).collect();
     let free = names.iter().find(|name| !name.exists()).or(names.last());

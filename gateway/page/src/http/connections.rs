@@ -1,9 +1,8 @@
 //! Limits the number of a server's connections.
 //!
-//! At the limit, a new connection replaces an earlier one whose client has not yet shown that it
-//! may read. Of these connections, the network with the most of them loses its oldest one. If all
-//! clients may read, the victim is chosen in the same manner from all connections. So a client that
-//! keeps connections open takes room only from itself.
+//! At the limit, a new connection replaces one whose client has not yet shown that it may read. It
+//! is the oldest such connection of the network that has the most of them. If all clients may read,
+//! all connections count. So a client that keeps connections open takes room only from itself.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
@@ -93,8 +92,8 @@ impl Connection {
     }
 }
 
-/// The network of an address. For IPv6 it is the first 64 bits, since one host can use all 2^64
-/// addresses that begin with them. For IPv4 it is the address itself.
+/// The network of an address: an IPv4 address itself, or the first 64 bits of an IPv6 address. One
+/// host can use all 2^64 addresses that begin with these bits.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & u128::MAX << 64).into(),

@@ -52,8 +52,8 @@ pub fn listen(address: SocketAddr, token: Option<&str>) -> Result<TcpListener, S
     check(address, token)?;
     let bound = || {
         let listener = TcpListener::bind(address)?;
-        // The queue that the standard library sets holds 128 connections, and is enlarged here. A
-        // SYN that finds the queue full is retransmitted only after a second.
+        // The standard library's queue holds 128 connections, and is enlarged here. A SYN that
+        // finds it full is retransmitted only after a second.
         rustix::net::listen(&listener, MAX_WAITING)?;
         Ok(listener)
     };
@@ -166,7 +166,7 @@ async fn converse(stream: tokio::net::TcpStream, routes: Router, marks: Arc<Mark
         .keep_alive(false)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    // An error of the connection ends only this connection, and is ignored.
+    // An error ends only this connection, and is ignored.
     while timeout(WHOLE, &mut connection).await.is_err() {
         let taken_at_ms = marks.taken_at_ms.load(Ordering::Relaxed);
         if now_ms().saturating_sub(taken_at_ms) > WHOLE.as_millis() as u64 {

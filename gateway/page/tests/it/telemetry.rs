@@ -162,8 +162,8 @@ fn counts_show_totals_of_each_flow_at_the_time_of_their_copy() {
     assert_eq!((upload.flow_count, upload.flows[0].flow.as_str()), (1, "udp 192.0.2.1:3 -> 10.0.0.2:9"));
     // The flow counters are copied every half second from the start on.
     assert!(download.flows.iter().all(|flow| (flow.at_s - 3.5).abs() < 1e-9), "{:?}", download.flows);
-    // By 3.5 s, one packet of each flow has arrived per 1333 us. The flows share the link, so one
-    // packet of either flow has left per millisecond.
+    // By 3.5 s, one packet of each flow has arrived per 1333 us, and one packet of both flows
+    // together has left per millisecond.
     for flow in &download.flows {
         near(flow.packets_in as f64, 3500.0 / 1.333, 2.0);
         assert_eq!(flow.bytes_in, flow.packets_in * BYTES);

@@ -17,9 +17,9 @@ use std::thread;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// The number of frames per second at saturation, with frames of 64 bytes.
+    /// The number of frames of 64 bytes per second at saturation.
     Small,
-    /// The number of frames per second at saturation, with frames of 1518 bytes.
+    /// The number of frames of 1518 bytes per second at saturation.
     Large,
     /// Bits of TCP payload per second.
     Tcp,
@@ -40,8 +40,8 @@ pub(crate) const QUESTIONS: [(&str, Question); 5] = [
 ];
 
 impl Question {
-    /// Does this question suit `contestant`? CPU time can be measured only on a separate processor,
-    /// since the kernel's work otherwise runs in other threads' time. If the gateway's link is the
+    /// Can this be measured for `contestant`? CPU time needs a separate processor, since the
+    /// kernel's work otherwise runs in other threads' time. If the gateway's link is the
     /// bottleneck, only TCP throughput and CPU time are measured.
     pub(crate) fn suits(self, contestant: &Contestant) -> bool {
         match self {
@@ -56,8 +56,8 @@ const WINDOW: Duration = Duration::from_ms(700);
 const TCP_WINDOW: Duration = Duration::from_ms(1500);
 const TCP_STREAMS: usize = 4;
 const PINGS: usize = 400;
-/// The time over which CPU time is measured. The kernel accounts for it in steps of 10 ms, so a
-/// shorter time would be inaccurate.
+/// The time over which CPU time is measured: long enough for the kernel's accounting, in steps of
+/// 10 ms.
 const PROCESSOR_WINDOW: Duration = Duration::from_ms(2000);
 /// The frame rate at which CPU time is measured, in frames per second. Every contestant can carry
 /// it.

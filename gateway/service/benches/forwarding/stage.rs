@@ -56,8 +56,7 @@ impl Stage {
         gateway.add_neighbour(right, VACANT.into(), VACANT_MAC)?;
         gateway.set_variable("net/ipv4/ip_forward", "1")?;
         // The reverse-path filter must be off, since packets come from TUN devices to which no
-        // route leads back. The kernel applies the larger of this value and the interface's, so
-        // both must be 0.
+        // route leads back. The kernel applies the larger of this value and an interface's.
         gateway.set_variable("net/ipv4/conf/all/rp_filter", "0")?;
         let gateway_mac = gateway.ethernet_address(left)?;
         source.add_address(HOST.index, Address { ip: ROUTED_SOURCE.into(), prefix_bits: 24 })?;
@@ -82,8 +81,8 @@ pub(crate) fn run(line: &str) -> Result<(), Failure> {
 }
 
 impl Core {
-    /// The processor's number. On a machine with two processors, the gateway uses one of them; the
-    /// source and the sink share the other.
+    /// The processor's number. On a machine with two, the gateway uses one; the source and the sink
+    /// share the other.
     pub(crate) fn number(self) -> usize {
         // Processors are counted once, before any thread is pinned: a pinned thread would count
         // one.
@@ -96,6 +95,6 @@ impl Core {
 pub(crate) fn pin(core: Core) {
     let mut set = CpuSet::new();
     set.set(core.number());
-    // A refusal to pin the thread is ignored: it only makes the measurements noisier.
+    // If pinning is refused, the measurements are noisier.
     let _ = sched_setaffinity(None, &set);
 }

@@ -31,7 +31,7 @@ const NEW: &str = "new";
 const SUSPENDED: &str = "suspended";
 const RESUMED: &str = "not suspended any more";
 
-/// Keys whose value is used only at the start. Other such keys are `name` and all keys of `wire`,
+/// Keys whose value is used only at the start, in addition to `name` and all keys of `wire`,
 /// `ingress`, `egress` and `telemetry.page`.
 const OPENED_ONCE: [&str; 10] = [
     "safety.on_failure",
@@ -57,8 +57,7 @@ impl Config {
             changes.lines.push("addresses, VLANs or matches of classes".into());
         }
         changes.is_empty = changes.lines.is_empty();
-        // A class that got another number counts in `others`: a discipline takes it for another
-        // class.
+        // A class with another number counts in `others`: a discipline takes it for another class.
         changes.is_edit = keys == 0 && !others && !changes.is_empty;
         changes
     }
@@ -75,7 +74,7 @@ impl Config {
         (0..self.book.numbers() as u32).map(number).collect()
     }
 
-    /// The differences between the subscriber rows `before` and the rows `after` of `next`: one
+    /// The differences between the subscriber rows `before` and the rows `after` of `next`, a
     /// readable line for each type of change.
     pub(crate) fn other_rows(
         &self,
@@ -103,7 +102,7 @@ impl Config {
         lines.iter().filter_map(|(what, named)| named.line(what)).collect()
     }
 
-    /// Compares the JSON values of all keys. Of the keys of classes, it compares only `leaf`.
+    /// Compares all keys, as JSON; of the keys of classes, only `leaf`.
     fn compare_keys(&self, next: &Config, changes: &mut Changes) {
         let keys_of = |config: &Config| {
             let mut value = serde_json::to_value(&config.spec).expect("what was read can be written");

@@ -51,8 +51,8 @@ pub(super) fn claims(
     Ok((Claims::new(&prefixes, table, rules(spec, tree, texts)?), notes))
 }
 
-/// The link-layer keys of an upload that must agree with the subscriber's. On a router this is only
-/// the Ethernet address, since the kernel has already stripped VLAN tags and PPPoE sessions.
+/// The link-layer keys of an upload that must agree with the subscriber's. On a router this is at
+/// most the Ethernet address, since the kernel has already stripped VLAN tags and PPPoE sessions.
 fn bind(spec: &Spec) -> Bind {
     let typed = spec.subscribers.as_ref().and_then(|subscribers| subscribers.bind);
     match (typed, spec.wire.backend.kind()) {
@@ -83,8 +83,7 @@ impl Overlaps {
         // A prefix sorts before the prefixes that it contains.
         sorted.sort_by_key(|(prefix, number)| (prefix.address(), prefix.bits(), *number));
         let mut overlaps = Overlaps::default();
-        // The prefixes that contain the previous prefix, shortest first; the last is the previous
-        // prefix itself.
+        // The prefixes that contain the previous prefix, shortest first, up to that prefix itself.
         let mut around: Vec<&Claim> = Vec::new();
         for claim in sorted {
             while around.last().is_some_and(|(outer, _)| !outer.overlaps(&claim.0)) {

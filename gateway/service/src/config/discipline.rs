@@ -22,8 +22,7 @@ use fairwire_wire::Way;
 use std::any::Any;
 use std::iter::repeat_n;
 
-/// The method by which the chosen discipline shares between the classes of the tree, or the error
-/// if it cannot.
+/// The method by which the chosen discipline shares between the tree's classes, or why it cannot.
 pub(super) fn sharing(
     chosen: &Chosen<'_>,
     way: Way,
@@ -123,8 +122,8 @@ pub(super) struct DisciplinePlan<'a> {
     /// The most frames that the discipline may hold.
     pub frames: u32,
     pub seed: Seed,
-    /// If set, the tree is built with only this class, the classes above it and the class of
-    /// unclaimed traffic, each as in the entire tree.
+    /// If set, only this class, the classes above it and the class of unclaimed traffic are built,
+    /// each as in the entire tree.
     pub only: Option<u32>,
 }
 
@@ -253,8 +252,8 @@ impl<'a> DisciplinePlan<'a> {
         numbers.into_iter().map(|number| (number, self.book.class(number))).collect()
     }
 
-    /// The tree of the class numbers `listed`. For each entry of `hosts`, the tree also has a leaf
-    /// for hosts below the class with this number.
+    /// The tree of the class numbers `listed`. Below the class of each number in `hosts`, it also
+    /// has a leaf for hosts.
     fn spec(&self, listed: &[(u32, Option<&Class>)], hosts: &[u32]) -> classful::Spec {
         let typed = self.shaping.parameters.spec::<classful::Spec>().cloned().unwrap_or_default();
         let class = |&(id, class): &(u32, Option<&Class>)| {
@@ -290,8 +289,7 @@ impl<'a> DisciplinePlan<'a> {
         classful::Spec { class: Some(classes), default: Some(default), ..typed }
     }
 
-    /// The checked tree and its leaves. Each leaf is stored as a few numbers, so thousands fit in
-    /// memory.
+    /// The checked tree and its leaves. Each leaf is a few numbers, so thousands fit in memory.
     fn leaves(&self) -> Result<(fairwire_laws::compose::classful::Config, Leaves), DisciplineFault<'a>> {
         let (site, listed) = (self.site(), self.listed());
         let with_hosts = self.with_hosts().filter(|_| self.only.is_none());
@@ -345,8 +343,8 @@ impl<'a> DisciplinePlan<'a> {
     }
 
     /// The index in [`Leaves::prepared`] of the discipline for the leaf `number`. From the leaf
-    /// upwards, the first class that names a discipline decides. If none does, the index is 0: the
-    /// direction's.
+    /// upwards, the first class that names a discipline decides; if none does, the direction's
+    /// (index 0) applies.
     fn prepared(&self, number: u32) -> usize {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let mut upwards = std::iter::successors(Some(number), up);
@@ -365,13 +363,13 @@ impl<'a> DisciplinePlan<'a> {
 /// The number of leaves for hosts in a class with a ceiling for each host. The work for a packet
 /// grows with the number of backlogged leaves.
 const HOSTS: usize = 256;
-/// A placeholder for the buffer of a leaf when the tree is checked. Without it, each of thousands
-/// of leaves would get an equal share of the buffer, which would be refused as too small.
+/// A placeholder for the buffer of a leaf when the tree is checked. Equal shares of the buffer for
+/// thousands of leaves would be refused as too small.
 const ONE: Quantity<Amount> = Quantity(Amount::Packets(1));
-/// At most this many leaves are all built at once, so nothing is allocated later. In a tree with
-/// more leaves, few are busy at a time, and leaves are built by their first packets.
+/// The most leaves that are built before the first packet, so nothing is allocated later. If there
+/// are more, few are busy at a time, and their first packets build them.
 const MADE_AT_ONCE: usize = 1024;
-/// Leaves are built at once only if their total room is at most this many packets. Slots for them
+/// The most room in total, in packets, of leaves that are built before the first packet. The slots
 /// take 16 MB, but cost nothing until they are used.
 const ROOM_AT_ONCE: u64 = 1 << 18;
 /// The most empty leaves kept, if leaves are built by their first packets. With `fq-codel` they
@@ -432,8 +430,7 @@ impl Maker for Leaves {
         catalogue::build(name, parameters, &site).expect("it was checked")
     }
 
-    /// `fresh` comes from a configuration with the same leaf disciplines, so its indexes into
-    /// `prepared` are valid here.
+    /// `fresh` has the same leaf disciplines, so its indexes into `prepared` are valid here.
     fn adopt(&mut self, place: usize, fresh: &dyn Maker, from: usize) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Leaves>() else { return false };
         self.plans[place] = fresh.plans[from];
@@ -441,24 +438,23 @@ impl Maker for Leaves {
     }
 }
 
-/// The least room of a leaf, in packets, while the pool has room. It is enough for a super-packet
-/// of 64 KiB, which is 45 full packets, and for some other packets.
+/// The least room of a leaf, in packets, while the pool has room: for a super-packet of 64 KiB,
+/// which is 45 full packets, and some others.
 const MIN_ROOM: f64 = 64.0;
 /// The least size of the pool of all leaves, in bytes: four super-packets, of which one leaf may
 /// hold two.
 const MIN_POOL: u64 = 4 << 16;
 
-/// The buffer of a leaf, in packets. If the link's buffer is a time, these are the packets that the
-/// leaf sends at its rate in that time. No room is reserved for a leaf; the [pool] limits the
-/// total.
+/// The buffer of a leaf, in packets. If the link's buffer is a time, the leaf sends these packets
+/// at its rate in that time. No room is reserved for a leaf; the [pool] limits the total.
 fn leaf_buffer(whole: Amount, own: &Site<'_>) -> Amount {
     let needed = whole.in_packets(own.packet_bytes, own.rate);
     Amount::Packets(needed.max(MIN_ROOM).ceil() as u32)
 }
 
-/// The pool that all leaves share. It has room for `frames` packets, and for twice the bytes of the
-/// link's buffer. A leaf may hold only as much as the pool has free, so a leaf that is busy alone
-/// may hold an entire buffer.
+/// The pool that all leaves share, with room for `frames` packets and twice the bytes of the link's
+/// buffer. A leaf may hold only as much as the pool has free, so a leaf that is busy alone may hold
+/// an entire buffer.
 fn pool(whole: Amount, frames: u32, link: &Site<'_>) -> Pool {
     let bytes = (2.0 * whole.in_bytes(link.packet_bytes, link.rate)) as u64;
     Pool { bytes: bytes.max(MIN_POOL), packets: frames }

@@ -68,14 +68,13 @@ pub(super) fn as_typed(choice: &Choice) -> String {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassLeaves {
     choices: Vec<LeafChoice>,
-    /// By class number: the index in `choices`, or `None` if the class names no discipline.
-    /// Subscribers are not included.
+    /// The index in `choices` by class number, without subscribers; `None` if the class names no
+    /// discipline.
     of_class: Box<[Option<usize>]>,
 }
 
 impl ClassLeaves {
-    /// Collects the leaf disciplines that classes name. `read` checks a choice, given with its path
-    /// in the configuration.
+    /// Collects the leaf disciplines that classes name. `read` checks the choice at a path.
     pub(super) fn new(
         spec: &Spec,
         tree: &Tree,

@@ -25,6 +25,7 @@ mod shaping;
 pub mod spec;
 mod tree;
 pub mod user;
+pub mod wire;
 
 pub use changes::Changes;
 pub use explain::Explanation;
@@ -91,8 +92,7 @@ pub fn typed_at(path: &Path) -> Result<Spec, DocumentError> {
     typed_as(path, &text_at(path)?)
 }
 
-/// Reads the configuration in `text`, as [`typed_at`] would if the file at `path` contained this
-/// text.
+/// Reads the configuration in `text`, as [`typed_at`] would if the file at `path` contained it.
 ///
 /// # Errors
 /// As for [`typed_at`].
@@ -284,8 +284,7 @@ impl Config {
         Ok(Some(token))
     }
 
-    /// The files that contain secrets of edges, each with the path of the setting that names the
-    /// file.
+    /// The files with secrets of edges, each with the path of the setting that names it.
     pub(crate) fn key_files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         let ingress =
             self.spec.ingress.iter().map(|ingress| ("ingress.key_file", ingress.key_file.as_path()));
@@ -400,8 +399,7 @@ impl Config {
         let Some(shaping) = self.shaping(way) else { return UNSHAPED_FRAMES };
         let inside = |bytes: u32| shaping.buffer.in_packets(bytes, shaping.rate);
         let typical = 2.0 * inside(shaping.packet_bytes(frame_bytes));
-        // In a flood of the shortest packets, the same bytes of buffer hold many more frames than
-        // `typical`.
+        // In a flood of the shortest packets, the same bytes of buffer hold many more frames.
         let shortest = shaping.framing.wire_bytes(MIN_FRAME, LinkKind::Ethernet).max(28);
         let most = f64::from(MAX_POOL / PoolSize::room(frame_bytes));
         let frames = typical.max(inside(shortest).min(most)) + f64::from(UNSHAPED_FRAMES);
@@ -499,9 +497,8 @@ pub(crate) fn beside(path: &Path, file: &Path) -> PathBuf {
 const UNSHAPED_FRAMES: u32 = 1024;
 /// The shortest frame, in bytes: an Ethernet header and an IPv4 header, without padding.
 const MIN_FRAME: usize = 34;
-/// The most bytes that the frames of a pool would take if all were long. It limits the number of
-/// frames that a pool has for floods of short packets. Short frames take an eighth of this memory,
-/// and only during a flood.
+/// The most bytes of a pool if all of its frames were long. It limits the frames for floods of
+/// short packets. Short frames take an eighth of this memory, and only during a flood.
 const MAX_POOL: u32 = 128 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 

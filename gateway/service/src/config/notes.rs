@@ -104,7 +104,7 @@ fn way_notes(shaping: &Shaping, way: Way, tree: &Tree) -> Vec<String> {
     let name = way.name();
     let room = shaping.buffer.in_packets(shaping.packet_bytes(shaping::TYPICAL_FRAME), shaping.rate);
     let leaves = tree.book.iter().filter(|(number, _)| tree.book.is_leaf(*number)).count();
-    // A conditioner knows classes too: it has a separate list of classes, each with a marker.
+    // A conditioner has its own list of classes, each with a marker.
     let knows_classes = shaping.sharing != ClassSupport::None || shaping.discipline == CONDITIONER;
     if tree.book.len() > 1 && !knows_classes {
         notes.push(format!(

@@ -26,8 +26,7 @@ pub(super) fn with_leaves() -> String {
     format!("with the discipline {}", listed(&names, " or "))
 }
 
-/// The names of the disciplines that `are_right` accepts. It decides by the support for classes
-/// that a discipline has without parameters.
+/// The names of the disciplines whose support for classes, without parameters, `are_right` accepts.
 pub(super) fn with_classes(are_right: impl Fn(ClassSupport) -> bool) -> Vec<&'static str> {
     let nothing = Parameters::default();
     let knows =

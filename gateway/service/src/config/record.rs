@@ -31,8 +31,7 @@ pub(super) fn table_by(
     let mut before = lines(&journal, read)?;
     for _ in 0..TRIES {
         let text = read(path, sheet::MAX_BYTES, wanted)?;
-        // If the journal changed while the file was read, it may belong to another version of the
-        // file.
+        // If the journal changed meanwhile, it may belong to another version of the file.
         let after = lines(&journal, read)?;
         if before == after {
             let name = |path: &Path| path.display().to_string();

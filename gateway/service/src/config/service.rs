@@ -2,8 +2,9 @@
 
 use super::backend::{Backend, BackendKind};
 use super::places::Texts;
-use super::spec::{FORMAT, OnFailure, Spec, TunnelSpec};
+use super::spec::{FORMAT, OnFailure, Spec};
 use super::tree::quoted;
+use super::wire::TunnelSpec;
 use fairwire_core::Duration;
 use fairwire_core::units::Size;
 use fairwire_document::DocumentError;

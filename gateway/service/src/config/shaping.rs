@@ -45,8 +45,7 @@ pub struct Shaping {
     pub control: Rate,
     /// Were parameters given with the discipline's name?
     pub has_own: bool,
-    /// The discipline's parameters: those for both directions, overridden by those for this
-    /// direction.
+    /// The discipline's parameters for both directions, overridden by those for this direction.
     pub parameters: Parameters,
     /// The source of parameters that were not given.
     pub defaults: DefaultsChoice,
@@ -188,8 +187,8 @@ pub(super) fn has_leaves_alone(spec: &Spec, shaping: &[Option<Shaping>; 2]) -> b
     !is_edge && shaping.iter().any(Option::is_some) && shaping.iter().flatten().all(is_leaf_alone)
 }
 
-/// The parameters of disciplines: those for both directions, overridden by those for this
-/// direction. The flag shows whether this direction has any.
+/// The disciplines' parameters for both directions, overridden by those for this direction, and
+/// whether this direction has any.
 fn parameters(spec: &Spec, typed: &DirectionSpec) -> (Parameters, bool) {
     match typed.discipline.as_ref().and_then(Choice::parameters) {
         Some(own) => (spec.discipline.with(own), true),
@@ -262,7 +261,7 @@ fn control(typed: &DirectionSpec, path: &str, texts: &Texts<'_>) -> Result<Rate,
     Ok(rate.unwrap_or(control::default_rate(typed.rate.0)))
 }
 
-/// Refuses the rate `part`, which is included in the link's rate, if it exceeds the link's rate.
+/// Refuses the rate `part`, which is part of the link's rate, if it exceeds that.
 fn part_of_link(
     typed: &DirectionSpec,
     part: Option<Quantity<Rate>>,

@@ -1,6 +1,6 @@
 //! A gateway's configuration as written.
 
-use super::backend::Backend;
+use super::wire::WireSpec;
 use fairwire_catalogue::{Choice, Parameters};
 use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Duration, Rate};
@@ -50,78 +50,6 @@ pub struct Spec {
     /// Limits, and the behaviour when things go wrong.
     #[serde(default)]
     pub safety: SafetySpec,
-}
-
-/// The two interfaces that the gateway connects.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct WireSpec {
-    /// The back end that carries the frames: a name, or a table with the name and its parameters.
-    /// Default: `af-packet`.
-    #[serde(default)]
-    pub backend: Backend,
-    /// The interface towards the subscribers. A router may have several: a list of at most 16,
-    /// which share `outside`.
-    pub inside: Insides,
-    /// The interface towards the rest of the world.
-    pub outside: String,
-    /// A router's tunnels whose packets leave by `outside`, such as a VPN client's: at most 3.
-    /// Traffic between the inside and a tunnel is shaped as traffic of `outside`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tunnels: Vec<TunnelSpec>,
-    /// The least time between two wakings while packets wait. At a waking the gateway sends all
-    /// that is due. A longer time saves processor time, and delays packets by at most that time.
-    /// Default: 1 ms; from 0 s to 5 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub coalesce: Option<Quantity<Duration>>,
-}
-
-/// A tunnel that ends on this router.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TunnelSpec {
-    /// The tunnel's interface, such as `wg0`. It may be missing at times.
-    pub interface: String,
-    /// The bytes that the tunnel adds to each packet: 60 for WireGuard over IPv4, 80 over IPv6. At
-    /// most 512.
-    pub overhead_bytes: u16,
-}
-
-/// The interfaces towards the subscribers: a name, or a list of names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "this is neither a text in quotes nor a list of such texts")]
-pub enum Insides {
-    /// One.
-    One(String),
-    /// Several interfaces of a router.
-    Several(Vec<String>),
-}
-
-impl From<&str> for Insides {
-    fn from(name: &str) -> Self {
-        Insides::One(name.to_owned())
-    }
-}
-
-impl Insides {
-    /// Their names.
-    pub fn names(&self) -> &[String] {
-        match self {
-            Insides::One(name) => std::slice::from_ref(name),
-            Insides::Several(names) => names,
-        }
-    }
-
-    /// The first interface, or the only one.
-    pub fn first(&self) -> &String {
-        &self.names()[0]
-    }
-}
-
-impl fmt::Display for Insides {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.names().join(", "))
-    }
 }
 
 /// One direction through the gateway.

@@ -2,7 +2,7 @@
 //!
 //! Input from the network is bounded. A turn reads at most [`MAX_AT_ONCE`] datagrams into one
 //! buffer, and further datagrams do not hasten the next turn. So a flood delays no packet. It can
-//! suppress reports; then the target of each class returns to its contract.
+//! suppress reports; then targets return to their contracts.
 
 pub mod report;
 
@@ -40,10 +40,9 @@ pub(super) struct Edges {
 }
 
 impl Edges {
-    /// Opens the sockets and reads the keys. The process must still have the rights to do so.
+    /// Opens the sockets and reads the keys, for which the process must still have the rights.
     ///
-    /// If a socket in `handed` is already bound to the address that receives reports, that socket
-    /// is used.
+    /// If a socket in `handed` is already bound to the address that receives reports, it is used.
     pub(super) fn bind(config: &Config, handed: &mut Vec<UdpSocket>) -> Result<Self, ServiceError> {
         let spec = config.spec();
         let address = |text: &str| text.parse::<SocketAddr>().expect("the configuration was checked");
@@ -97,8 +96,7 @@ impl Edges {
         if let Some(ingress) = &mut self.ingress {
             let requests = ingress.step(now, &present.config);
             if let Some(requests) = requests {
-                // This fails only if the datapath thread has ended. Then the process is about to
-                // end too.
+                // This fails only if the datapath thread has ended; then the process is about to.
                 let _ = present.commands.send(Command::Report(requests, now.time + HOLDS));
             }
         }
@@ -207,9 +205,8 @@ impl Egress {
         }
     }
 
-    /// A report with the request of each class since the last report. The request is the sign of
-    /// the sum of the class's votes since then. The paper on the adaptive token bucket sums them as
-    /// numATR in each interval.
+    /// A report with the request of each class: the sign of the sum of its votes since the last
+    /// report. The paper on the adaptive token bucket sums them as numATR in each interval.
     fn report(&mut self, real_ns: u64, book: &ClassBook, seen: &Arc<EstimatesView>) -> EdgeReport {
         if self.seen.as_ref().is_none_or(|before| !Arc::ptr_eq(before, seen)) {
             // The class numbers changed, so the votes are counted anew.

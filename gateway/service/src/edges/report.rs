@@ -18,7 +18,7 @@ use fairwire_core::RateRequest;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
-/// The most classes in a report, and therefore the most that a reporting edge may have.
+/// The most classes in a report, and therefore at a reporting edge.
 pub const MAX_CLASSES: usize = 64;
 pub(crate) const MAX_REPORT_BYTES: usize = HEAD + MAX_CLASSES * CLASS + TAG;
 /// The minimum length of a key, in bytes: the length of the authentication tag (RFC 2104, section

@@ -6,7 +6,7 @@
 
 use crate::config::backend::BackendKind;
 use crate::config::environment::survey::{Counted, counted};
-use crate::config::spec::WireSpec;
+use crate::config::wire::WireSpec;
 use crate::telemetry::{Board, ChangeKind, WayCounted};
 use fairwire_core::{Duration, Rate, Time};
 use fairwire_wire::Way;
@@ -57,8 +57,8 @@ impl Bypass {
         // The gateway's counters are read last, so packets in between count as the gateway's.
         let seen = counted(wire.inside.first()).zip(counted(&wire.outside));
         let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
-        // On a bump, the counters of both interfaces are compared. On a router only those of the
-        // outside are, since the router also sends its own packets to the inside.
+        // On a router only the outside counts, since the router also sends its own packets to the
+        // inside.
         let is_bump = wire.backend.kind() == BackendKind::AfPacket;
         let between = std::mem::replace(&mut self.last, look).zip(look);
         let past = between.map_or([0.0; 2], |(before, after)| past(&before, &after, is_bump));

@@ -20,18 +20,18 @@ const MAX_CLIENTS: usize = 32;
 const MAX_WATCHERS: usize = 24;
 /// The most connections accepted between two requests.
 const ACCEPTED_AT_ONCE: usize = 4;
-/// The most bytes of a request. A path in the request may take 4096 of them.
+/// The most bytes of a request. A path in it may take 4096.
 const MAX_LINE: usize = 8 << 10;
-/// While unread answers take this many bytes in total, no request is answered. A few snapshots of
-/// 20 000 classes are this large.
+/// The bytes of unread answers in total from which no request is answered: a few snapshots of 20
+/// 000 classes.
 const MAX_UNREAD: usize = 32 << 20;
 /// The time after which a client with an unread answer must make room for others. A local client
 /// reads a snapshot within milliseconds.
 const STALLED: Duration = Duration::from_secs(1);
 /// The silence after which a client is disconnected, unless it watches and reads.
 const QUIET: Duration = Duration::from_secs(60);
-/// The number of times that a client's socket is read for further reload requests, 4 KiB at a time.
-/// One reload answers all the requests found.
+/// The number of reads, of 4 KiB each, from a client in search of further reload requests. One
+/// reload answers all of these.
 const MERGED_READS: usize = 4;
 
 const READER: &str = "this user may only read; allowed: status, counts and watch. Root and the socket's owner may change \
@@ -301,8 +301,8 @@ impl Client {
         Request::of_line(&line).map(|request| request.with(handed))
     }
 
-    /// Takes and counts the client's next requests, as long as the answer to `reload` also answers
-    /// them. `reload` becomes the merged request, which reads the files that arrived last.
+    /// Takes and counts the client's next requests that the answer to `reload` also answers.
+    /// `reload` becomes the merged request, which reads the files that arrived last.
     fn take_reloads(&mut self, reload: &mut Request, now: Time) -> usize {
         let mut count = 0;
         for _ in 0..MERGED_READS {
@@ -589,8 +589,7 @@ mod tests {
         for _ in 0..100 {
             assert!(place.serve(Time::ZERO) <= 1);
         }
-        // A socket buffers 200 KiB, and each reload consumes five pieces of 4 KiB, so about ten
-        // reloads are served.
+        // A socket buffers 200 KiB, and each reload consumes five pieces of 4 KiB.
         assert!((1..=14).contains(&place.served.len()), "{}", place.served.len());
         assert!(place.clients.0.is_empty());
     }
@@ -615,8 +614,8 @@ mod tests {
         }
         assert!(!place.clients.has_work(), "there is no room, and nothing to do");
         let other = place.sending(RELOAD);
-        // Clients that do not read lose their answers after a second, and this makes room. The loop
-        // runs many rounds for each step of the time.
+        // After a second, answers that clients do not read are discarded, which makes room. Each
+        // step of the time has many rounds.
         let mut seconds = 0;
         while !place.served.contains(&bare_reload()) {
             seconds += 2;
@@ -632,8 +631,7 @@ mod tests {
     fn a_client_beyond_the_limit_replaces_the_longest_idle_one() {
         let mut place = TestServer::new("places");
         let streams: Vec<_> = (0..MAX_CLIENTS as u64).map(|second| place.connect_at(after(second))).collect();
-        // The first client then sends a request. The second client sends a byte that is not a
-        // complete request.
+        // The first client then sends a request; the second sends a byte that does not form one.
         (&streams[0]).write_all(STATUS).expect("it reads");
         (&streams[1]).write_all(b"{").expect("it reads");
         place.serve(after(40));

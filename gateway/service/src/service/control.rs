@@ -75,7 +75,7 @@ pub(super) struct Control<'a> {
     pub shared: Arc<Shared>,
     pub edges: Edges,
     pub stop: &'a AtomicBool,
-    /// Handles for a process that takes over, in addition to those above.
+    /// Further handles for a process that takes over.
     pub estate: Estate<'a>,
     /// A process that is waiting to take over.
     pub offer: Option<Offer>,
@@ -177,8 +177,8 @@ impl Control<'_> {
             if is_last {
                 return clients.flush(now);
             }
-            // Empties the pipes. Another signal changes nothing, but its byte would wake the poll
-            // again and again.
+            // Another signal changes nothing, but its byte in the pipe would wake the poll again
+            // and again.
             has_come(&self.signals.ends);
             has_come(&self.signals.reloads);
             self.wait(&clients, now);
@@ -205,8 +205,7 @@ impl Control<'_> {
             None => LOOK,
             Some(due) => due.since(now).min(LOOK),
         };
-        // The result is not needed: a signal ends the poll early, and the callers check everything
-        // else.
+        // A signal ends the poll early. The callers check everything else.
         let _ = poll(&mut events, Some(&clock::timespec(due.ns())));
     }
 

@@ -31,7 +31,7 @@ pub(crate) enum Command {
     SetRate(Way, RateLaw, Time),
     /// Apply the far edge's requests, by class number, until this time.
     Report(Vec<(u32, RateRequest)>, Time),
-    /// From now on, report each measured round trip over the outside to this receiver.
+    /// From now on, send each round trip over the outside to this receiver.
     Listen(Option<Listener>),
     /// Answer whether every packet is accounted for in both directions.
     Balance(SyncSender<bool>),
@@ -51,7 +51,7 @@ pub(crate) struct Edit {
     pub terms: Vec<NewTerms>,
     /// New weights, by class number.
     pub weights: Vec<(u32, Weight)>,
-    /// The subscribers' claims on packets, and the suspended subscribers, for each direction.
+    /// The subscribers' claims on packets and their suspensions, for each direction.
     pub members: Option<[Members; 2]>,
 }
 
@@ -78,8 +78,8 @@ pub(crate) struct Replace {
     pub done: SyncSender<Replaced>,
 }
 
-/// The result of a replacement: the fate of the packets, and the replaced memory. The receiver
-/// frees this memory when time does not matter.
+/// The result of a replacement: the fate of the packets, and the replaced memory, which the
+/// receiver frees when time does not matter.
 pub(crate) struct Replaced {
     pub ways: [HandedOver; 2],
     pub at: Time,
@@ -124,7 +124,7 @@ pub(super) struct Engine {
     pub common: Rc<RefCell<Common>>,
     /// Inside first.
     pub ports: [Rc<Cell<PortState>>; 2],
-    /// The threads that send packets in addition to this thread, if there are any.
+    /// The threads that send packets in addition to this thread.
     pub senders: Option<Rc<RefCell<Senders>>>,
     pub interval: Duration,
     /// The most time for queued packets to leave at the end.
@@ -146,8 +146,8 @@ pub(super) struct Moments {
 
 /// The interval between polls for commands.
 const LOOK: Duration = Duration::from_ms(10);
-/// The interval between polls for commands during [`MOMENT`] after a change of classes. Further
-/// changes may follow such a change.
+/// The interval between polls for commands during [`MOMENT`] after a change of classes, which
+/// further changes may follow.
 const LOOK_AGAIN: Duration = Duration::from_ms(1);
 const MOMENT: Duration = Duration::from_secs(1);
 
@@ -263,7 +263,7 @@ impl Engine {
 }
 
 /// Applies `edit`, and returns it with the previous members. After an error, only terms may have
-/// changed. The reload that follows applies the same terms.
+/// changed; the reload that follows applies the same terms.
 fn edited(mut edit: Edit, now: Time, datapath: &mut Datapath) -> Result<Edit, SetWeightError> {
     let is_idle = |class: &u32| datapath.forward.is_idle(*class) && datapath.backward.is_idle(*class);
     if !edit.new.iter().all(is_idle) {

@@ -33,8 +33,8 @@ pub(crate) struct Following {
     ways: [Followed; 2],
 }
 
-/// The rates of a direction: the applied rate, the rate shown in telemetry, and the logged rate.
-/// The shown and the logged rate have the times of their last update.
+/// A direction's applied rate, the rate shown in telemetry and the logged rate; the last two with
+/// the times of their last update.
 #[derive(Clone, Copy, Default)]
 struct Followed {
     set: Option<Rate>,

@@ -1,13 +1,12 @@
 //! The kernel's state of the two interfaces, read on a separate thread. Each change is counted and
 //! logged once.
 //!
-//! The datapath thread must not query the kernel about interfaces. Such a query takes a lock that
-//! other processes hold for tens of milliseconds. Instead, the datapath thread reads the state that
-//! the separate thread has received.
+//! The datapath thread must not query the kernel about interfaces, since such a query takes a lock
+//! that other processes hold for tens of milliseconds. It reads the state received here.
 
 use super::error::ServiceError;
 use super::log::{self, report, say};
-use crate::config::spec::WireSpec;
+use crate::config::wire::WireSpec;
 use crate::telemetry::{Board, ChangeKind};
 use fairwire_core::{Duration, Time};
 use fairwire_linux::clock;
@@ -37,7 +36,7 @@ impl LinkView {
         self.outages.load(Ordering::Relaxed)
     }
 
-    /// The view of an interface that carries frames. No thread updates this view.
+    /// The view of an interface that carries frames, which no thread updates.
     #[cfg(test)]
     pub(super) fn up() -> Arc<Self> {
         Arc::new(LinkView { is_up: AtomicBool::new(true), outages: AtomicU64::new(0) })
@@ -202,8 +201,8 @@ impl Links {
         [0, self.watched.len() - 1].map(|at| self.watched[at].view.clone())
     }
 
-    /// Listens on a separate thread until `is_over`. The thread is not joined. It ends a moment
-    /// after `is_over`, or with the process if that ends first.
+    /// Listens on a separate thread until `is_over`. The thread is not joined: it ends a moment
+    /// later or with the process.
     pub(super) fn watch(mut self, is_over: Arc<AtomicBool>, board: Arc<Board>) -> Result<(), ServiceError> {
         let listening = move || {
             let mut look_at = clock::now() + LOOK;

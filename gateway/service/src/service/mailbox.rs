@@ -1,8 +1,8 @@
 //! Commands for the datapath thread.
 //!
-//! That thread has a real-time priority, so it must never wait for an ordinary thread on its
-//! processor: that thread would not run. The standard library's channels wait by spinning while a
-//! sender is between reserving and writing an entry.
+//! That thread has a real-time priority, so it must never wait for an ordinary thread, which would
+//! not run on the same processor. The standard library's channels wait by spinning while a sender
+//! is between reserving and writing an entry.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The queue; `None` once its reader has ended.
 type Queue<T> = Arc<Mutex<Option<VecDeque<T>>>>;
 
-/// The end that writes. Each of its clones writes to the same queue.
+/// The end that writes. All clones write to one queue.
 pub(crate) struct Mailbox<T>(Queue<T>);
 
 /// The end that reads.

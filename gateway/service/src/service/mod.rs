@@ -44,8 +44,8 @@ pub use guard::guard_main;
 pub use place::{files_of, folder, socket_of};
 
 use crate::config::backend::BackendKind;
-use crate::config::spec::WireSpec;
 use crate::config::user::User;
+use crate::config::wire::WireSpec;
 use crate::config::{Config, PlanContext, user};
 use crate::edges::Edges;
 use crate::sites::{BindSites, BoundSites, history_of};
@@ -131,8 +131,7 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
             .collect::<Result<_, _>>()?,
     };
     let fail = |error| ServiceError::system("listening to signals", error);
-    // A signal is written to every registered pipe, so each gateway receives all signals through
-    // its own pair of pipes.
+    // Each gateway has a pair of pipes, since a signal is written to every registered pipe.
     let signals: Vec<_> = configs.iter().map(|_| Signals::catch().map_err(fail)).collect::<Result<_, _>>()?;
     let notifier = Notifier::from_environment(configs.iter().map(name_of).collect());
     let notifier = Arc::new(if options.take_over { notifier.into_heir() } else { notifier });
@@ -169,8 +168,8 @@ pub fn run(gateways: Vec<Configured>, options: &Options, stop: &AtomicBool) -> R
     forward_all(ready.into_iter().zip(reporters).collect(), stop)
 }
 
-/// Is there nothing to take over, because no process answers for the only gateway? Then this
-/// process starts normally, which also replaces a guard's bridge and reopens a closed link.
+/// Is there nothing to take over, because no process answers for the only gateway? Then a normal
+/// start replaces a guard's bridge or reopens a closed link.
 fn starts_instead(configs: &[Arc<Config>]) -> bool {
     let [config] = configs else { return false };
     let socket = socket_of_gateway(config);
@@ -452,8 +451,7 @@ fn forward(
     let copies = guard.as_ref().and_then(Guarding::copies);
     let is_heir = matches!(source, Source::Process(_));
     let serve = || sites.serve(&board, &context, &is_over);
-    // The previous process uses the history file until it has ended, so an heir serves only after
-    // that.
+    // The previous process uses the history file until its end, so an heir serves later.
     let (mut recorder, serve) = if is_heir { (None, Some(serve)) } else { (serve()?, None) };
     let beats = guard.as_mut().and_then(Guarding::take_pipes);
     let frame_bytes = context.frame_bytes;
@@ -542,8 +540,7 @@ fn serve_after(
     })
 }
 
-/// Ends a gateway, which takes no more commands. The packets in it leave, or another process has
-/// taken them over.
+/// Ends a gateway that takes no more commands. Its packets leave, or another process has them.
 fn end(
     control: &mut Control<'_>,
     clients: clients::Clients,
@@ -566,8 +563,7 @@ fn end(
         let _ = recorder.join();
     }
     if let Some(guard) = guard.filter(|_| matches!(outcome, Ok(None))) {
-        // The gateway has ended on purpose, so its guard ends too. After any other end, the guard
-        // stays.
+        // The gateway has ended on purpose. After any other end, the guard stays.
         guard.see_out();
     }
     if let Some(heir) = outcome? {

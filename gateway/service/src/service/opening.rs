@@ -51,9 +51,9 @@ pub(super) fn look(config: &Config, waiter: Option<&Waiter<'_>>) -> Result<bool,
     }
 }
 
-/// Opens both interfaces. The left port is the outside, and the right port is the inside. With a
-/// `waiter` this waits for missing interfaces, for at most `safety.patience`. Returns `None` if the
-/// gateway was ended meanwhile.
+/// Opens both interfaces, the outside on the left and the inside on the right. With a `waiter` this
+/// waits for missing interfaces, for at most `safety.patience`. Returns `None` if the gateway was
+/// ended meanwhile.
 pub(super) fn open(
     config: &Config,
     waiter: Option<&Waiter<'_>>,
@@ -162,11 +162,11 @@ impl Waiter<'_> {
     }
 }
 
-/// The lock of a port's interface. When the port is opened [`again`], a new lock replaces this one.
+/// The lock of a port's interface, replaced when the port is opened [`again`].
 pub(super) type Held = Rc<RefCell<Option<DeviceLock>>>;
 
-/// Returns a function that reopens a port on the interface with a given name. The function first
-/// releases the lock in `held`, and then locks the device that now has this name.
+/// Returns a function that reopens a port on an interface by name. It first releases the lock in
+/// `held`, then locks the device that now has the name.
 pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
     let spec = spec.clone();
     Box::new(move |name| {

@@ -15,9 +15,9 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, Permi
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// The folder of sockets and locks. It is the folder that systemd created for this process
-/// (`RUNTIME_DIRECTORY`), if any. Otherwise it is `XDG_RUNTIME_DIR`, if set and the process is not
-/// root, or else `/run/fairwire`.
+/// The folder of sockets and locks: the one that systemd created for this process
+/// (`RUNTIME_DIRECTORY`), if any. Otherwise `XDG_RUNTIME_DIR`, if set and the process is not root,
+/// or else `/run/fairwire`.
 pub fn folder() -> PathBuf {
     if let Some(made) = std::env::var("RUNTIME_DIRECTORY").ok().filter(|made| !made.is_empty()) {
         return made.split(':').next().unwrap_or_default().into(); // it may be a list
@@ -100,7 +100,7 @@ impl NameLock {
     fn lock(path: PathBuf, what: &str, holder: &str) -> Result<Self, ServiceError> {
         let fail = |error: io::Error| ServiceError::system(format!("locking {}", path.display()), error);
         // Between our open and our lock, the previous holder may remove the file. Our lock would
-        // then guard nothing, so we open and lock again.
+        // then guard nothing, so we try again.
         for attempt in 0..=ATTEMPTS {
             let mut options = OpenOptions::new();
             // The folder may belong to another user, whose links must not lead root to root's
@@ -163,7 +163,7 @@ impl Drop for NameLock {
         if self.is_others.get() {
             return;
         }
-        // The file is removed while we still hold its lock, so it cannot be another process's file.
+        // The file is removed while we hold its lock, so it cannot be another process's.
         let _ = std::fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
     }

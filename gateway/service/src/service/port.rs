@@ -48,7 +48,7 @@ const RETRY: Duration = Duration::from_ms(100);
 /// A batch below this size has emptied the queue. The size is less than the batch size of every
 /// back end.
 const SHORT_BATCH: u32 = 16;
-/// The interval between two reads of the kernel's loss counters.
+/// The interval between reads of the kernel's loss counters.
 const LOOK: Duration = Duration::from_ms(100);
 
 impl<P: Port> LivePort<P> {

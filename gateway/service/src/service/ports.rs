@@ -105,8 +105,8 @@ impl AsFd for AnyPort {
     }
 }
 
-/// Removes what a killed process left: its guard's bridge on the inside interface, and in router
-/// mode its tables. [`environment::check`](crate::config::environment::check) checks the interfaces
+/// Removes what killed processes left: a guard's bridge on the inside interface, and a router's
+/// tables. [`environment::check`](crate::config::environment::check) checks the interfaces
 /// afterwards.
 pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     let inside = spec.wire.inside.first();

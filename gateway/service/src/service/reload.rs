@@ -35,7 +35,7 @@ pub(crate) struct Present {
     pub board: Arc<Board>,
     /// Values set by requests, which may differ from the file.
     pub set: Set,
-    /// The state of the edges, which the datapath thread shows to other threads.
+    /// The state of the edges, as the datapath thread shows it.
     pub edges: EdgeViews,
     pub following: Option<Following>,
 }
@@ -75,9 +75,9 @@ impl Present {
     /// Reads the configuration file again, and applies it. If it is refused, nothing changes, and
     /// the message says why.
     ///
-    /// The files named in `files` are read from the open files in `handed`, which are in the same
-    /// order. After them, `handed` may contain the record of the change. If `keeps`, the weights
-    /// and rates that requests have set stay.
+    /// The files named in `files` are read from the open files in `handed`, in the same order. The
+    /// record of the change may follow them there. If `keeps`, weights and rates set by requests
+    /// stay.
     pub(super) fn reload(
         &mut self,
         files: &[PathBuf],
@@ -139,10 +139,9 @@ impl Present {
         Ok(Reloaded { changes: lines, took_ms: ms_since(start), ..reloaded })
     }
 
-    /// Replaces some subscribers' rows. `handed` contains a table of the rows before, a table of
-    /// the rows after, and perhaps the record of the change. A subscriber only in the first table
-    /// is removed; a subscriber only in the second is new. Returns `None` if the change requires a
-    /// reload.
+    /// Replaces some subscribers' rows. `handed` contains a table of the rows before, one of the
+    /// rows after, and perhaps the record of the change. A subscriber only in the first table is
+    /// removed; one only in the second is new. Returns `None` if a reload is required.
     pub(super) fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let start = fairwire_linux::clock::now();
         let mut tables = [String::new(), String::new()];
@@ -187,7 +186,7 @@ impl Present {
         Ok(is_edited.then_some(is_balanced))
     }
 
-    /// The new terms of the class in `terms`, as `next` has them; `None` if they cannot be built.
+    /// The new terms in `next` of the class in `terms`; `None` if they cannot be built.
     fn new_terms(&self, next: &Config, terms: &OtherTerms) -> Option<NewTerms> {
         let OtherTerms { class, parent, ways } = *terms;
         let mut fresh = [None, None];
@@ -234,7 +233,7 @@ impl Present {
         let was = self.following.is_some();
         let (following, listener) = Following::of(&self.config).unzip();
         if was || listener.is_some() {
-            // Sending fails only if the datapath thread has ended, and then the gateway ends too.
+            // This fails only if the datapath thread has ended, and then the gateway ends too.
             let _ = self.commands.send(Command::Listen(listener));
         }
         self.following = following;
@@ -258,8 +257,8 @@ impl Present {
         Ok(before.get())
     }
 
-    /// Makes the rate of `way` follow `steps` from now on. Returns the previous rate, which is
-    /// `None` if the link was stopped.
+    /// Makes the rate of `way` follow `steps` from now on. Returns the previous rate; `None` if the
+    /// link was stopped.
     pub(super) fn set_rate(&mut self, way: Way, steps: &[RateStep]) -> Result<Option<Rate>, String> {
         let Some(first) = self.config.shaping(way).map(|shaping| shaping.rate) else {
             return Err(format!(

@@ -30,14 +30,13 @@ pub(super) const GUARD: CapabilitySet = CapabilitySet::NET_ADMIN;
 /// does no harm, since they execute nothing that grants capabilities.
 pub(super) fn keep_only(kept: CapabilitySet, user: Option<&User>) -> Result<(), ServiceError> {
     set_no_new_privs(true).map_err(fail("no new privileges"))?;
-    // From now on, no thread can gain a real-time priority. A thread that already has one keeps it,
-    // and the threads that it starts inherit it.
+    // A thread that has a real-time priority keeps it, as do the threads that it starts.
     priority::forbid()
         .map_err(|error| ServiceError::system("giving up rights (real-time priority)", error))?;
     for capability in CapabilitySet::all().iter().filter(|capability| !kept.contains(*capability)) {
         match remove_capability_from_bounding_set(capability) {
-            // With INVAL, the kernel does not know the capability. With PERM, this process may not
-            // change its bounding set.
+            // INVAL: the kernel does not know the capability. PERM: this process may not change its
+            // bounding set.
             Ok(()) | Err(rustix::io::Errno::INVAL | rustix::io::Errno::PERM) => {}
             Err(error) => return Err(fail("bounding set")(error)),
         }

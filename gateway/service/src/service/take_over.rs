@@ -71,7 +71,7 @@ pub(super) enum Paper {
     FromGuard,
     /// A TCP socket that listens for HTTP readers.
     Stream,
-    /// A UDP socket that receives the reports of another edge.
+    /// A UDP socket for the reports of another edge.
     Datagram,
 }
 
@@ -213,8 +213,7 @@ impl Offer {
         self.stream.is_none() || now >= self.until
     }
 
-    /// The stream, once the other process has sent GO. The call also detects the end of that
-    /// process.
+    /// The stream, once the other process has sent GO. Also detects the end of that process.
     pub(super) fn step(&mut self) -> Option<UnixStream> {
         let mut byte = [0];
         match self.stream.as_ref()?.read_byte(&mut byte) {
@@ -241,8 +240,8 @@ impl ReadByte for UnixStream {
     }
 }
 
-/// The header of a link's transfer: the ring positions of the left and right port, whether each
-/// port has a lock, the number of frames, and the time of the last beat to the guard.
+/// The header of a link's transfer: ring positions and locks of the left and right port, the number
+/// of frames, and the time of the last beat to the guard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Head {
     places: [u32; 2],
@@ -276,9 +275,8 @@ impl Head {
     }
 }
 
-/// The number of bytes before each frame. They contain the arrival time, the length and the
-/// direction. The arrival time is all ones if the discipline has already served the frame, which
-/// then only has to leave.
+/// Bytes before each frame: arrival time, length and direction. The arrival time is all ones if the
+/// discipline has already served the frame, which then only has to leave.
 const BEFORE: usize = 13;
 const THROUGH: u64 = u64::MAX;
 
@@ -398,8 +396,7 @@ impl Takeover {
         Ok(self.head.frames)
     }
 
-    /// Acknowledges all frames. On success, the link belongs to this process, which gets the stream
-    /// back.
+    /// Acknowledges all frames. On success, the link belongs to this process.
     pub(super) fn commit(self) -> io::Result<UnixStream> {
         let stream = self.stream.into_inner();
         (&mut &stream).write_all(&[HAVE])?;

@@ -25,7 +25,7 @@ enum Claim {
 }
 
 impl Claim {
-    /// Do these two resources conflict, so that two processes of one machine cannot have both?
+    /// Do these two resources conflict, so that two processes of one machine cannot have one each?
     fn excludes(&self, other: &Claim) -> bool {
         match (self, other) {
             (Claim::Stream(one), Claim::Stream(two)) | (Claim::Datagram(one), Claim::Datagram(two)) => {
@@ -44,7 +44,7 @@ impl Claim {
         }
     }
 
-    /// The text of an error that says which values are allowed instead.
+    /// The values that are allowed instead, for an error's text.
     fn allowed(&self) -> &'static str {
         match self {
             Claim::Name(_) => "a name for each gateway, and each file once",

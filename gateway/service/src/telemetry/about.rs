@@ -37,8 +37,8 @@ pub struct WayAbout {
     pub discipline: String,
     /// The link's rate in the file, bit/s; 0 if the direction is not shaped.
     pub rate_bps: u64,
-    /// The law that replaces this rate, with its start, if a request has set the rate or if it
-    /// follows the outside line.
+    /// The law that replaces this rate, with its start: set by a request, or following the outside
+    /// line.
     pub law: Option<(RateLaw, Time)>,
     /// The definition of a flow.
     pub flows: FlowKind,
@@ -122,7 +122,7 @@ impl About {
         }
     }
 
-    /// The weight of a flow: its subscriber's weight if each subscriber is one flow, otherwise 1.
+    /// The weight of a flow: its subscriber's if each subscriber is one flow, otherwise 1.
     pub(super) fn flow_weight(&self, way: Way, opened: &FirstPacket, weights: &[Weight]) -> f64 {
         let is_subscriber =
             || self.book.class(opened.class).is_some_and(|class| class.kind == ClassKind::Subscriber);

@@ -1,4 +1,4 @@
-//! The board. The observer writes its observations to the board, and all other threads read them.
+//! The board, to which the observer writes, and which the other threads read.
 
 use super::about::About;
 use super::changes::{ChangeKind, Changes};
@@ -37,7 +37,7 @@ pub struct Board {
     edge: Mutex<Option<EdgeSnapshot>>,
     /// The rate that bypasses the gateway, by direction.
     bypass_bps: Mutex<[f64; 2]>,
-    /// The entries of subscribers that each program has left out, by the program's name.
+    /// The subscribers' entries that each program has left out, by the program's name.
     left_out: Mutex<BTreeMap<String, Vec<String>>>,
     /// Arrivals, if they are kept for replays.
     arrivals: Option<[SharedArrivals; 2]>,
@@ -145,8 +145,8 @@ impl Board {
         }
     }
 
-    /// The memory that an [`Observer`](super::Observer) needs for another configuration.
-    /// Afterwards, [`replaced`](Board::replaced) may be called at most once.
+    /// The memory that an [`Observer`](super::Observer) needs for another configuration. At most
+    /// one call of [`replaced`](Board::replaced) may follow.
     pub fn samplers(&self, about: &About, now: Time) -> Samplers {
         Samplers::new(about, lock(&self.store).generation + 1, now)
     }
@@ -186,8 +186,8 @@ impl Board {
         *lock(&self.edge) = Some(edge);
     }
 
-    /// Reports that the configuration `about` applies, after a change that keeps the numbers of the
-    /// classes. So all counters continue.
+    /// Reports that the configuration `about` applies. The change keeps the numbers of the classes,
+    /// so all counters continue.
     pub fn edited(&self, about: About) {
         let mut next = (Arc::new(about), None);
         let mut store = lock(&self.store);
@@ -245,8 +245,7 @@ impl Board {
         lock(&self.changes).add(kind, text);
     }
 
-    /// Skips the first `seen` changes. Returns the later changes that are still kept, and the
-    /// number of all changes.
+    /// The changes after the first `seen` that are still kept, and the number of all changes.
     pub fn changes_after(&self, seen: u64) -> (Vec<Change>, u64) {
         lock(&self.changes).after(seen)
     }
@@ -378,8 +377,8 @@ impl Board {
         write(copies.each_ref(), &Setting { book: &about.book, disciplines, since })
     }
 
-    /// Skips the first `seen` events of `way`. Returns the newest `max` of the later events, with
-    /// their names and shares, and the number of all events since the start.
+    /// The newest `max` events of `way` after the first `seen`, with their names and shares. Also
+    /// returns the number of all events since the start.
     pub fn events_after(&self, way: Way, seen: u64, max: usize) -> (Vec<NamedEvent>, u64) {
         let (events, count) = lock(&self.rings[way as usize]).after(seen, max);
         if events.is_empty() {

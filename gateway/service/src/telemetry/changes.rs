@@ -115,8 +115,7 @@ impl Changes {
         *self.counts.entry(kind).or_default() += 1;
     }
 
-    /// Skips the first `seen` changes. Returns the later changes that are still kept, and the
-    /// number of all changes.
+    /// The changes after the first `seen` that are still kept, and the number of all changes.
     pub(super) fn after(&self, seen: u64) -> (Vec<Change>, u64) {
         let count = self.counts.values().sum();
         let new = usize::try_from(u64::saturating_sub(count, seen)).unwrap_or(KEPT).min(self.last.len());

@@ -175,8 +175,8 @@ impl Digest {
         }
     }
 
-    /// Names the starving senders: leaf classes if there are several classes, otherwise flows. In
-    /// both cases, the traffic that is not counted individually is one sender.
+    /// Names the starving senders: leaf classes if there are several classes, otherwise flows.
+    /// Traffic that is not counted individually is one sender.
     fn take_starving(&mut self, about: &About, way: Way, newest: &Sample, oldest: &Sample) {
         let ((now, counts), (before, former)) = (newest.others, oldest.others);
         let others = Rates::of(counts.since(&former), now.since(before));
@@ -316,7 +316,7 @@ fn flow_rates(place: usize, newest: &Sample, oldest: &Sample) -> Option<Rates> {
     let now = &newest.flows[place];
     let before = oldest.flows.get(place).filter(|before| before.flow == now.flow);
     // A flow that is missing in `oldest` began with zeros at an unknown time in the window. Its
-    // rate, like that of every other flow, is over the entire window.
+    // rate is over the entire window, like that of others.
     let from = match before {
         Some(_) => oldest.flow_time(place),
         None => *oldest.flow_times.first().or(oldest.class_times.first())?,

@@ -18,7 +18,7 @@ pub struct NamedEvent {
     pub fate: Incident,
     /// The class with the classes above it; empty if unknown.
     pub class: String,
-    /// The flow, as the configuration defines flows: for example, a host.
+    /// The flow as the configuration defines it, for example a host.
     pub flow: String,
     /// The conversation.
     pub packet: String,
@@ -54,8 +54,8 @@ impl Names<'_> {
             dscp: headers.dscp(),
             mac: Default::default(),
         };
-        // A refused or too long packet had already left the discipline, so its class is unknown.
-        // Non-IP and looped packets have no class.
+        // A packet that was refused or over the MTU had left the discipline, so its class is
+        // unknown. Non-IP and looped packets have no class.
         let has_class =
             !matches!(fate, Incident::Lost(Loss::Refused | Loss::OverMtu | Loss::NotIp | Loss::Looped));
         let is_known = at >= self.since && has_class;

@@ -43,8 +43,8 @@ pub struct Observer {
     trips_at: Time,
 }
 
-/// Memory for copies of a configuration's counters. It is allocated and freed outside the datapath
-/// thread, and serves for one call of [`Board::replaced`].
+/// Memory for copies of a configuration's counters, allocated and freed outside the datapath
+/// thread. It serves for one call of [`Board::replaced`].
 #[derive(Debug)]
 pub struct Samplers {
     ways: [Sampler; 2],

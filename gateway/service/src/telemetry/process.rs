@@ -13,13 +13,13 @@ static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 
 struct Process {
     stat: File,
-    /// The start time of the process. It is computed only once, since after a step of the calendar
-    /// clock a new result would look like another process.
+    /// The start time, computed once: after a step of the calendar clock, a new result would look
+    /// like another process.
     started_s: f64,
 }
 
-/// Opens the file of this process. Call this while opening is allowed; without this call, the first
-/// read opens the file.
+/// Opens the file of this process while that is allowed. Without this call, the first read opens
+/// it.
 pub fn open() {
     let _ = process();
 }

@@ -60,7 +60,7 @@ impl ClassSample {
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub flows: Vec<FlowSample>,
-    /// The first packet of each flow. Only those of the newest copy are read.
+    /// The first packet of each flow, read only in the newest copy.
     pub opened: Vec<FirstPacket>,
     pub classes: Vec<ClassSample>,
     /// The counters of traffic that is not counted individually, and the time of their copy.
@@ -106,7 +106,7 @@ impl Sample {
 pub(super) struct Sampler {
     sample: Sample,
     begins_at: Time,
-    /// How many flows and classes the current copy contains; `None` between two copies. Flows that
+    /// The numbers of flows and classes in the current copy; `None` between copies. Flows that
     /// appear during a copy are in the next one.
     of: Option<[usize; 2]>,
 }

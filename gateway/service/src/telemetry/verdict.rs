@@ -50,8 +50,7 @@ fn sharing(way: &WaySnapshot, link: &str) -> String {
             format!("{} what {} sent, {link}", got(active), if active == 1 { "it" } else { "they" })
         }
         (_, 1, _) if !has_classes => format!("one flow wants more than it gets, {link}"),
-        // Only with classes may the sentence say "fairly". Without them, the owners of flows are
-        // unknown.
+        // "Fairly" needs classes, since only they identify the owners of flows.
         (_, wanting, true) => {
             let how = if has_classes { "fairly" } else { "equally" };
             format!("{} {how}, {link}, {how_far}", shared(wanting))

@@ -498,8 +498,7 @@ fn fair_droppers_count_bytes_by_default() {
         assert!((0.6..1.7).contains(&bytes), "{discipline}: {bytes}");
         assert!(packets < 0.3, "{discipline}: {packets}");
     }
-    // With `defaults = "reference"`, the discipline has the defaults of its paper, as in a
-    // scenario.
+    // With `defaults = "reference"`, the defaults are those of a scenario.
     let reference = kept(&config("faba\"\ndefaults = \"reference", ""));
     assert!(reference < 0.3, "{reference}");
 }

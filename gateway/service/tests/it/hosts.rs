@@ -1,5 +1,5 @@
-//! First the hosts share the link, then the conversations of each host share its part. The gateway
-//! runs on memory ports and virtual time.
+//! Hosts share the link first, then the conversations of each host share its part. The gateway runs
+//! on memory ports and virtual time.
 
 use etherparse::PacketBuilder;
 use fairwire_core::{Seed, Time};
@@ -102,8 +102,7 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
         }
         let sent = through(&mut datapath(keys), arrivals, false);
         let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
-        // In 1.5 s, one packet more or less changes a rate by 0.03 %. The heavy host's pings count
-        // as traffic of that host.
+        // In 1.5 s, one packet is 0.03 % of a rate. The heavy host's pings count as its traffic.
         let share = (rates[&heavy] + rates[&one]) / 2.0;
         for host in [heavy, one] {
             assert!((rates[&host] / share - 1.0).abs() < 0.005, "{keys}: {rates:?}");

@@ -370,8 +370,8 @@ fn route(text: &str) -> Option<Prefix> {
 }
 
 impl Request {
-    /// The datagram that reports the result `done`. `None` for an accounting request that failed:
-    /// the access server repeats a request that gets no answer.
+    /// The answer that reports the result `done`. `None` for a failed accounting request, which the
+    /// access server then repeats.
     pub fn answer(&self, done: Result<(), ErrorCause>, secret: &[u8]) -> Option<Vec<u8>> {
         let code = match (self.code, done) {
             (code::ACCOUNTING_REQUEST, Ok(())) => code::ACCOUNTING_RESPONSE,
@@ -384,8 +384,7 @@ impl Request {
         let mut packet = vec![code, self.identifier, 0, 0];
         packet.extend(self.authenticator);
         let mut put = |kind: u8, value: &[u8]| {
-            // The longest value comes from a received attribute and has at most 253 bytes, so the
-            // length fits in a byte.
+            // A received attribute has at most 253 bytes, so the length fits in a byte.
             packet.extend([kind, value.len() as u8 + 2]);
             packet.extend(value);
         };
@@ -534,8 +533,8 @@ pub(crate) mod tests {
         #[test]
         fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200), code in 0_u8..50) {
             let _ = read(&bytes, SECRET, 0);
-            // The same bytes after a head with a valid authenticator, so that the attributes are
-            // read too.
+            // The same bytes after a head with a valid authenticator, so the attributes are read
+            // too.
             let mut signed = vec![code, 0, 0, 0];
             signed.extend([0; 16]);
             signed.extend(&bytes);

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// are removed.
 const MAX_SESSIONS: usize = 1_000_000;
 
-/// An access server's name, and the identifier that it gave the session.
+/// An access server's name, and its identifier for the session.
 type Key = (String, String);
 type Open = BTreeMap<Key, Vec<Prefix>>;
 
@@ -179,8 +179,8 @@ impl<'a> Work<'a> {
     }
 
     /// The session with the request's identifier, and its subscriber. Sessions of the request's
-    /// access server take precedence. If that server has none with the identifier, only one session
-    /// of all other servers may have it.
+    /// access server take precedence. Among these, or else among all sessions, the identifier must
+    /// be unique.
     fn session(&self, request: &Request) -> Option<(String, Key)> {
         let wanted = request.session.as_deref()?;
         let before = self.by_session.get_or_init(|| {
@@ -204,8 +204,8 @@ impl<'a> Work<'a> {
         Some((name.to_owned(), key.clone()))
     }
 
-    /// The subscriber that leases `address`. If there is none: the subscriber whose typed network
-    /// is the longest prefix that contains it.
+    /// The subscriber that leases `address`, or else the one with the longest typed network around
+    /// it.
     fn owner(&self, address: &Prefix) -> Option<&'a SubscriberRow> {
         let name = self.owners.get(address).or_else(|| self.typed.get(address)).copied().or_else(|| {
             let around = self.typed.iter().filter(|(typed, _)| typed.contains(address.address()));
@@ -281,8 +281,8 @@ impl<'a> Work<'a> {
         let mut addresses = request.addresses.clone();
         match known {
             Some(known) => addresses.extend(known),
-            // No address of this session is known, so all leased addresses of the subscriber are
-            // removed, except those of its other sessions.
+            // No address of this session is known, so the subscriber loses all leased addresses
+            // except those of its other sessions.
             None if addresses.is_empty() => addresses = self.leased(row).clone(),
             None => {}
         }

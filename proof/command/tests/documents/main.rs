@@ -18,8 +18,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository is there")
 }
 
-/// Every page of the repository, sorted by path. The list comes from git, which leaves out the
-/// files that programs create.
+/// Every page of the repository, sorted by path. git leaves out the files that programs create.
 fn pages() -> Vec<Page> {
     let root = root();
     let mut git = Command::new("git");
@@ -143,9 +142,9 @@ fn commands_that_are_not_run_use_existing_names_and_options() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The error in a command, if any. Only the `make` target, or the names and options of a program
-/// are checked: `--help` is added, so the program does nothing. Words after `--` are ignored, since
-/// a shell would run them.
+/// The error in a command, if any. Checks only the `make` target, or a program's names and options:
+/// `--help` is added, so the program does nothing. Ignores words after `--`, which a shell would
+/// run.
 fn unknown(page: &Page, command: &page::Typed, makefile: &str) -> Option<String> {
     let message = match command.words.first()?.as_str() {
         "make" => {

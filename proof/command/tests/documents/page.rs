@@ -37,7 +37,7 @@ pub(crate) struct Output {
 /// The condition for running a block.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Run {
-    /// Run if all of these are available: programs, or `root` for the rights of root.
+    /// Run if all of these are available: programs, or `root` for its rights.
     With(Vec<String>),
     /// Never.
     No,

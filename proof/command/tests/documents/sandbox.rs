@@ -65,7 +65,7 @@ pub(crate) enum Ended {
 impl Sandbox {
     pub(crate) fn new(root: &Path) -> Sandbox {
         let folder = tempfile::tempdir().expect("a folder");
-        // A gateway switches to another user, who must be able to enter this folder.
+        // A gateway becomes another user, who must be able to enter.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         for entry in fs::read_dir(root).expect("the root is readable") {
             let path = entry.expect("an entry").path();

@@ -63,8 +63,8 @@ pub(crate) enum Measure {
     WorstFlow,
     /// The largest deviation of a group from its fair share, relative to the share.
     WorstGroup,
-    /// The largest deviation of a class's share of the link from its fair share, percentage points.
-    /// Without classes, it is the largest deviation of a group's share.
+    /// The largest deviation of a class's share of the link, or without classes a group's, from its
+    /// fair share, percentage points.
     ShareErrorPoints,
     /// The 95th percentile of the delays of pings, milliseconds.
     PingP95Ms,

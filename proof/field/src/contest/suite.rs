@@ -65,7 +65,7 @@ enum PingWait {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Miss {
-    /// The discipline with the miss, in a contest's file. Default: every discipline.
+    /// The discipline with the miss, in a contest's file. Default: all.
     under: Option<String>,
     #[serde(default)]
     min: BTreeMap<Measure, f64>,
@@ -182,8 +182,8 @@ impl Contest {
             (Measure::ShareErrorPoints, Allowed::at_most(promised.share_error_points)),
             (Measure::PingP95Ms, Allowed::at_most(self.ping_ms(discipline.ping_waits_for, promised))),
         ];
-        // Shares of flows are promised only without classes and hosts. Within a class, they depend
-        // on the leaf's discipline.
+        // Shares of flows are promised only without classes and hosts. Within a class, the leaf's
+        // discipline decides.
         if classes.is_empty() && !is_by_host {
             all.insert(1, (Measure::WorstFlow, Allowed::at_most(promised.worst_flow)));
         }
@@ -228,8 +228,8 @@ impl Contest {
         })
     }
 
-    /// The bound of the 95th percentile of the delays of pings, milliseconds. It is the sum of
-    /// their wait, the delay of their path, and an allowance for the machine.
+    /// The bound of the 95th percentile of pings' delays, milliseconds: the sum of their wait, the
+    /// path's delay, and an allowance for the machine.
     fn ping_ms(&self, waits: PingWait, promised: &Promised) -> f64 {
         let packet_ms = |rate_bps: u64| f64::from(FULL_BYTES) * 8e3 / rate_bps as f64;
         let rate = self.download.rate.0;
@@ -323,8 +323,8 @@ mod tests {
     fn a_ping_waits_for_the_buffer_or_one_turn_of_each_flow() {
         let most = |name| promise(name, Measure::PingP95Ms).0.max;
         assert!((most("faba/reno-10") - 75.0).abs() < 1e-6);
-        // A ping waits for a packet of each flow. Ten packets of 1538 bytes take 2.46 ms at 50
-        // Mbit/s, and twenty take 12.3 ms at 20 Mbit/s. The path and the allowance add 15 ms.
+        // Ten packets of 1538 bytes, one per flow, take 2.46 ms at 50 Mbit/s, and twenty take 12.3
+        // ms at 20 Mbit/s. The path and the allowance add 15 ms.
         assert!((most("drr+lqd/reno-10") - 17.46).abs() < 0.01);
         assert!((most("drr+lqd/both-ways-10") - 27.30).abs() < 0.01);
     }

@@ -74,8 +74,8 @@ impl Markers {
         }
     }
 
-    /// The length of a run and of its unmeasured start, seconds. Moving targets need more time,
-    /// since they move by 0.5 % of the contract per second.
+    /// The length of a run and of its unmeasured start, seconds. Moving targets need time: they
+    /// move by 0.5 % of the contract per second.
     fn seconds(self) -> (f64, f64) {
         match self {
             Markers::Fixed => (120.0, 40.0),
@@ -96,8 +96,8 @@ const PROMISES: [Promise; 4] = [
 
 const GAINS: &str = "each contract gains what it does in the simulation, within 10 %";
 
-/// The selected cases: gains under fixed and moving targets, with contracts below and above the
-/// link's rate.
+/// The selected cases: gains under fixed and moving targets, with a sum of contracts below and
+/// above the link's rate.
 pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     let wanted = PROMISES.iter().filter(|(name, ..)| is_wanted(name));
     let held =
@@ -148,7 +148,7 @@ impl Run {
         let gateways = [&self.ingress, &self.core, &self.egress];
         let unfetched = gateways.into_iter().map(Gateway::overflows).sum::<Fallible<u64>>()?;
         let waited_s = self.gateways_waited_s() - self.waited_before_s + path.waited_ns as f64 / 1e9;
-        // The limit in `starved` is for a single gateway, so the mean of all gateways is compared.
+        // The limit is for a single gateway, so the mean of all gateways is compared.
         let waited_s = waited_s / gateways.len() as f64;
         let kept = starved(waited_s, seconds, unfetched + path.overflowed + path.failed);
         happened.starved = happened.starved.take().or(kept);

@@ -38,7 +38,7 @@ impl Domain {
     pub(super) fn new() -> Fallible<Domain> {
         let host = || -> Fallible<Host> {
             let host = Host::new()?;
-            // Without IPv6, the kernel adds no packets to the hosts' traffic.
+            // IPv6 would add the kernel's own packets to the hosts' traffic.
             host.set_variable("net/ipv6/conf/default/disable_ipv6", "1")?;
             Ok(host)
         };

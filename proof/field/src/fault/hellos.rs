@@ -97,8 +97,8 @@ impl Routers {
         Routers { ports }
     }
 
-    /// Sends the routers' and the forged frames from `start` to the end of the run. Returns the
-    /// counts by direction.
+    /// Sends both routers' hellos and the forged ones from `start` to the end. Returns the counts
+    /// by direction.
     fn speak(mut self, start: Time) -> Fallible<[Heard; 2]> {
         let mut heard = [Heard::default(); 2];
         let end = start + Duration::from_ms(SECONDS * 1000 - 500);
@@ -149,8 +149,8 @@ impl Routers {
     }
 }
 
-/// A frame with a hello of OSPF (RFC 2328, section A.3.2: IP protocol 89, hop limit 1) or with a
-/// BFD control packet (RFC 5881, section 4: port 3784, hop limit 255). The payload never changes.
+/// The frame of an OSPF hello (RFC 2328, section A.3.2: IP protocol 89, hop limit 1) or a BFD
+/// control packet (RFC 5881, section 4: port 3784, hop limit 255). The payload never changes.
 fn frame(kind: usize, host: u8, source: [u8; 4]) -> Vec<u8> {
     let (destination, address, hops, protocol): ([u8; 6], [u8; 4], u8, u8) = match kind {
         0 => ([0x01, 0, 0x5e, 0, 0, 5], [224, 0, 0, 5], 1, 89),

@@ -131,8 +131,8 @@ const WALL_CLOCK: [&str; 4] = ["SystemTime", "ClockId::Realtime", "CLOCK_REALTIM
 /// and targets return to contracts.
 const MAY_READ_IT: [&str; 5] =
     ["src/clock.rs", "edges/mod.rs", "src/capture.rs", "telemetry/changes.rs", "telemetry/process.rs"];
-/// The gateway's sources, from the repository in which this program was built. The page is not
-/// among them, since its history uses the time of day.
+/// The gateway's sources, in the repository in which this program was built. The page is left out,
+/// since its history uses the time of day.
 const SOURCES_OF_THE_GATEWAY: [&str; 4] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/control/src"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../gateway/datapath/src"),

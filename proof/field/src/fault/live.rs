@@ -39,8 +39,8 @@ pub(super) fn interface_down_and_up(happened: &mut Happened) -> Fallible<()> {
     run.world.gateway.take_down(INSIDE.index)?;
     run.wait_until(2.0);
     run.world.gateway.bring_up(INSIDE.index)?;
-    // Recovery takes time: TCP's timers doubled during the outage, and the kernel takes up to a
-    // second to notice the carrier.
+    // TCP's timers doubled during the outage, and the kernel takes up to a second to notice the
+    // carrier.
     expect_traffic(&mut run, happened, 4.5)?;
     let ports = run.gateway().status()?.ports;
     let outages: u64 = ports.iter().map(|port| port.outages).sum();
@@ -170,10 +170,9 @@ struct Pauses {
 }
 
 impl Pauses {
-    /// Checks the pauses. The longest is judged in CPU time, since time in which other programs
-    /// occupied the processor is not the gateway's. But waiting for something else takes no CPU
-    /// time. Since it would show in most pauses, the median by the clock must also be below the
-    /// promise.
+    /// Checks the pauses. The longest is judged in CPU time, since other programs may have occupied
+    /// the processor. But waiting for something else takes no CPU time, and would show in most
+    /// pauses. So the median by the clock must also be below the promise.
     fn check(mut self, happened: &mut Happened) {
         self.clock_ms.sort_by(f64::total_cmp);
         let median_ms = self.clock_ms.get(self.clock_ms.len() / 2).copied().unwrap_or(f64::NAN);

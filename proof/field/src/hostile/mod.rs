@@ -30,7 +30,7 @@ const SECONDS: u64 = 8;
 /// The measured interval: TCP has found its rate, and the attack has begun.
 const MEASURED_S: [f64; 2] = [3.0, 7.5];
 const ATTACK_S: [u64; 2] = [1, 8];
-/// The call stops before the end of the run, so that its last packets can arrive.
+/// The call stops before the run ends, so that its last packets can arrive.
 const CALL_NS: u64 = 7_500_000_000;
 pub(crate) const VICTIM: u16 = 0;
 pub(crate) const ATTACKER: u16 = 1;
@@ -124,8 +124,7 @@ fn strike(attack: &Attack, mut port: AfPacket, start: Time) -> u64 {
     let mut sent = 0;
     while clock::now() < to {
         let due = clock::now().since(from).ns() * attack.per_second / 1_000_000_000;
-        // A busy machine may fall behind the schedule. Frames more than 50 ms late are skipped
-        // rather than sent in a burst.
+        // On a busy machine, frames more than 50 ms late are skipped rather than sent in a burst.
         sent = sent.max(due.saturating_sub(attack.per_second / 20));
         while sent < due {
             port.transmit(&(attack.frame)(sent));

@@ -19,8 +19,8 @@ use std::path::Path;
 const FORMAT: u32 = 2;
 /// The time between samples of the totals. At either end, a measurement may be wrong by this time.
 pub(super) const INTERVAL: Duration = Duration::from_ms(5);
-/// The number of flows counted individually in addition to the contest's. The kernels themselves
-/// send these flows.
+/// The number of flows, sent by the kernels themselves, that are counted individually beside the
+/// contest's.
 const OTHER_FLOWS: u32 = 64;
 
 pub(super) fn check(plan: &Plan<'_>, contest: &ContestPlan) -> Result<(), CannotRun> {
@@ -52,8 +52,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
     let upload = DirectionSpec {
         rate: Quantity(contest.rate),
         autorate: None,
-        // The gateway counts the bytes of IP packets without Ethernet headers, as the simulator
-        // does.
+        // The gateway counts IP packets without Ethernet headers, as the simulator does.
         framing: FramingSpec { overhead_bytes: Some(-ETHERNET_HEADER_BYTES), ..FramingSpec::default() },
         discipline: Some(plan.choice()),
         defaults: Some(DefaultsChoice::Reference),

@@ -25,7 +25,7 @@ pub(super) struct Reading {
     pub way: WayCounts,
     /// Per sender.
     flows: Vec<FlowCount>,
-    /// The sum of the flows' copied counters, which is the link's count at the time of the copy.
+    /// The sum of the flows' copied counters: the link's count at the time of the copy.
     copied: FlowCount,
     /// The time of the oldest copy of a flow's counters. If there are no flows, it precedes all
     /// other times.
@@ -287,8 +287,8 @@ mod tests {
     #[test]
     fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // The link drops 60 packets between the two copies. Of these, 12 are dropped before the
-        // instant, whether the instant is early or late in the half second.
+        // Of the link's 60 drops between the two copies, 12 come before the instant, whether it is
+        // early or late in the half second.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));
             mark.take(&reading(10.7, [0, 80], copy(10.5, 45, 22)));

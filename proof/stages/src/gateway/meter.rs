@@ -14,8 +14,7 @@ use std::path::Path;
 pub(super) struct Counters<'a> {
     plan: &'a ContestPlan,
     socket: &'a Path,
-    /// The rates to be set after the contest's start. Empty once they have been sent to the
-    /// gateway.
+    /// The rates to set after the contest's start; empty once sent to the gateway.
     steps: Vec<RateStep>,
     /// The gateway's names of the flows, by sender.
     names: Vec<String>,

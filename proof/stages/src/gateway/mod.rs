@@ -103,7 +103,7 @@ fn rate_steps(law: &RateLaw, duration: Duration) -> Result<Vec<RateStep>, Cannot
     Ok(steps.iter().map(step).collect())
 }
 
-/// Refuses an interval of samples that is shorter than the interval of the gateway's totals.
+/// Refuses an interval of samples shorter than that of the gateway's totals.
 fn check_interval(every: Option<Duration>) -> Result<(), CannotRun> {
     match every.filter(|every| *every < INTERVAL) {
         Some(every) => {

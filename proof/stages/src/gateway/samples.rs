@@ -57,8 +57,8 @@ impl Samples {
         }
     }
 
-    /// Completes the first `known` waiting snapshots, whose times are between the latest copy and
-    /// the next copy, `after`.
+    /// Completes the first `known` waiting snapshots, which are between the latest copy and the
+    /// next copy, `after`.
     fn settle(&mut self, known: usize, after: &Reading) {
         let whole = self.waiting.drain(..known).map(|Waiting { link, snapshot, .. }| {
             let flows = self.copy.flows_at(after, &link).iter().map(count).collect();
@@ -67,8 +67,7 @@ impl Samples {
         self.taken.extend(whole);
     }
 
-    /// All snapshots of a run. The snapshots after the last copy get the flows' counts of that
-    /// copy.
+    /// All snapshots of a run. Those after the last copy get its counts of flows.
     pub(super) fn finish(mut self) -> Vec<Snapshot> {
         let last = self.copy.clone();
         self.settle(self.waiting.len(), &last);

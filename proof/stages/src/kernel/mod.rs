@@ -4,8 +4,7 @@
 //! stage `lab`. There a process of ours forwards; here the kernel does, over a bridge. On the
 //! bridge's port towards the sink, HTB sets the rate, and the discipline is below HTB. Packet
 //! sockets watch both ends of this bottleneck. The stage [`linux`](crate::linux) has another
-//! kernel, in User Mode Linux. This stage runs in real time, with the disciplines that this
-//! machine's kernel has.
+//! kernel. This stage runs in real time, with the disciplines that this machine's kernel has.
 
 mod samples;
 
@@ -37,8 +36,8 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel;
 
-/// The kernel's shaper may be late by up to this time without a loss of link rate, as in the
-/// laboratory. On a busy machine, the shaper is late at times.
+/// How late the kernel's shaper may be without a loss of link rate, as in the laboratory. A busy
+/// machine makes it late.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The time after the end within which every queued packet leaves or is dropped.
 const DRAIN: Duration = Duration::from_secs(2);

@@ -19,8 +19,8 @@ pub struct Contest {
     /// Later rates of the bottleneck: nanoseconds after the start, and bit/s.
     #[serde(default)]
     pub changes: Vec<(u64, u64)>,
-    /// The overhead of each frame at the bottleneck, bytes, which may be negative. It is added to
-    /// the frame's length with its Ethernet header, so -14 counts only the IP packet.
+    /// The overhead of each frame at the bottleneck, bytes, beyond its length with the Ethernet
+    /// header. It may be negative: -14 counts only the IP packet.
     pub overhead: i32,
     /// The longest IP packet.
     pub mtu: u32,

@@ -50,8 +50,8 @@ impl Run {
 pub type Work<'a> = dyn FnMut(&Run, &Modules, &mut dyn FnMut(f64)) -> Fallible<Vec<u8>> + 'a;
 
 /// If this process belongs to a guest, takes over and does not return. Such a process either keeps
-/// the guest or is the guest's first process. The first process performs each run with `work`, and
-/// then switches the guest off. Must be called first in `main`.
+/// the guest or is its first process, which performs each run with `work`, and then switches the
+/// guest off. Must be called first in `main`.
 pub fn take_over(work: &mut Work<'_>) {
     keeper::take_over();
     let Some(job) = std::env::var_os(JOB_VARIABLE) else { return };

@@ -107,7 +107,7 @@ fn missing(error: UmlError) -> CannotRun {
     CannotRun::lacking(error.to_string(), "another stage")
 }
 
-/// The faults of `law`, or an error if netem does not support one of them.
+/// The faults of `law`, or an error if netem does not support one.
 fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     let WireLaw { delays: _, outages, delay_trace: _, loss, jitter, overtakes, reorder, duplicate } = law;
     let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];
@@ -174,8 +174,8 @@ fn contest(dumbbell: &Dumbbell, plan: &Plan<'_>, seed: u64) -> Result<(Contest, 
 /// Groups identical senders, in order of first occurrence. Returns the classes, and the sender
 /// index of each flow.
 ///
-/// The kernel's shaper releases a packet when its transmission starts, so the round-trip time of a
-/// class includes the transmission time.
+/// The kernel's shaper releases a packet when its transmission starts, so a class's round-trip time
+/// includes the transmission time.
 fn classes(Dumbbell { senders, rate, mtu, .. }: &Dumbbell) -> (Vec<Class>, Vec<usize>) {
     let mut classes: Vec<(Class, Vec<usize>)> = Vec::new();
     for (place, sender) in senders.iter().enumerate() {

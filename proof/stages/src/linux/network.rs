@@ -44,8 +44,7 @@ const FAULTY: End<'static> = End { name: "faulty", index: 101 };
 const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
 /// The interface of senders.
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
-/// The index of the router's interface to the senders of class 0. The indices for other classes
-/// follow.
+/// The index of the router's interface to the senders of class 0; those of other classes follow.
 const FIRST_FROM_SENDERS: u32 = 101;
 /// The limit of packets on the return path, which is never reached.
 const MAX_ON_THE_WAY: u32 = 100_000;
@@ -91,7 +90,7 @@ pub(super) fn build(contest: &Contest) -> Fallible<Hosts> {
     for (class, own) in contest.classes.iter().zip(&senders) {
         own.set_variable("net/ipv4/tcp_ecn", if class.ecn { "1" } else { "0" })?;
     }
-    // Each sender decides whether it uses ECN. The receiver accepts ECN if any class uses it.
+    // Each sender decides on ECN. The receiver accepts it if any class uses it.
     let is_capable = contest.classes.iter().any(|class| class.ecn);
     receiver.set_variable("net/ipv4/tcp_ecn", if is_capable { "1" } else { "0" })?;
     for end in senders.iter().chain([&receiver]) {
@@ -141,8 +140,8 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     let wire = Host::new()?;
     router.join(&wire, Wire { here: BOTTLENECK, there: LEFT, mtu })?;
     wire.join(receiver, Wire { here: FAULTY, there: ARRIVALS, mtu })?;
-    // The wire must not lose the packets by which hosts find each other's Ethernet addresses. So
-    // the router gets the receiver's address in advance.
+    // The wire must not lose the packets by which hosts find each other's Ethernet addresses, so
+    // the router gets the receiver's in advance.
     receiver.set_ethernet_address(ARRIVALS.index, RECEIVERS_ETHERNET)?;
     router.add_neighbour(BOTTLENECK.index, RECEIVER.into(), RECEIVERS_ETHERNET)?;
     [LEFT, FAULTY].into_iter().try_for_each(|end| wire.bring_up(end.index))?;
@@ -151,8 +150,8 @@ fn faulty(faults: &Faults, router: &Host, receiver: &Host, mtu: u32) -> Result<H
     Ok(wire)
 }
 
-/// The faults in netem's form. netem cannot delay a fraction of the packets. Instead it delays all
-/// packets, except a fraction that it sends immediately.
+/// The faults in netem's form. netem cannot delay a fraction of the packets, but it can delay all
+/// except a fraction.
 pub(super) fn impairment(faults: &Faults) -> Impairment {
     Impairment {
         delay: faults.reorder.map_or(Duration::ZERO, |(_, by)| Duration::from_ns(by)),
@@ -208,9 +207,9 @@ mod tests {
         done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     }
 
-    /// Exchanges datagrams between `host` and the receivers until a round trip succeeds, and checks
-    /// that it takes at least `delay`. The kernel may need up to a second to notice the carrier and
-    /// let interfaces send.
+    /// Exchanges datagrams with the receivers until a round trip succeeds, and checks that it takes
+    /// at least `delay`. The kernel may need up to a second to notice the carrier and let
+    /// interfaces send.
     fn await_ping(hosts: &Hosts, host: &Host, class: usize, delay: Duration) {
         hosts.receiver.enter().unwrap();
         let receiver = UdpSocket::bind((RECEIVER, 7)).unwrap();

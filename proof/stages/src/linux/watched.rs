@@ -11,7 +11,7 @@ pub(crate) struct WatchedPackets {
     /// The source port of flow 0. Those of other flows follow.
     first_port: u16,
     flows: u16,
-    /// The arrival time and the departure time of each packet that left during the measurement.
+    /// The times of arrival and departure of each packet that left during the measurement.
     stays: Vec<(Time, Time)>,
     measured: Range<Time>,
     /// Arrival times by source port and IPv4 identification, which together are unique in the

@@ -138,8 +138,8 @@ fn hold_contest(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
         assert_eq!(progress, 1.0, "progress reaches its end");
         record.expect("it is not stopped")
     };
-    // If other programs take the machine's processors, the machine is the bottleneck instead of the
-    // link. So the contest is repeated up to twice.
+    // If other programs take the machine's processors, the machine is the bottleneck. So the
+    // contest is repeated up to twice.
     let is_full = |record: &RunRecord| record.links[0].utilization > 0.9;
     let record = (0..2).map(|_| held()).find(is_full).unwrap_or_else(held);
     check_plausible(scenario, &record, stage.name() == LAB.name());
@@ -181,12 +181,10 @@ fn group_share(record: &RunRecord, group: &str) -> f64 {
 /// Runs the same contest under FABA and under tail-drop at once. Nine flows back off, and one does
 /// not. The selfish flow gets about its share under FABA, and five times as much under tail-drop.
 ///
-/// In eight seconds, shares are still far from their means. The ranges below are those of the
-/// simulator over 400 seeds of this contest:
-///
-/// - Under FABA, the selfish flow gets 1.29 to 2.00 times its share, and the Jain index is at least
-///   0.82.
-/// - Under tail-drop, it gets 4.69 to 4.98 times its share, and the index is at most 0.38.
+/// In eight seconds, shares are still far from their means. Over 400 seeds of this contest, the
+/// simulator gives the selfish flow 1.29 to 2.00 times its share under FABA, with a Jain index of
+/// at least 0.82. Under tail-drop it gets 4.69 to 4.98 times its share, with an index of at most
+/// 0.38.
 fn check_that_faba_holds_a_selfish_flow(stage: &'static dyn Stage) -> [RunRecord; 2] {
     let held = |discipline| {
         let scenario = contest(discipline, &["duration=10 s", "warm_up=2 s"]);
@@ -245,8 +243,7 @@ fn flows_have_round_trip_times_and_ecn_of_their_own() {
     let record =
         hold_contest(&Lab::default(), &parse("live.toml", &text, &Overrides::default()).expect("a scenario"));
     // The round trips are 10 and 170 ms, plus 5 ms of queueing. With equal losses, near flows get
-    // about ten times as much as far flows. The ratio is smaller if the queue is full only
-    // occasionally.
+    // about ten times as much as far flows; less if the queue is only occasionally full.
     let [near, far] = ["near", "far"].map(|group| group_share(&record, group));
     assert!(near > 2.0 * far, "{near} and {far}: {record:?}");
     let count = |group: &str, of: fn(&FlowRecord) -> u64| {
@@ -383,8 +380,8 @@ fn a_killed_lab_leaves_nothing() {
     killed_leaves_nothing("lab", 3);
 }
 
-/// Kills a contest on `stage`, which has `count` helper processes in three networks, and checks
-/// that nothing of it remains. For each scratch folder, one more process keeps that folder.
+/// Kills a contest on `stage`, and checks that nothing of it remains. The contest has `count`
+/// helper processes in three networks, and one more for each scratch folder.
 fn killed_leaves_nothing(stage: &str, count: usize) {
     let interfaces = interfaces();
     let mut lab = held(stage);
@@ -458,7 +455,7 @@ fn helpers_of(ancestor: u32) -> BTreeSet<u32> {
     }
 }
 
-/// The scratch folder that process `pid` keeps. The folder's name contains the process's number.
+/// The scratch folder that process `pid` keeps. Its name contains `pid`.
 fn scratch_of(pid: u32) -> Option<PathBuf> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).ok()?;
     let prefix = line.split('\0').skip_while(|word| *word != "keeper").nth(1)?;

@@ -17,7 +17,7 @@ const SPELLS: [(f64, f64); 3] = [(1.0, 3.0), (3.0, 5.0), (5.0, 7.0)];
 const CARRIED: [f64; 3] = [10e6, 5e6, 4e6];
 
 /// The minimum utilization of a link that is always busy. A packet may be a few milliseconds late
-/// at either end of the measurement, so the utilization is not exactly 1.
+/// at either end of the measurement.
 const FULL: f64 = 0.98;
 
 /// A contest whose link has `law`, measured from `from` to `to`. A flood of datagrams keeps the
@@ -35,8 +35,8 @@ fn measured(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     full(|| (held(), ())).0
 }
 
-/// The result of up to three runs: the first in which the link was the bottleneck, or else the
-/// third. If other programs take the machine's processors, the machine itself is a bottleneck.
+/// The first of up to three results in which the link was the bottleneck, or else the third. If
+/// other programs take the machine's processors, the machine itself is a bottleneck.
 fn full<T>(held: impl Fn() -> (RunRecord, T)) -> (RunRecord, T) {
     let is_full = |(record, _): &(RunRecord, T)| record.links[0].utilization > FULL;
     (0..2).map(|_| held()).find(is_full).unwrap_or_else(&held)
@@ -71,9 +71,9 @@ pub(crate) fn a_rate_halves_and_a_link_is_down(stages: &[&dyn Stage]) {
     let whole = measured(&Sim, &scenario);
     assert!((whole.links[0].rate_bps - 19e6 / 3.0).abs() <= 0.5, "{:?}", whole.links);
     for ((from, to), (simulated, carried)) in SPELLS.iter().zip(simulated.iter().zip(CARRIED)) {
-        // Packets sent at the previous rate arrive for 16 ms after a change. They add 5 Mbit/s for
-        // 16 ms, which is 40 kbit/s over two seconds. The rest of the tolerance is for one packet
-        // of 4416 bits.
+        // For 16 ms after a change, packets sent at the previous rate arrive. They add 5 Mbit/s,
+        // which is 40 kbit/s over two seconds. The rest of the tolerance is for one packet of 4416
+        // bits.
         assert!((simulated - carried).abs() < 43e3, "from {from} s to {to} s: {simulated}");
     }
     for stage in stages {

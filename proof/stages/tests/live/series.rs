@@ -75,15 +75,14 @@ fn check(stage: &str, record: &RunRecord, sampled: &Sampled) {
     assert!((link - drops as f64).abs() <= 0.02 * drops as f64 + 20.0, "{stage}: {link} of {drops}");
     let groups = sampled.sum("group tcp drops packets") + sampled.sum("group udp drops packets");
     // The drops of a gateway's flow are rounded by up to half a packet. A kernel's drop is known
-    // only when a later packet has left. That takes up to 780 packets, or 344 ms, and the drop is
-    // in the sample after that.
+    // only when a later packet has left: up to 780 packets or 344 ms later, and at the following
+    // sample.
     let rounded = if stage == "gateway" { 0.5 * record.flows.len() as f64 } else { 0.0 };
     let late =
         if stage == "kernel" { of_link.iter().rev().take(5).map(|(_, drops)| drops).sum() } else { 0.0 };
-    // On the kernel stage, a flow's packet counts as dropped when a packet that arrived later
-    // leaves first. Two processors may deliver two packets to the watching socket in another order
-    // than to the queue. Then one drop too many is counted. This was observed once, among 1623
-    // drops.
+    // On the kernel stage, a packet counts as dropped when one that arrived later leaves first. Two
+    // processors may deliver two packets to the watching socket in another order than to the queue.
+    // Then one drop too many is counted, as was once observed, among 1623 drops.
     let strange = if stage == "kernel" { 2.0 } else { 0.0 };
     let range = link - rounded - late..=link + rounded + strange;
     assert!(range.contains(&groups), "{stage}: {groups} of {link}");

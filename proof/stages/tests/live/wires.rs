@@ -8,8 +8,8 @@ use fairwire_scenario::Scenario;
 use fairwire_stages::gateway::Gateway;
 use fairwire_stages::linux::Linux;
 
-/// A contest of three seconds with datagrams that never queue. Two of the seconds are measured,
-/// with 1000 datagrams in each.
+/// A contest with datagrams that never queue. It lasts three seconds, of which two are measured,
+/// with 1000 datagrams each.
 fn datagrams(impair: &str) -> Scenario {
     contest(
         "tail-drop",
@@ -42,9 +42,9 @@ pub(crate) fn a_wire_loses_the_same_part() {
         let (wire, sent) = (wire_of(&record), record.links[0].packets_out as f64);
         let lost: u64 = record.flows.iter().map(|flow| flow.packets_lost.expect("it is known")).sum();
         assert_eq!(lost, wire.lost, "{}", stage.name());
-        // Independent losses take 2 % of the packets. A sixteenth of the packets are lost in bursts
-        // of 3.3, so 8 % are lost in total. The tolerance is 4 standard deviations. For 2000
-        // packets or more, a standard deviation is below 1.2 %.
+        // Independent losses take 2 % of the packets, and bursts of 3.3 packets take a sixteenth:
+        // together 8 %. The tolerance is 4 standard deviations, each below 1.2 % for 2000 packets
+        // or more.
         let part = wire.lost as f64 / sent;
         assert!((part - 0.081).abs() < 0.048, "{}: {part}", stage.name());
         // A tenth of the packets that arrive are duplicated. The standard deviation is below 0.7 %.

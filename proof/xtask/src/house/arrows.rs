@@ -21,8 +21,8 @@ const FOLDERS: &[(&str, &str)] = &[
 /// depends. A lab puts the gateway's datapath between real hosts.
 const EXCEPTIONS: &[(&str, &str)] = &[("experiment", "datapath")];
 
-/// Crates that may use less than their folder permits, and all internal crates that they may use. A
-/// crate not listed may use all crates that its folder permits; cargo refuses cycles.
+/// Crates that may use less than their folder permits, and all internal crates that they may use.
+/// Other crates may use all that their folder permits; cargo refuses cycles.
 pub const KNOWS: &[(&str, &str)] = &[
     ("core parameters-macro figures web", ""),
     ("document metrics testing wire", "core"),

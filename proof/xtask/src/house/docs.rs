@@ -17,8 +17,7 @@ const DESCRIBED: &[(&str, &str, &[&str])] = &[
 /// The beginnings of the lines above quotations: for an entire file, and for a passage.
 const QUOTES: [&str; 2] = ["<!-- quote: ", "<!-- quote part: "];
 
-/// The index of the decisions, which are files in the index's folder. A decision must have all
-/// `SECTIONS`.
+/// The index of the decisions, which are in the same folder. Each decision needs all [`SECTIONS`].
 const INDEX: &str = "docs/adr/README.md";
 const SECTIONS: &[&str] = &["## Context", "## Decision", "## Consequences"];
 const MAX_WORDS: usize = 520;

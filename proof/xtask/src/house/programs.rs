@@ -20,7 +20,7 @@ const WITHOUT: &[(&str, &str)] = &[
 /// Crates for tests and benchmarks, which no program may contain.
 const FOR_TESTS: &str = "fairwire-testing proptest criterion";
 
-/// Each pair is a crate, and a crate that it must contain. The lab in the first crate here runs the
+/// Crates, and the crates that they must contain. The lab in `fairwire-experiment` runs the
 /// gateway's datapath.
 const WITH: &[(&str, &str)] = &[("fairwire-experiment", "fairwire-datapath")];
 

@@ -11,8 +11,7 @@ pub(super) const QUEUE: &str = "python-queue";
 
 pub(super) const CONTROLLER: &str = "python-controller";
 
-/// Is `name` one of the catalogue's entries for Python classes? Users never see these entries,
-/// since they pass the class itself.
+/// Is `name` a catalogue entry for Python classes? Users pass the class itself.
 pub(crate) fn is_entry(name: &str) -> bool {
     [DROPPER, QUEUE, CONTROLLER].contains(&name)
 }
@@ -146,8 +145,8 @@ impl Classes {
     }
 }
 
-/// Warns if a method of `class` has nearly the name of a method that fairwire calls. Such a method
-/// is probably misspelt, and is never called.
+/// Warns of a method whose name is nearly that of a method that fairwire calls. It is probably
+/// misspelt, and never called.
 fn warn_of_slips(class: &Bound<'_, PyType>, kind: Kind) -> PyResult<()> {
     let py = class.py();
     let base = kind.base_class(py)?;

@@ -146,8 +146,8 @@ struct State {
     pace: Option<f64>,
 }
 
-/// The law of one flow. The decisions of the Python object are read after each of its calls, since
-/// the sender uses them often.
+/// The law of one flow. The Python object's decisions are read after each call, since the sender
+/// uses them often.
 struct Law {
     own: Option<Own>,
     state: State,

@@ -29,8 +29,8 @@ impl<'a> Observed<'a> {
         Observed { classes, stop, inner, failed: Mutex::default() }
     }
 
-    /// Calls `go`, which performs one run on this thread, and keeps the exception that ends the
-    /// run. `which` identifies the run.
+    /// Calls `go`, which performs the run `which` on this thread, and keeps the exception that ends
+    /// the run.
     pub(crate) fn around(&self, which: RunId<'_>, go: &mut dyn FnMut(&Run)) {
         let run = Arc::new(Run::new(self.stop));
         if self.classes.is_empty() {

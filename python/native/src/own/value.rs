@@ -11,7 +11,7 @@ type Labels = Vec<String>;
 enum Place {
     Compared(Labels),
     Control,
-    /// Any other key. Its value may contain a dropper or a queue, but no controller.
+    /// Any other key, under which droppers and queues are allowed, but no controllers.
     Elsewhere,
 }
 
@@ -82,8 +82,8 @@ fn within<'py>(
     Ok(value.clone())
 }
 
-/// Returns `others` with the catalogue entry of `class` added. `arguments` contains both the
-/// arguments of the class and the parameters of the entry.
+/// Returns `others` with the catalogue entry of `class` added. The `arguments` are those of the
+/// class and of the entry.
 fn named<'py>(
     class: &Bound<'py, PyType>,
     arguments: &Bound<'py, PyDict>,

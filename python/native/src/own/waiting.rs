@@ -14,8 +14,8 @@ pub(crate) struct Waiting {
     kept: Mutex<Kept>,
 }
 
-/// A copy of the contents of the dropper's buffer, with the Python object of each packet. The copy
-/// is needed because the buffer itself is available only during a call of the dropper.
+/// A copy of the buffer's contents, with the Python objects of packets. The buffer itself is
+/// available only during a call of the dropper.
 #[derive(Default)]
 struct Kept {
     packets: BTreeMap<u64, (Py<Packet>, Key, u64)>,
@@ -35,8 +35,8 @@ impl Waiting {
         Waiting { limit, kept: Mutex::default() }
     }
 
-    /// Locks the copy. The lock is held only for work without Python calls, so its holder never
-    /// waits for the interpreter.
+    /// Locks the copy, only for work without Python calls, so the holder never waits for the
+    /// interpreter.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -43,8 +43,7 @@ impl Dialect {
     }
 }
 
-/// The needed fields of a report. The parser skips the others, which describe up to a million
-/// flows.
+/// The needed fields of a report. Others, with up to a million flows, are skipped.
 #[derive(Deserialize)]
 struct Report {
     runs: Vec<Run>,

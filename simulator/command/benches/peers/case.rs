@@ -48,8 +48,8 @@ const IN_NS3: [(&str, InNs3); 3] = [
     ("ten-thousand", InNs3 { hosts: 100, lasts: Duration::from_ms(400) }),
 ];
 
-/// Cases only for fairwire. The first five have 1 Mbit/s per flow and 10 to 100 000 flows. The last
-/// two have the link of `ladder-100000`, with a million flows and with a thousand.
+/// Cases only for fairwire. The first five have 1 Mbit/s per flow. The last two have the link of
+/// `ladder-100000`, with a million flows and with a thousand.
 pub(crate) const LADDER: [&str; 7] =
     ["ladder-10", "ladder-100", "ladder-1000", "ladder-10000", "ladder-100000", "million", "thousand-fast"];
 

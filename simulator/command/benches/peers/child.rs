@@ -2,8 +2,8 @@
 //!
 //! For *all* children that a process has waited for, the kernel reports the sum of their CPU times
 //! and the maximum of their memory. Each program therefore runs under another instance of this
-//! benchmark, which waits for no other program. That instance also parses the program's output, and
-//! passes on only the result: a report on a million flows is long.
+//! benchmark, which waits for no other program. That instance also parses the program's output,
+//! because a report on a million flows is long.
 
 use crate::answer::{Answer, Dialect};
 use nix::sys::resource::{UsageWho, getrusage};

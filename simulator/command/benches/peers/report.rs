@@ -48,8 +48,7 @@ impl Spread {
 }
 
 impl Row {
-    /// The statistics of `runs`, of which there is at least one. `ours` are fairwire's runs in the
-    /// same rounds.
+    /// The statistics of `runs`, at least one. `ours` are fairwire's runs in the same rounds.
     pub(crate) fn new(contestant: &Contestant, case: &Case, runs: Vec<Took>, ours: Option<&[Took]>) -> Self {
         let lasts = match (contestant, case.in_ns3) {
             (Contestant::Ns3(_), Some(size)) => size.lasts,
@@ -112,8 +111,7 @@ pub(crate) struct Report {
     pub set_up_s: Vec<f64>,
 }
 
-/// Cases, peers and the promised ratios: fairwire's packets per CPU second are at least this
-/// multiple of the peer's.
+/// Cases, peers, and the minimum of fairwire's packets per CPU second as a multiple of the peer's.
 const RATIOS: [(&str, &str, f64); 5] = [
     ("nine", "ns-2", 8.0),
     ("nine", "ns-3", 120.0),
@@ -131,11 +129,9 @@ const MAX_PER_FLOW: f64 = 2048.0;
 /// The maximum CPU seconds to set up a hundred thousand flows, including starting the process and
 /// writing the report.
 const MAX_SET_UP_S: f64 = 0.05;
-/// The maximum relative difference in delivered packets between ns-2 and fairwire. If the
-/// difference is larger, they did not simulate the same thing.
-///
-/// Some difference is expected with ten thousand flows: random start times differ between the
-/// simulators, and the case's two seconds consist mostly of the flows' starts.
+/// The maximum relative difference in delivered packets between ns-2 and fairwire. If it is larger,
+/// they did not simulate the same thing. With ten thousand flows, random start times differ, and
+/// the two seconds consist mostly of starts.
 const SAME_PACKETS: f64 = 0.05;
 
 impl Report {
@@ -202,8 +198,8 @@ impl Report {
         broken
     }
 
-    /// Checks the cost per packet and the memory per flow with a million flows. The cost is
-    /// compared with the cheaper of the two cases of a thousand flows.
+    /// Checks the memory per flow with a million flows, and the cost per packet, compared with the
+    /// cheaper of the two cases of a thousand flows.
     fn growth(&self) -> Vec<String> {
         let rung = |at: usize| self.ladder.get(at);
         let (Some(slow), Some(million), Some(fast)) = (rung(2), rung(5), rung(6)) else { return Vec::new() };

@@ -19,7 +19,7 @@ fn scenario() -> Option<PathBuf> {
     words.find(|word| word.extension().is_some_and(|ending| ending == "toml") && word.is_file())
 }
 
-/// Every key or name that begins with `current`. A dot or `=` is added to each.
+/// Every key or name that begins with `current`, with a dot or `=` added.
 fn keys(schema: &Value, spec: Option<&Spec>, current: &str) -> Vec<String> {
     let path = current.rsplit_once('.').map_or("", |(path, _)| path);
     let mut here = forms(schema, schema);

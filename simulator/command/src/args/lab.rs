@@ -73,9 +73,8 @@ pub(crate) struct ShellArgs {
     /// scenario's first, or tail-drop.
     #[arg(long, value_name = "NAME")]
     pub discipline: Option<String>,
-    /// A trace of the rate towards the command. It is a file of mahimahi delivery opportunities, a
-    /// file with a column of seconds and a column of Mbit/s, or the name of a built-in trace such
-    /// as `lte`.
+    /// A trace of the rate towards the command: a file of mahimahi delivery opportunities, or with
+    /// columns of seconds and Mbit/s; or a built-in trace such as `lte`.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// A trace of the rate from the command, in the same forms.
@@ -134,8 +133,7 @@ pub(crate) struct ShareArgs {
     /// The rate of the UDP flow.
     #[arg(long, default_value = "5 Mbit/s")]
     pub udp: Rate,
-    /// The size of a UDP packet, including its IP header. A TCP segment has a payload of the same
-    /// size.
+    /// The size of a UDP packet, including its IP header, and of the payload of a TCP segment.
     #[arg(long, default_value = "512 B", value_parser = packet)]
     pub packet: u32,
     /// The congestion control of the TCP flows, by its kernel name.

@@ -129,7 +129,7 @@ pub(crate) enum Command {
     /// Repeat the figures and tables of papers, and check each claim against the measurements.
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArgs),
-    /// Vary the settings that papers leave open. The results show which of a paper's numbers can be
+    /// Vary the settings that papers leave open, to show which of the papers' numbers can be
     /// reached, and how much each claim depends on these settings.
     #[command(after_help = CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
@@ -137,8 +137,8 @@ pub(crate) enum Command {
     /// results.
     #[command(after_help = SWEEP_EXAMPLES)]
     Sweep(SweepArgs),
-    /// Show the folder in which `run` and `reproduce` keep finished runs, the number and size of
-    /// these runs, and the size limit.
+    /// Show the folder in which `run` and `reproduce` keep finished runs, their number and size,
+    /// and the size limit.
     #[command(after_help = CACHE_EXAMPLES)]
     Cache {
         #[command(subcommand)]

@@ -38,8 +38,8 @@ pub(crate) struct PlotArgs {
     /// For lines of a sweep: draw one panel for each value of this axis.
     #[arg(long, value_name = "KEY")]
     pub panels: Option<String>,
-    /// Draw only these groups, flows, or links' delays, separated by commas. For a sweep: draw only
-    /// these axis values and these disciplines, the disciplines in this order.
+    /// Draw only these groups, flows, or links' delays, separated by commas. Of a sweep, draw only
+    /// these axis values and, in this order, these disciplines.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub only: Vec<String>,
     /// Over time: the seed to draw. Default: the first.

@@ -94,8 +94,8 @@ pub(crate) struct CalibrateArgs {
     /// Read the studies from this folder instead of the built-in ones.
     #[arg(long, value_name = "DIR")]
     pub studies: Option<PathBuf>,
-    /// Write the findings into the `calibration.toml` of each study. `reproduce` shows these
-    /// findings. Only for entire papers.
+    /// Write the findings, which `reproduce` shows, into the `calibration.toml` of each study. Only
+    /// for entire papers.
     #[arg(long, requires = "studies")]
     pub record: bool,
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 /// The numbers of draws of `--quick` and of `--full`.
 const DRAWS: [u32; 2] = [8, 32];
 
-/// Draws values for the settings that papers leave open, and shows in how many draws each claim
+/// Draws values of the settings that papers leave open, and shows in how many draws each claim
 /// holds.
 pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Failure> {
     if matches!(args.format, Format::Csv | Format::Latex) {

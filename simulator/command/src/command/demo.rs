@@ -16,8 +16,8 @@ const SCENARIO: &str = include_str!("../../demo.toml");
 
 const OUT: &str = "out/demo";
 
-/// The fraction of the demo's time that belongs to the simulated half. This half takes some
-/// seconds, and the live half takes a minute.
+/// The fraction of the demo's time for the simulated half, which takes some seconds. The live half
+/// takes a minute.
 const SIMULATED: f64 = 0.05;
 
 pub(crate) fn demo(quiet: bool) -> Result<Ending, Failure> {

@@ -344,7 +344,7 @@ fn source_of(kind: &Kind, rate: Option<Rate>) -> String {
 /// The example with its rate replaced by `rate`.
 fn at_rate(example: &str, rate: Rate) -> String {
     let is_rate = |part: &&str| part.starts_with("rate = ");
-    // The example is split only after `", ` and `}, `, because a comma can also be inside a value.
+    // A comma can also be inside a value, so the example is split only after `", ` and `}, `.
     let others = example.split_inclusive("\", ").flat_map(|part| part.split_inclusive("}, "));
     let others: String = others.filter(|part| !is_rate(part)).collect();
     let others = others.trim_end_matches(", ");

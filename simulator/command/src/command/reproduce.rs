@@ -84,7 +84,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, quiet: bool) -> Result<Ending, Fai
     Ok(if differing.is_empty() { Ending::Done } else { Ending::ExpectationFailed })
 }
 
-/// Checks, before any run takes time, the markers in each page that will be written.
+/// Checks the markers of all pages to be written, before any run takes time.
 fn check_markers(args: &ReproduceArgs, studies: &[Study]) -> Result<(), Failure> {
     for readme in readmes(args, studies)? {
         reproduction::readme::check(&readme.name(), &readme.text, readme.study)?;
@@ -251,8 +251,7 @@ pub(crate) fn prove(out: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Runs everything that `plans` need, with `jobs` runs at a time, and shows progress under the name
-/// `what`.
+/// Runs everything that `plans` need, `jobs` runs at a time, with progress under the name `what`.
 pub(crate) fn run(
     plans: &[Plan<'_>],
     what: &str,
@@ -306,8 +305,8 @@ fn show(results: &Results, form: Form) -> Result<(), Failure> {
     }
 }
 
-/// The claims of each exhibit, in lines of at most `columns` columns, and the number of claims with
-/// each verdict.
+/// The claims of each exhibit, in lines of at most `columns`, and the number of claims with each
+/// verdict.
 fn claims(results: &Results, columns: usize) -> String {
     let columns = columns.min(MAX_COLUMNS);
     let mut text = String::new();
@@ -327,7 +326,7 @@ fn claims(results: &Results, columns: usize) -> String {
     text + &wrapped(&sum, columns, "  ") + "\n"
 }
 
-/// The verdict and the claim on one line, and the measurement below this line.
+/// The verdict and the claim, with the measurement below.
 fn claim(claim: &Claim, columns: usize) -> String {
     let (sign, colour) = match claim.verdict {
         Verdict::Holds => ('\u{2713}', Color::Green),
@@ -349,8 +348,8 @@ fn claim(claim: &Claim, columns: usize) -> String {
     format!("{line}\n{detail}")
 }
 
-/// The verdicts on the claims of `exhibits`, by exhibit and claim, in the form in which they are
-/// recorded. An unclear claim counts as one that does not hold.
+/// The verdicts on the claims of `exhibits`, by exhibit and claim, as they are recorded. An unclear
+/// claim counts as one that does not hold.
 fn verdicts<'a>(exhibits: impl Iterator<Item = &'a Exhibit>) -> BTreeMap<String, Verdict> {
     let of = |exhibit: &'a Exhibit| {
         exhibit

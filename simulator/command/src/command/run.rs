@@ -137,12 +137,12 @@ pub(super) fn judged(
         views: showing.as_ref().map(Showing::views),
     };
     let done = stages::carry_out(scenario, &how);
-    // The picture, which fills the terminal, ends first: the rest of this function prints there.
+    // The picture fills the terminal, so it ends before anything is printed there.
     let Done { mut report, trouble, left_out } = showing.map_or(Ok(()), Showing::end).and(done)?;
     let _writing = interrupt::writing();
     report.manifest.command = typed::command();
     if order.format != Format::Table && !quiet {
-        // Only the table contains the notes, and it is not printed in this format.
+        // Only the table, which is not printed here, contains the notes.
         report.manifest.notes.iter().for_each(|note| notice(format_args!("note: {note}")));
     }
     if order.member.is_none() {
@@ -230,8 +230,8 @@ fn place(scenario: &Scenario) -> String {
     }
 }
 
-/// The shared link's rate in words. For a trace or a pattern, this is the mean rate. If the
-/// scenario also gives a `rate`, which disciplines then assume, it is added.
+/// The shared link's rate in words. For a trace or a pattern, this is the mean rate, together with
+/// the `rate`, if given, that disciplines assume.
 fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     let Some(QueueView { rate, trace_mean, .. }) = scenario.queues().next() else { return String::new() };
     let typed = || link.rate.map_or(String::new(), |_| format!(" (disciplines go by {rate})"));
@@ -277,9 +277,9 @@ fn judgement(scenario: &Scenario, report: &Report, left_out: Vec<LeftOut>) -> Ju
     Judged { ending, agreements, expectations, left_out, is_uncompared, is_open }
 }
 
-/// Reports the stages without any verdict, and the `[[agree]]` tables that were not judged. Omits
-/// tables that need something this machine lacks. Returns true if a table was reported, or if a
-/// reported stage ran a discipline that the first stage also ran.
+/// Reports the stages without any verdict, and the `[[agree]]` tables that were not judged for
+/// reasons other than this machine. Returns true if it reported a table, or a stage that ran a
+/// discipline that the first stage also ran.
 fn report_open(scenario: &Scenario, report: &Report, left_out: &[LeftOut]) -> bool {
     let first = report.manifest.stages.first().map_or("", String::as_str);
     let open = unjudged(scenario, report, left_out);

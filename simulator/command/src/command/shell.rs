@@ -36,8 +36,8 @@ pub(crate) fn shell(args: &ShellArgs, quiet: bool) -> Result<Ending, Failure> {
     ended.map(Ending::Command).map_err(|error| refused(&error))
 }
 
-/// Shows the links of the running shell with process number `number`. If `number` is 0, there must
-/// be only one shell, which is shown.
+/// Shows the links of the running shell with process number `number`, or of the only one if
+/// `number` is 0.
 fn watch(number: u32) -> Result<Ending, Failure> {
     let running = shell::running();
     let listed = running.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
@@ -85,7 +85,7 @@ fn refused(error: &ShellError) -> Failure {
     }
 }
 
-/// The scenario of the given file, or else of [`base`], with the changes that the options make.
+/// The scenario of the given file, or else of [`base`], changed by the options.
 fn scenario(args: &ShellArgs) -> Result<Scenario, Failure> {
     let set = changes(args)?;
     let disciplines = args.discipline.iter().cloned().collect();

@@ -46,7 +46,7 @@ pub(crate) struct StageOptions<'a> {
     pub stages: Stages<'a>,
     /// The number of simultaneous runs, on stages that support it; 0 for the number of cores.
     pub jobs: usize,
-    /// The part of the command's progress that these runs make up.
+    /// The part of the command's progress for these runs.
     pub part: Part,
     /// Is progress hidden?
     pub quiet: bool,

@@ -12,12 +12,10 @@ use fairwire_wire::pcap;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The maximum size of a capture in bytes. It is limited because the entire file is read into
-/// memory.
+/// The maximum size of a capture in bytes, because the entire file is read into memory.
 const LARGEST: u64 = 1 << 30;
 
-/// The fractions of the flows that the table describes, one per row. Each fraction consists of the
-/// fastest flows.
+/// The fraction of all flows that each row of the table describes, always the fastest ones.
 const PARTS: [f64; 7] = [0.0001, 0.001, 0.01, 0.1, 0.25, 0.5, 1.0];
 
 pub(crate) fn rates(args: &RatesArgs, quiet: bool) -> Result<Ending, Failure> {

@@ -204,8 +204,7 @@ pub(crate) fn over_time<'a>(
     (first.first().copied(), panels.collect())
 }
 
-/// The conditions of a picture in words: the seed and the sampling interval of its first run
-/// `first`, and whether measuring starts late.
+/// The conditions of a picture in words, with the seed and the sampling interval of its first run.
 pub(crate) fn conditions(first: &Sampled, measured_from: Option<f64>) -> String {
     let every = Duration::from_ns((first.every_s * 1e9).round() as u64);
     let cut = measured_from.map_or("", |_| "; what is before the dashed line is not measured");

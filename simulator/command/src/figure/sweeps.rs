@@ -113,9 +113,8 @@ impl<'a> Sweep<'a> {
         [disciplines.into_iter().collect()].into_iter().chain(axes).collect()
     }
 
-    /// Keeps the cells that `only` selects. If `only` contains values of one of the
-    /// [`dimensions`](Sweep::dimensions), a selected cell has one of these values in that
-    /// dimension.
+    /// For each of the [`dimensions`](Sweep::dimensions) of which `only` names values, keeps only
+    /// the cells with one of these values.
     pub(super) fn only(mut self, only: &[String], dimensions: &[Vec<String>]) -> Self {
         let is_named = |at: &usize| dimensions[*at].iter().any(|value| only.contains(value));
         let named: Vec<usize> = (0..dimensions.len()).filter(is_named).collect();

@@ -138,8 +138,7 @@ impl Recorder for OfRun<'_> {
 }
 
 impl OfRun<'_> {
-    /// Calls `make` for the delays of each link, and of each flow if flows are counted. Returns the
-    /// results.
+    /// Maps the delays of each link, and of each flow if flows are counted, with `make`.
     fn each<T>(&self, view: &View<'_>, make: impl Fn(&str, String, &DelayHistogram) -> T) -> Vec<T> {
         let links = view.links().map(|link| make("queueing", link.name.into(), link.sojourn));
         let one_way = self.one_way.iter().flat_map(|one_way| &one_way.flows);

@@ -21,7 +21,7 @@ pub(super) struct Request<'a> {
     spec: &'a OutputSpec,
     /// The scenario run.
     pub scenario: &'a Scenario,
-    /// Do results name the stages? They do not if the command names none.
+    /// Do results name the stages? Only if the command does.
     pub has_stages: bool,
 }
 
@@ -44,8 +44,8 @@ impl<'a> Request<'a> {
         Ok(Some((Destination { given_by, path: path.into() }, *form)))
     }
 
-    /// The requested outputs that only the simulator supports, as options. An output that the
-    /// scenario requests appears as the equivalent option.
+    /// The requested outputs that only the simulator supports, as options, including those that the
+    /// scenario requests.
     pub(super) fn of_simulator(&self) -> Vec<String> {
         let is_requested =
             |output: Output| self.args.files.of(output).is_some() || self.spec.file(output).is_some();

@@ -102,7 +102,7 @@ pub(super) trait Recorder: Send {
     fn finish(self: Box<Self>) -> Result<(), Failure>;
 }
 
-/// The position of a run's data among those of all runs. The order is by run, then by stage.
+/// The position of a run's data among those of all runs, by run and then by stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     run: usize,

@@ -19,8 +19,8 @@ pub(crate) fn summary(report: &Report, differences: &[Difference]) -> Result<Str
     text(std::iter::once(columns.head()).chain(columns.rows(report, differences)))
 }
 
-/// The summary of one of several files, with the same columns for every file. Only the first
-/// summary has the heading.
+/// The summary of one of several files, with the same columns for every file. Only the first has
+/// the heading.
 pub(super) fn summary_of_file(report: &Report, file: &str, is_first: bool) -> Result<String, Failure> {
     let columns = Columns { file: Some(file), has_stage: true, has_minus: true };
     text(is_first.then(|| columns.head()).into_iter().chain(columns.rows(report, &report.differences)))

@@ -257,8 +257,8 @@ pub(super) fn table(rows: &[Vec<Cell>]) -> Table {
     table
 }
 
-/// The width of `table` in terminal columns. Each cell has a space on either side and a vertical
-/// line on its left. One more vertical line ends the row.
+/// The width of `table` in terminal columns. Each cell has a space on either side and a line on its
+/// left, and one more line ends the row.
 pub(super) fn width(table: &Table) -> usize {
     table.column_max_content_widths().iter().map(|content| usize::from(*content) + 3).sum::<usize>() + 1
 }

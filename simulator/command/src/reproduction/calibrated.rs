@@ -1,5 +1,5 @@
-//! The summary of each paper: its claims that do not hold, or that depend on settings which the
-//! paper does not print. Each such claim has its cause.
+//! The summary of each paper: the claims that do not hold, or that depend on settings that the
+//! paper does not print, and the causes.
 
 use super::cause::{Cause, cause};
 use super::document::cell;
@@ -8,8 +8,8 @@ use fairwire_study::calibration::{Held, Summary};
 use fairwire_study::record::{Claim, Results, Verdict};
 use std::fmt::Write;
 
-/// A claim counts as independent of the settings that its paper leaves open if it holds in at least
-/// this fraction of the draws of these settings.
+/// A claim that holds in at least this fraction of draws counts as independent of the settings that
+/// its paper leaves open.
 const NEARLY_ALL: f64 = 0.95;
 
 pub(super) fn head(out: &mut String, results: &Results) {
@@ -154,8 +154,8 @@ mod tests {
             rows[1].starts_with("| table1.close | **undecided** |") && rows[1].ends_with("| too few seeds |")
         );
         assert!(rows[2].starts_with("| table1.between | holds | holds | 6"), "{}", rows[2]);
-        // Four claims have no row. Two of them hold: one of table 1 and one of figure 4. The other
-        // two cannot be tested.
+        // Four claims have no row. One of table 1 and one of figure 4 hold; the other two cannot be
+        // tested.
         assert!(
             text.contains("2 more hold as chosen") && text.contains("2 cannot be tested as printed"),
             "{text}"

@@ -6,7 +6,7 @@ use fairwire_figures::number::{number, with_interval};
 use fairwire_study::record::{Exhibit, Kind, Line, Mark, Measured, Panel};
 
 const SHADES: f64 = 9.0;
-/// The number of significant digits of our value if the paper prints no value to compare it with.
+/// The number of significant digits of our value if the paper prints none to compare it with.
 const DIGITS: usize = 3;
 
 pub(super) fn figure(out: &mut String, panel: &Panel) {
@@ -55,8 +55,8 @@ fn plain(out: &mut String, panel: &Panel) {
     }
 }
 
-/// Adds a table with one row per category of `panel`. Each series has a group of columns, one for
-/// each of its measures.
+/// Adds a table with one row per category of `panel`. The columns are the series, each with its
+/// measures.
 fn grouped(out: &mut String, panel: &Panel, series: &[&str]) {
     let of = |name: &&str| panel.lines.iter().filter(|line| line.series == *name).collect::<Vec<&Line>>();
     let groups: Vec<Vec<&Line>> = series.iter().map(of).collect();

@@ -8,8 +8,8 @@ const CLOSE: &str = "-->";
 
 #[derive(Debug)]
 pub(super) struct Kind {
-    /// The beginning of the opening comment, such as `<!-- share: `. The words after it select the
-    /// inserted number.
+    /// The beginning of the opening comment, such as `<!-- share: `. The words after it select what
+    /// is inserted.
     pub open: &'static str,
     /// The closing comment, after the enclosed text.
     pub end: &'static str,

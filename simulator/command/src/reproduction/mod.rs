@@ -44,8 +44,8 @@ pub(crate) fn write(results: &Results, folder: &Path) -> Result<PathBuf, Failure
     Ok(folder.join(PAGE))
 }
 
-/// The picture of `exhibit` with `panels`. A picture in a separate file contains the exhibit's
-/// title and conditions. A picture in the page does not, because the page has them as text.
+/// The picture of `exhibit` with `panels`. In a separate file it has the exhibit's title and
+/// conditions, which the page has as text.
 fn picture(exhibit: &Exhibit, panels: Vec<Panel>, setting: Setting) -> String {
     let title = format!("{}: {}", exhibit.name(), exhibit.title);
     let mut detail = match setting {

@@ -26,9 +26,9 @@ const MAX_TOGETHER: usize = 40;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// The exhibits are below, on this page.
+    /// The exhibits are on this page.
     Here,
-    /// The exhibits are below, on this page, which has only one paper.
+    /// The exhibits are on this page of one paper.
     HereOfOne,
     /// The exhibits are on separate pages, one per paper.
     Apart,
@@ -221,8 +221,7 @@ fn link(exhibit: &Exhibit, text: &str, layout: Layout) -> String {
     )
 }
 
-/// The name of a paper or an exhibit as a link target. Each character other than an ASCII letter, a
-/// digit, `.` or `-` becomes `-`.
+/// The name of a paper or an exhibit as a link target, with unsuitable characters replaced.
 fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { '-' }).collect()
 }

@@ -1,7 +1,7 @@
 //! Numbers in the README of a study, always filled in from the results.
 //!
-//! The text between `<!-- results: EXHIBIT MEASURE... -->` and `<!-- end -->` becomes a table. The
-//! text between `<!-- = EXHIBIT MEASURE SERIES AT -->` and `<!-- / -->` becomes one number.
+//! The text from `<!-- results: EXHIBIT MEASURE... -->` to `<!-- end -->` becomes a table, and from
+//! `<!-- = EXHIBIT MEASURE SERIES AT -->` to `<!-- / -->` one number.
 
 use super::crosstab::{Cell, tables};
 use super::document::cell;

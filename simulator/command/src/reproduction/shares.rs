@@ -1,8 +1,7 @@
-//! Shares of draws in a page of advice. For each claim that supports a sentence, the page has the
-//! number of draws in which the claim holds.
+//! Numbers of draws in a page of advice: for each claim that supports a sentence, the draws in
+//! which it holds.
 //!
-//! The text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->` becomes such a number:
-//! `30 of 32`.
+//! The text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->` becomes `30 of 32`.
 
 use super::marker::{Kind, Marked, known, marks};
 use fairwire_study::Study;

@@ -65,7 +65,7 @@ impl Paper<'_> {
 }
 
 /// The counts of the papers' own claims, by paper and in total. A paper is omitted if all its
-/// claims are of other origins. A paper without any claims is included.
+/// claims have other origins, but not if it has no claims.
 pub(super) fn headline<'a>(papers: &'a [Paper<'a>]) -> (Vec<(&'a Paper<'a>, Count)>, Count) {
     let counted = papers.iter().map(|paper| (paper, paper.count(Origin::is_of_the_paper)));
     let lines: Vec<_> = counted.filter(|(paper, count)| count.claims > 0 || paper.claims() == 0).collect();

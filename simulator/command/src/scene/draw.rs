@@ -10,8 +10,7 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table, Wrap};
 
 /// The width in columns below which links are stacked, as many as the height permits.
 const SIDE_BY_SIDE: u16 = 100;
-/// The lines of text about a link, above its pictures. Each row of pictures has [`PICTURE_LINES`]
-/// lines.
+/// The lines of text above a link's pictures, and the lines of each row of pictures.
 const HEAD_LINES: u16 = 3;
 const PICTURE_LINES: u16 = 4;
 const MAX_TROUBLE_LINES: usize = 5;

@@ -81,8 +81,8 @@ fn a_bad_file_among_several_is_named_before_anything_runs() {
     refused(&["run", &empty.display().to_string()], "has no scenario");
 }
 
-/// A folder with three scenario files. Real senders can run only the first. The third requires
-/// agreement of stages in `[[agree]]`.
+/// Three scenario files. Real senders can run only the first; the third requires agreement of
+/// stages in `[[agree]]`.
 fn partly_for_real_senders() -> Contest {
     let contest = folder();
     std::fs::remove_file(contest.path("b.toml")).expect("it is there");

@@ -11,9 +11,8 @@ use std::fs;
 
 /// A source alone on the link, which sends 1000 bytes every millisecond.
 ///
-/// On the access links at both ends, a packet takes 0.1 ms to send and 1 ms to travel. On the
-/// shared link, these times are 1 ms and 5 ms. Packet n, counted from 0, is therefore delivered at
-/// (n + 8.2) ms.
+/// On the access links at both ends, a packet takes 0.1 ms to send and 1 ms to travel; on the
+/// shared link, 1 ms and 5 ms. So packet n, counted from 0, is delivered at (n + 8.2) ms.
 const ALONE: &str = r#"format = 2
 name = "alone"
 duration = "100 ms"
@@ -254,8 +253,8 @@ fn departures_never_exceed_the_rate_even_while_holes_are_filled() {
         }
         sums.into_values().fold(0.0, f64::max)
     };
-    // A packet counts in the interval in which its transmission starts. An interval of 50 ms may
-    // therefore contain one more packet of 552 bytes, which adds 88 kbit/s.
+    // A packet counts when its transmission starts. So 50 ms may contain one more packet of 552
+    // bytes, which adds 88 kbit/s.
     assert!(highest("egress") <= 2e6 + 88_320.0, "{}", highest("egress"));
     assert!(highest("egress") > 1.9e6, "{}", highest("egress"));
     assert!(highest("throughput") > 2.2e6, "a filled hole is a spike: {}", highest("throughput"));
@@ -589,8 +588,8 @@ fn an_unwritable_output_is_refused_before_the_run() {
 fn too_short_a_warm_up_is_reported() {
     let contest = Contest::of(ALONE);
     let file = contest.file();
-    // Nothing is delivered in the first 8.2 ms; later, the rate is constant. The second batch of
-    // five samples is the last one with a lower rate. It ends at 10 ms.
+    // Nothing is delivered in the first 8.2 ms; later, the rate is constant. So the second batch of
+    // five samples, which ends at 10 ms, is the last with a lower rate.
     let said = |warm_up: &str| {
         let set = format!("warm_up={warm_up}");
         stderr(&run(&["run", &file, "--check-warm-up", "--every", "1 ms", "--set", &set]))

@@ -132,8 +132,8 @@ fn out_writes_every_file_completely() {
     );
 }
 
-/// Options that make a scenario run for minutes. A write that fails after the run gives exit code
-/// 1. Another code therefore shows that the command failed before the run.
+/// Options that make a scenario run for minutes. A failed write after the run gives exit code 1, so
+/// another code shows that the command failed before the run.
 const ENDLESS: &[&str] = &["--set", "duration=200000 s"];
 
 #[track_caller]
@@ -458,7 +458,7 @@ fn help_that_cannot_be_printed_is_a_failure() {
 fn an_unwritable_stderr_loses_nothing() {
     let contest = Contest::of(SCENARIO);
     let out = contest.path("out").display().to_string();
-    // The variable `CI` is not set, so progress is also written to stderr.
+    // Without the variable `CI`, progress is also written to stderr.
     let with = |args: &[&str]| {
         let full = File::options().write(true).open("/dev/full").unwrap();
         fairwire().env_remove("CI").args(args).stderr(full).output().unwrap()

@@ -26,8 +26,8 @@ fn shell(args: &[&str]) -> Option<Output> {
     Some(output)
 }
 
-/// The port of a service on this machine. On each connection, the service sends `bytes` bytes and
-/// then reads until the peer closes.
+/// The port of a service on this machine that sends `bytes` bytes over each connection, and then
+/// reads until the peer closes.
 fn service(bytes: usize) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
@@ -229,8 +229,8 @@ fn unfinished_connections_are_reset_and_a_second_signal_ends_at_once() {
     assert_eq!(rest, Err(std::io::ErrorKind::ConnectionReset));
 }
 
-/// The exit code of a process that receives SIGTERM repeatedly until it ends. Two signals might not
-/// suffice: the second merges with the first if the process has not handled the first yet.
+/// The exit code of a process that receives SIGTERM repeatedly until it ends. A second signal is
+/// merged with the first if the process has not handled that yet.
 fn ended_by_signals(child: &mut Child) -> Option<i32> {
     let until = Instant::now() + Duration::from_secs(8); // less than its own patience
     loop {

@@ -167,7 +167,7 @@ fn percentiles_in_the_report_are_those_of_its_rows() {
                 values
             };
             // Checks that the percentile `key` is the smallest value that at least the fraction
-            // `part` of `values` does not exceed. The tolerance is half a bin of the histogram.
+            // `part` of `values` does not exceed, up to half a bin of the histogram.
             let mut holds = |record: &Value, key: &str, values: &[f64], part: f64| {
                 let at = (part * values.len() as f64 - 1e-9).ceil().max(1.0) as usize - 1;
                 let (actual, truth) = (record[key].as_f64().expect("a percentile"), values[at]);

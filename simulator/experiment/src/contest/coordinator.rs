@@ -201,8 +201,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// The time of the next poll: after [`TICK`], or earlier if the warm-up or the contest ends, or
-    /// `meter` is due. These times are exact.
+    /// The time of the next poll: after [`TICK`], or exactly when the warm-up or the contest ends
+    /// or `meter` is due, if that is earlier.
     fn next(&self, phase: &Phase, now: Time, meter: &dyn Meter) -> Next {
         let soon = now + TICK;
         let due = |time: Time| if time > now { time.min(soon) } else { soon };

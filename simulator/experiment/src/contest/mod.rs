@@ -109,8 +109,8 @@ impl ContestPlan {
     }
 
     /// The on-times of the flows, and the bytes that each flow received. `None` if no sender has a
-    /// stop time. `flows` has the record of each sender. The bytes include the overhead on the
-    /// link, as the throughput in these records does.
+    /// stop time. `flows` has the record of each sender. Like its throughput, the bytes include the
+    /// overhead on the link.
     fn presence(&self, seen: &HostCounts, flows: &[FlowRecord]) -> Option<Presence> {
         if !self.has_stops() {
             return None;
@@ -233,10 +233,10 @@ impl ContestPlan {
         plan.record(self.seed, joined(flows, presence.as_ref()), presence.as_ref(), link)
     }
 
-    /// The record of each flow. Throughput is the traffic that left the link for the sink. The link
-    /// drops packets before that, so the sink receives all of this traffic, except what a faulty
-    /// wire loses. Less than a thousandth of the bytes arrives twice. Goodput is the data that the
-    /// sink's programs received.
+    /// The record of each flow. Throughput is the traffic that left the link for the sink. All
+    /// drops happen before, so the sink receives this traffic, except what a faulty wire loses.
+    /// Less than a thousandth of the bytes arrives twice. Goodput is the data that the sink's
+    /// programs received.
     ///
     /// In a short contest, goodput does not measure the share of the link. Data from the warm-up
     /// waits at the sink until gaps are filled, and then arrives all at once.

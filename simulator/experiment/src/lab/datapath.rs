@@ -60,8 +60,8 @@ pub(super) fn hold(
     Ok(Held { counted, seen, snapshots: samples.taken })
 }
 
-/// The longest delay of this process that the link makes up for. A busy machine with delays up to
-/// this limit does not reduce the link's rate.
+/// The longest delay of this process that the link makes up for, so that a busy machine does not
+/// reduce the link's rate.
 const CATCH_UP: Duration = Duration::from_ms(10);
 /// The number of flows in addition to the contest's, for traffic of the kernels themselves.
 const OTHER_FLOWS: usize = 64;

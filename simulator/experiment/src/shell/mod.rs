@@ -47,8 +47,7 @@ pub struct ShellCommand {
 /// The reason why a command could not run behind a link, or could not run to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
-    /// The scenario's links do not suit a shell, for example because there is more than one per
-    /// direction.
+    /// The scenario's links do not suit a shell: for example, more than one per direction.
     #[error(transparent)]
     Link(#[from] CannotRun),
     /// The network could not be built.
@@ -210,8 +209,7 @@ fn environment(order: &ShellCommand, enclosure: &Enclosure) -> Vec<(String, Stri
     ]
 }
 
-/// The environment variable with this shell's prompt text. A nested shell puts this text before its
-/// own prompt.
+/// The environment variable with this shell's prompt, which a nested shell puts before its own.
 const PROMPT: &str = "FAIRWIRE_LAB";
 
 fn system(operation: &'static str, source: io::Error) -> ShellError {

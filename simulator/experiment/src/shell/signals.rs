@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The signals received since they were last read.
 pub(super) struct Signals {
     ends: Arc<AtomicUsize>,
-    /// The number of the last Ctrl-C or Ctrl-\ signal; 0 if there was none. While the command runs,
-    /// such a signal is meant for the command.
+    /// The number of the last Ctrl-C or Ctrl-\ signal; 0 if there was none. These signals belong to
+    /// the command while it runs.
     interrupts: Arc<AtomicUsize>,
 }
 

@@ -1,5 +1,5 @@
-//! Views for other processes on this machine, sent over an abstract socket. Such a socket has no
-//! file that could remain after the process ends.
+//! Views for other processes on this machine, over an abstract socket. It has no file, so nothing
+//! remains after the process ends.
 
 use crate::view::View;
 use std::io::{self, BufRead, BufReader, Write};
@@ -35,8 +35,8 @@ impl Watched {
         Ok(watched)
     }
 
-    /// Adds `viewer` if its process runs as the user of this process, or as root. An abstract
-    /// socket has no file permissions, so the check uses the user that the kernel reports.
+    /// Adds `viewer` if its process runs as this process's user or as root. An abstract socket has
+    /// no file permissions, so the kernel identifies the user.
     fn add(&self, viewer: UnixStream) {
         let is_own = rustix::net::sockopt::socket_peercred(&viewer)
             .is_ok_and(|peer| peer.uid == rustix::process::getuid() || peer.uid.is_root());

@@ -97,8 +97,8 @@ impl Places {
         Places { columns, outer: paper.width.points() / columns as f64, left, width: paper.width }
     }
 
-    /// The width of a plot. It leaves space at the right, because half of the axis' last number may
-    /// extend beyond the plot.
+    /// The width of a plot. Half of the last number on the axis may extend into the space right of
+    /// the plot.
     fn inner(&self) -> f64 {
         self.outer - self.left - 10.0
     }

@@ -59,11 +59,10 @@ pub enum RouteBy {
     /// acknowledgements have another hash. The hash does not depend on the seed.
     #[default]
     Flow,
-    /// Only by the destination. Edge switches choose by the port where the destination is
-    /// connected, and aggregation switches by the edge switch of the destination. All packets to
-    /// one host take the same downward path. If each host sends to the host a fixed number of
-    /// positions further, no two flows share a link (D-mod-K; Zahavi, Johnson, Kerbyson and Lang
-    /// 2010).
+    /// Only by the destination. Edge switches choose by its port, and aggregation switches by its
+    /// edge switch. All packets to one host take the same downward path. If each host sends to the
+    /// host a fixed number of positions further, no two flows share a link (D-mod-K; Zahavi,
+    /// Johnson, Kerbyson and Lang 2010).
     Destination,
 }
 
@@ -267,8 +266,8 @@ mod tests {
         };
         let (by_flow, by_destination) = (cores(None), cores(Some(RouteBy::Destination)));
         assert_eq!((by_flow.len(), by_destination.len()), (4, 1));
-        // At each core switch, 1000 flows are expected. The bounds are 4 standard deviations below
-        // and above this number, by a binomial with p = 1/4.
+        // At each core switch, 1000 flows are expected. The bounds differ from this by 4 standard
+        // deviations of a binomial with p = 1/4.
         assert!(by_flow.values().all(|flows| (890..1110).contains(flows)), "{by_flow:?}");
     }
 

@@ -1,5 +1,5 @@
-//! Generated networks. A few numbers describe such a network completely, and a pattern determines
-//! which hosts its flows connect.
+//! Generated networks, which a few numbers describe completely. A pattern determines which hosts
+//! their flows connect.
 //!
 //! Only the links that flows need are created: the links of a path are computed from the numbers of
 //! its ends.
@@ -27,8 +27,7 @@ pub(crate) const MAX_NODES: u64 = 100_000;
 
 /// The structure of a generated network.
 pub trait Layout: Debug {
-    /// The number of hosts. They are numbered from 0, but their names count from 1: `h1`, `h2` and
-    /// so on.
+    /// The number of hosts, which are numbered from 0 but named from 1: `h1`, `h2` and so on.
     fn hosts(&self) -> u32;
 
     /// Switches.

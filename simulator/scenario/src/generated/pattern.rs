@@ -48,7 +48,7 @@ pub struct IncastSpec {
     /// The number of the first sending host.
     ///
     /// There are as many senders as flows, but at most all hosts except `to`. The senders are this
-    /// host and those that follow it. After the last host, `h1` follows.
+    /// host and those that follow; `h1` follows the last host.
     #[parameter(unset = "the one after `to`", min = 1, unit = "host")]
     pub from: Option<u32>,
 }
@@ -100,8 +100,8 @@ impl PatternChoice {
         }
     }
 
-    /// The first `most` pairs of the pattern in a network of `hosts` hosts, if the pattern's
-    /// parameters are valid in this network.
+    /// The first `most` pairs of the pattern among `hosts` hosts, if its parameters are valid for
+    /// them.
     pub(crate) fn pairs(&self, hosts: u32, most: u32) -> Result<Vec<(u32, u32)>, OutOfRange> {
         let most = u64::from(most).min(self.count(hosts)) as u32;
         let on = |from: u32, by: u32| (from, ((u64::from(from) + u64::from(by)) % u64::from(hosts)) as u32);

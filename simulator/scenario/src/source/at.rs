@@ -22,8 +22,7 @@ const HEADER: u32 = 28;
 pub(super) const MIN_GAP: Duration = Duration::from_us(1);
 /// The longest time between packets. With a longer one, a run would have no packets.
 const MAX_GAP: Duration = Duration::from_secs(1_000_000);
-/// The maximum number of connections. A browser opens six. Each connection needs as much memory as
-/// a flow.
+/// The maximum number of connections. A browser opens six, and each needs as much memory as a flow.
 const MAX_CONNECTIONS: u16 = 1024;
 
 /// The properties of a source.
@@ -158,8 +157,8 @@ impl At<'_> {
         NoOffer(Why::Refused(refused(self.key_path(key), given, why, allowed)))
     }
 
-    /// The error for `key`, or for the source if `key` is empty. It is for mistakes that do not lie
-    /// in a single value.
+    /// The error for `key`, or for the source if `key` is empty, if the mistake is not a single
+    /// value.
     pub(super) fn invalid(self, key: &str, why: impl Display, allowed: impl Display) -> NoOffer {
         let path = self.key_path(key);
         let problem = Problem::BadValue { key: path.clone(), message: format!("{why}; allowed: {allowed}") };

@@ -18,7 +18,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for GroupTable<A> {
         match self.0.next_key_seed(GroupKey(seed))? {
             None => Ok(None),
             Some(Ok(key)) => Ok(Some(key)),
-            // The value is read only to refuse its key: an error during this read has the value's
+            // The key is refused while its value is read, because the error then has the value's
             // location.
             Some(Err(misplaced)) => self.0.next_value_seed(misplaced),
         }
@@ -53,7 +53,7 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for GroupKey<K> {
     }
 }
 
-/// A key next to `source` that belongs in the source's table. The key is refused while its value is
+/// A key next to `source` that belongs in the source's table. It is refused while its value is
 /// read, because the error then has the value's location.
 struct Misplaced<K> {
     /// The error, with the meaning of the key and the allowed keys.

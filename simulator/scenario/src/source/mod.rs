@@ -62,7 +62,7 @@ impl Sends {
         }
     }
 
-    /// The number of simulated flows for each flow of the group: one per connection.
+    /// The number of simulated flows for each flow of the group: its connections.
     pub(crate) fn connections(&self) -> u64 {
         match &self.source {
             Source::Tcp { load, .. } => load.connections().into(),
@@ -122,8 +122,8 @@ impl At<'_> {
         }
     }
 
-    /// The datagrams of `traffic`. The ranges of its parameters have been checked; the simulator
-    /// reports any other problem.
+    /// The datagrams of `traffic`, whose parameters are within their ranges. The simulator reports
+    /// any other problem.
     fn datagrams(self, traffic: Traffic, packet_bytes: u32) -> Result<Sends, NoOffer> {
         let header_bytes = self.header;
         if let Some(problem) = traffic.problem(header_bytes) {

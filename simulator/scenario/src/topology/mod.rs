@@ -1,5 +1,5 @@
-//! Converts the links and flows of a scenario into queues, and into the routes of each group. This
-//! happens once, when the scenario is read.
+//! Converts the links and flows of a scenario into queues and the routes of each group, once, when
+//! the scenario is read.
 
 mod network;
 pub(crate) mod plan;
@@ -52,8 +52,8 @@ pub(crate) fn resolve(spec: &Spec, sends: Vec<Sends>, files: &Files) -> Result<T
     Ok(Topology { queues, passing, routes, sends })
 }
 
-/// Adds the faulty wires of the access links that lead out of the network. A group's wire belongs
-/// to a separate link without a queue, which is the last link on the group's forward paths.
+/// Adds the faulty wires of the access links out of the network. A group's wire belongs to a
+/// separate link without a queue, the last on the group's forward paths.
 fn add_access_wires(
     spec: &Spec,
     queues: &mut Vec<QueuePlan>,

@@ -38,8 +38,8 @@ pub(crate) struct Route {
     pub(crate) flows: u32,
 }
 
-/// A placeholder for a buffer whose size is not yet known. Sizes in bandwidth-delay products can be
-/// computed only when the routes are known.
+/// A placeholder for a buffer whose size is not yet known. Sizes in bandwidth-delay products
+/// require the routes.
 pub(crate) const NOT_SIZED: Amount = Amount::Packets(1);
 
 pub(crate) type Laid = (Vec<QueuePlan>, Vec<Vec<Route>>);
@@ -121,12 +121,12 @@ pub(super) struct Own<'a> {
 }
 
 /// The changes of the return direction of the link `there`, and the behaviour of its wire. Missing
-/// settings are copied from the forward direction, with these exceptions:
+/// settings are copied from the forward direction, except:
 ///
-/// - Changes of the rate or delay, and outages, are not copied if the return direction has its own
-///   rate, `changes`, pattern or trace.
-/// - Changes of the delay, and outages, are not copied if it has its own file of delays.
-/// - The file of delays is not copied if it has its own delay, `changes` or file of delays.
+/// - changes of the rate or delay, and outages, if the return direction has its own rate,
+///   `changes`, pattern or trace;
+/// - changes of the delay, and outages, if it has its own file of delays;
+/// - the file of delays, if it has its own delay, `changes` or file of delays.
 pub(super) fn back_laws(
     path: &str,
     own: Own<'_>,

@@ -36,9 +36,9 @@ fn only_adaptive_targets_bring_each_aggregate_near_its_fair_share() {
         (small.fair_share_bps - 10e6 / 6.0).abs() < 1.0 && (large.fair_share_bps - 50e6 / 6.0).abs() < 1.0
     );
     for aggregate in [small, large] {
-        // At certain ratios of marks, an edge alternates between requests for a higher and for a
-        // lower target. So a target may differ from the fair one by a quarter. The paper prints
-        // gains of 0.82 to 1.36.
+        // At certain ratios of marks, an edge alternates between requests for a higher and a lower
+        // target. So targets may differ from the fair ones by a quarter. The paper prints gains of
+        // 0.82 to 1.36.
         let ratio = aggregate.target_bps.expect("it adapts") / aggregate.fair_share_bps;
         assert!((0.8..1.25).contains(&ratio), "{aggregate:?}");
         assert!(aggregate.gain == aggregate.throughput_bps / aggregate.fair_share_bps);
@@ -102,8 +102,8 @@ fn both_cadences_and_both_kinds_of_steps_run() {
     let of = |set: &[&str]| run(&[&short, set].concat())[0].aggregates[0].clone();
     let additive = of(&[]);
     let compounded = of(&["aggregate.small.marker.adaptive-token-bucket.additive=false"]);
-    // The cadences give different results only if packets are marked. So here the in-profile
-    // traffic exceeds the link's rate.
+    // The cadences differ only if packets are marked, so the in-profile traffic exceeds the link's
+    // rate here.
     let over = "aggregate.large.target=12 Mbit/s";
     let [slides, tumbles] = ["sliding", "tumbling"]
         .map(|cadence| of(&[over, &format!("aggregate.small.estimator.cadence={cadence}")]));

@@ -70,8 +70,8 @@ fn a_video_on_a_link_between_two_bitrates_plays_their_mean_and_never_stalls() {
     // take 0.5 or 1.6 s, it is idle for a round trip of 30 ms and a delayed acknowledgement.
     let good = run.flows[0].goodput_bps;
     assert!((0.90..0.98).contains(&(good / (2e6 * 1448.0 / 1500.0))), "{good}");
-    // The played video differs from the received video by what the buffer holds at the end. This is
-    // at most 24 s at 3 Mbit/s, which is 1.3 % of the total.
+    // From the warm-up to the end, the buffer changes by at most 24 s of video at 3 Mbit/s, which
+    // is 1.3 % of the total.
     let bps = measure(&run, "play_bps.video");
     assert!((bps / good - 1.0).abs() < 0.013, "{bps} of {good}");
     assert_eq!((measure(&run, "stalls.video"), measure(&run, "stall_part.video")), (0.0, 0.0));
@@ -93,9 +93,9 @@ fn an_outage_beyond_the_buffer_stalls_a_video_once_for_the_excess() {
     let long = run(300, &link("60 s"), &video);
     assert_eq!(measure(&long, "stalls.video"), 1.0);
     let stall = Kind::Stall.record_of("video", &long.transfers).expect("a record").times.max_s;
-    // The stall begins at 118 to 120 s, and the link returns at 160 s. The stall ends after the
-    // next retransmission and 0.3 s for a chunk. Timeouts double, so the retransmission comes
-    // before the time since the loss has doubled: at most 60 s after the link's return.
+    // The stall begins at 118 to 120 s. It ends after the link's return at 160 s, the next
+    // retransmission, and 0.3 s for a chunk. Timeouts double, so the retransmission comes before
+    // the time since the loss has doubled: at most 60 s after the link's return.
     assert!((40.0..42.0 + 60.0).contains(&stall), "{stall}");
     assert!((measure(&long, "stall_part.video") - stall / 260.0).abs() < 1e-9);
     assert!((measure(&long, "play_part.video") + measure(&long, "stall_part.video") - 1.0).abs() < 1e-9);
@@ -113,8 +113,7 @@ fn a_video_above_its_link_stalls_after_each_chunk_for_the_excess() {
     // arrived.
     let mean_s = measure(&run, "stall_mean_s.video");
     assert!((mean_s - (takes_s - 4.0)).abs() < 0.1, "{mean_s}");
-    // If a chunk is only partly played at the end of the run, its played bytes are rounded down to
-    // an integer.
+    // If a chunk is only partly played at the end, its played bytes are rounded down.
     assert!((measure(&run, "play_bps.video") / 4e6 - 1.0).abs() < 1e-6);
 }
 

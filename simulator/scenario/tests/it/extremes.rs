@@ -154,8 +154,8 @@ fn progress_reaches_the_end_and_never_passes_it() {
         .unwrap();
     let reported = reported.into_inner().unwrap();
     assert!(reported.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
-    // Each of the two runs reports its end. After both reports, the fraction is 1, up to rounding
-    // of seconds.
+    // Each run reports its end. After the last report, the fraction is 1, up to rounding of
+    // seconds.
     assert!(reported.iter().copied().fold(0.0, f64::max) > 1.0 - 1e-9, "{reported:?}");
 }
 

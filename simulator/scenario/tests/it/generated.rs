@@ -144,9 +144,8 @@ fn a_single_flow_goes_between_the_hosts_that_it_names() {
     let text = whole().replace("pattern = { stride = { by = 8 } }", "from = \"h1\"\nto = \"h4\"");
     let scenario = read(&text, &["expect=[]"]);
     let links: Vec<&str> = scenario.links().collect();
-    // The hosts are in one pod, so each direction passes one aggregation switch. The forward path
-    // uses the switch at the second port, a2. The return path uses the switch at the first port,
-    // a1.
+    // The hosts are in one pod, so each direction passes one aggregation switch: a2 at the second
+    // port on the forward path, and a1 at the first port on the return path.
     assert_eq!(links, ["h1-e1", "h4-e2", "e1-h1", "e2-h4", "e1-a2", "e2-a1", "a1-e1", "a2-e2"]);
 }
 
@@ -162,8 +161,8 @@ fn a_pattern_needs_a_generated_network() {
     );
 }
 
-/// Each of the 16 hosts sends to the host whose number is 8 higher. That host is in another pod, so
-/// every packet crosses six links.
+/// Each of the 16 hosts sends to the host 8 further. That host is in another pod, so every packet
+/// crosses six links.
 #[test]
 fn each_wire_of_a_generated_network_loses_its_share() {
     let set = ["expect=[]", "seeds=[1]", "duration=1 s", "warm_up=100 ms", "flow.all.start=0 s"];

@@ -1,5 +1,5 @@
-//! Integration tests of scenario files. They are one binary, because each of several binaries would
-//! have to be linked with all libraries.
+//! Integration tests of scenario files. They are one binary, because each of several would be
+//! linked with all libraries.
 
 mod aggregates;
 #[path = "../../../../foundation/catalogue/tests/it/bounds.rs"]

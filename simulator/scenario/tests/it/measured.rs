@@ -136,8 +136,8 @@ fn normal_jitter_is_as_configured_and_keeps_the_order_by_default() {
         let text = text(&keys, "").replace("100 kbit/s", &rate);
         run(&[], &text.replace("\"60 s\"", &format!("\"{} s\"", 100 * every_ms + 1))).1
     };
-    // The delays of 100 000 packets, in sending order. The packets are sent so far apart that none
-    // waits for an earlier one.
+    // The delays of 100 000 packets, in sending order. The packets are so far apart that none waits
+    // for an earlier one.
     let takes = jitter(false, 200);
     let (n, mean) = (takes.len() as f64, mean(&takes));
     let variance = takes.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;

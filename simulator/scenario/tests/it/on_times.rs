@@ -66,8 +66,7 @@ fn four_changing_flows_have_their_fair_share_at_each_time() {
         let is_on = |number: usize| (number..number + 6).contains(&stretch);
         let flows = (0..4).filter(|number| is_on(*number)).count() as f64;
         for (number, of_flow) in seconds.values().enumerate() {
-            // The bytes that the flow receives in the stretch, without the first 2 s after its
-            // change.
+            // The bytes that the flow receives in the stretch, except in its first 2 s.
             let bytes: u64 = of_flow[10 * stretch + 2..10 * stretch + 10].iter().sum();
             let mbps = bytes as f64 * 8.0 / 8e6;
             let fair = if is_on(number) { 12.0 / flows } else { 0.0 };

@@ -53,7 +53,7 @@ fn in_one_queue_a_host_gets_its_part_of_all_windows() {
 
 #[test]
 fn bbr_bounds_its_own_windows_unless_tokens_are_fewer() {
-    // Measured over 60 s, the shares are 0.27 with a buffer of 200 ms and 0.49 with 10 ms. The
+    // The shares measured over 60 s are 0.27 with a buffer of 200 ms and 0.49 with 10 ms. The
     // windows of four BBR flows hold what the link carries in about 7 ms.
     let [long, drr] = part_of_one("200 ms", "control = \"bbr\"");
     let [short, _] = part_of_one("10 ms", "control = \"bbr\"");
@@ -91,8 +91,8 @@ fn uploads_beside_a_flood(buffer: &str) -> f64 {
     );
     let summaries = run(&text);
     let mbps = |group: &str| summaries[0].measures[&format!("throughput_bps.{group}")].mean / 1e6;
-    // The flood's class has twice the weight of the uploads' class. Besides the flood, it carries
-    // acknowledgements, which take a few percent.
+    // The flood's class has twice the weight of the uploads' class, and carries a few percent of
+    // acknowledgements as well.
     let flood = mbps("school-up") * 1.045;
     mbps("office-up") / ((mbps("office-up") + flood) / 3.0)
 }

@@ -57,8 +57,8 @@ fn tiny_changes_of_a_round_trip_do_not_overturn_shares() {
         let fractions: Vec<f64> = offsets.iter().map(|&more| far_fraction(more, seeds)).collect();
         let (least, most) = fractions.iter().fold((1.0_f64, 0.0_f64), |(l, m), &f| (l.min(f), m.max(f)));
         assert!(most / least < 1.5, "{offsets:?}: {fractions:?}");
-        // In measurements with a kernel's TCP (three seeds), the fraction is 0.09. With simulated
-        // hosts that take no time, it is 0.05.
+        // The fraction is 0.09 with a kernel's TCP (three seeds), and 0.05 with simulated hosts
+        // that take no time.
         assert!(least > 0.065, "{offsets:?}: {fractions:?}");
     }
 }

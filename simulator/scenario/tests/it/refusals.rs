@@ -83,8 +83,8 @@ fn unused_tables_of_parameters_are_checked_too() {
         &message(&inner, &[]),
         &["`discipline.shaper.discipline.red.weight` is 2", "allowed: a number above 0"],
     );
-    // The only `red` among the disciplines has its own `max_probability`, which overrides the
-    // erroneous key of the table. The error is reported nevertheless.
+    // The only `red` among the disciplines overrides the table's key with the error. The error is
+    // reported nevertheless.
     let own = "disciplines = [{ red = { max_probability = 0.5 } }]";
     let hidden = GOOD.replace("gentle = true", "max_probability = 7.0");
     let hidden = hidden.replace("disciplines = [\"tail-drop\", \"red\"]", own);
@@ -131,7 +131,7 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
         &["--set:1:36", "which has a scheduler of its own"],
     );
     // This shaper contains a second shaper, but not itself without end. An inner discipline has
-    // only its own parameters, and does not use `[discipline.shaper]`.
+    // only its own parameters, not those of `[discipline.shaper]`.
     let itself = GOOD.to_owned() + "\n[discipline.shaper]\ndiscipline = \"shaper\"\n";
     let itself = itself.replace("disciplines = [", "disciplines = [\"shaper\", ");
     assert_eq!(read(&itself, &[]).map(drop).map_err(|error| error.to_string()), Ok(()));
@@ -246,8 +246,8 @@ fn a_wrong_set_is_refused_at_its_text_under_any_other_choice() {
     let (message, typed, _) = refusal(&["discipline.blue.buffer=99999999 packets"], &["blue"]);
     says(&message, &["--set:1:24", "`discipline.blue.buffer`"]);
     assert_eq!(typed, "discipline.blue.buffer=99999999 packets");
-    // `--discipline` replaces the list that `--set` gives. So the error is located in
-    // `--discipline`, although the replaced list also contains `tail-drop`.
+    // `--discipline` replaces the list in `--set`. So the error is located in `--discipline`,
+    // although that list also contains `tail-drop`.
     let own = "disciplines=[{ red = { gentle = true } }, 'tail-drop']";
     let (message, ..) = refusal(&[own], &["tail-drop,tail-drop"]);
     says(&message, &["--discipline:1:27", "already listed"]);
@@ -278,7 +278,7 @@ fn files_that_are_no_scenarios_are_refused_without_reading_all() {
     says(&refused(folder.path()).to_string(), &["is a directory"]);
     std::fs::write(path("latin.toml"), b"name = \"caf\xe9\"").unwrap();
     says(&refused(&path("latin.toml")).to_string(), &["is not UTF-8", "byte 11 is 0xe9"]);
-    // The file is sparse: its length is a gigabyte, but it occupies no space on the disk.
+    // The file is sparse: it has a gigabyte, but occupies no space on the disk.
     std::fs::File::create(path("huge.toml")).unwrap().set_len(1 << 30).unwrap();
     assert!(matches!(
         refused(&path("huge.toml")).problem,

@@ -196,12 +196,12 @@ access = {{ rate = "100 Gbit/s", delay = "9.7 ms" }}
 
 /// Segments are acknowledged in pairs, and the first of a pair waits for the second. On average, a
 /// segment thus waits for half of the 1.2 ms that a packet takes. So a window of w segments keeps
-/// (w - 1/2) 1.2 ms - 40.042 ms of queue. The 40.042 ms are the round trip, 0.042 ms of which are
-/// due to the acknowledgement.
+/// (w - 1/2) 1.2 ms - 40.042 ms of queue. The 40.042 ms are the round trip, of which the
+/// acknowledgement takes 0.042 ms.
 ///
 /// After slow start, w falls by one in each round until fewer than 5 segments seem to wait. If the
-/// first segment is acknowledged at once, its time is the minimum round-trip time, and w is 37. If
-/// the first segment is in a pair, it waits 1.2 ms for the second, and w is 39.
+/// first segment is acknowledged at once, its time is the minimum round-trip time, and w is 37. In
+/// a pair, it waits 1.2 ms for the second, and w is 39.
 #[test]
 fn vegas_queues_less_if_first_segments_are_acknowledged_at_once() {
     for (delayed_ack, window) in [("{ quick_acks = 16 }", 37.0), ("{ quick_acks = 1 }", 37.0), ("{}", 39.0)] {

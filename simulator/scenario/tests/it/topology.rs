@@ -44,8 +44,8 @@ fn head(nodes: &str, disciplines: &str) -> String {
 }
 
 /// Asserts that greedy flows under fair queueing at every link get their max-min shares, within 2
-/// %. The buffer of each TCP flow exceeds its bandwidth-delay product for round trips of 14 to 34
-/// ms. So each flow always has a packet when its turn comes.
+/// %. Buffers exceed the flows' bandwidth-delay products at round trips of 14 to 34 ms, so each
+/// flow always has a packet when its turn comes.
 #[track_caller]
 fn is_max_min(text: &str, expected_mbit: &[(&str, f64)]) {
     let outcome = run_all(&read(text, &[]), 0, &|_| {}, &AtomicBool::new(false)).unwrap();

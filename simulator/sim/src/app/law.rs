@@ -30,8 +30,8 @@ pub enum Law {
         /// Standard deviation of the logarithm; at least 0.
         sigma: f64,
     },
-    /// A law's draws between two bounds. A draw outside them is repeated. If a hundred draws in a
-    /// row are outside, the bound nearer to the last draw is taken.
+    /// A law's draws between two bounds. A draw outside them is repeated. After a hundred such
+    /// draws in a row, the bound nearer to the last one is taken.
     Between {
         /// The law.
         law: Box<Law>,
@@ -187,8 +187,8 @@ fn above_zero(rng: &mut Rng) -> f64 {
 }
 
 /// A standard normal draw (G. E. P. Box and M. E. Muller, Annals of Mathematical Statistics 29,
-/// 1958). The method yields a pair of draws, but the second is never used. If it were kept, the
-/// state of a source would depend on the number of earlier draws.
+/// 1958). The method yields a pair, of which one is discarded. Keeping it would make the state of a
+/// source depend on the number of earlier draws.
 fn normal(rng: &mut Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(above_zero(rng)));
     radius * libm::cos(TAU * rng.uniform())

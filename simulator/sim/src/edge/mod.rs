@@ -52,8 +52,8 @@ impl Tag {
     }
 }
 
-/// The edges of all aggregates. Also the tags that the ends of flows carry between the edges, from
-/// packets that they receive to packets that they send.
+/// The edges of all aggregates, and the tags that the ends of flows copy from received packets to
+/// sent ones.
 pub(crate) struct Edges {
     aggregates: Vec<Aggregate>,
     of_group: Vec<u32>,

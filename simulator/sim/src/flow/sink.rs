@@ -10,7 +10,7 @@ use fairwire_tcp::Ack;
 
 pub(crate) struct Delivery {
     pub(crate) at: Time,
-    /// The number of packets that are now in order at the receiver because of this delivery.
+    /// The number of packets that this delivery puts in order at the receiver.
     pub(crate) packets: u64,
     pub(crate) datagram_bytes: u64,
     /// The acknowledgement, without the receiver's blocks.
@@ -19,8 +19,8 @@ pub(crate) struct Delivery {
 
 impl Flow {
     /// Receives a packet at the end of its path. The result contains the time when the packet will
-    /// have crossed the access link. This time is known already, because only this flow's packets
-    /// use the access link, and they stay in order.
+    /// have crossed the access link. It is known already, because only this flow's packets use this
+    /// link, and in order.
     #[inline(always)]
     pub(crate) fn on_delivery(
         &mut self,

@@ -3,7 +3,7 @@
 //! calendar or prefetching.
 //!
 //! Both engines share the flows, the links and their arithmetic, none of which is tuned. On random
-//! networks both engines give the same bits.
+//! networks both give the same bits.
 
 mod oracle;
 

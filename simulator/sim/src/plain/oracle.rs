@@ -107,7 +107,7 @@ impl Marker for Coloring {
 }
 
 /// Keeps a window of packets of random sizes in flight. The window grows with each packet that
-/// returns. It is halved after a time in which none returns.
+/// returns. It is halved by a mark, and after a time without returns.
 struct Windowed {
     rng: Rng,
     window: u32,

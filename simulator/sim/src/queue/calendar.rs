@@ -17,7 +17,7 @@ pub(super) struct Calendar {
     pub(super) near: Vec<Entry>, // the buckets before `head`, sorted, the next event last
     wheel: Wheel,
     far: BinaryHeap<Reverse<Entry>>,
-    /// No event in the calendar is due before this time. It is zero while no such time is known.
+    /// No event in the calendar is due before this time; zero while no such time is known.
     /// Otherwise, while `near` is not empty, it is the time of the next event.
     pub(super) bound: Time,
     /// Is a bucket being served whose events have not been prefetched?
@@ -79,8 +79,8 @@ impl Calendar {
         self.place(entry, now, ties);
     }
 
-    /// Does the calendar have an event before the entry with this time and number? If the number is
-    /// `None`, there is no such entry, and any event precedes it.
+    /// Does the calendar have an event before the entry with this time and number? Without a number
+    /// there is no such entry, and any event precedes it.
     pub(super) fn comes_before(
         &mut self,
         (time, number): (Time, Option<u32>),
@@ -154,9 +154,8 @@ impl Calendar {
     }
 
     /// Lays the wheel out again if recent events require another width (see [`CROWDED_BY`]) or more
-    /// buckets. More are required if over an eighth of the recent events were beyond the last
-    /// bucket. This walks over all pending events, at most once per as many events as there are
-    /// buckets.
+    /// buckets: over an eighth of them were beyond the last bucket. Walks over all pending events,
+    /// at most once per as many events as there are buckets.
     fn tune(&mut self, now: Time, ties: &Ties) {
         let seen = std::mem::take(&mut self.seen);
         self.seen.since = now;
@@ -172,9 +171,9 @@ impl Calendar {
     }
 
     /// The new number of buckets, when more are required. It covers all pending events if possible,
-    /// because repeated doubling would walk over all events each time. It is at least twice the
-    /// current number. If that allows, it is at most half the number of pending events, before
-    /// rounding up to a power of two.
+    /// because repeated doubling would walk over all events each time. Before rounding up to a
+    /// power of two, it is at most half the number of pending events, but at least twice the
+    /// current number.
     fn wanted(&self, shift: u32, now: Time) -> usize {
         let pending = self.wheel.len + self.far.len();
         let last = self.far.iter().map(|Reverse(entry)| entry.time).max().unwrap_or(now);

@@ -83,8 +83,8 @@ pub(crate) struct First(u64);
 pub(crate) struct Horizon(u64);
 
 impl Horizon {
-    /// The horizon at `time`. Entries due at `time` or later are beyond it. If all lanes are empty,
-    /// the first entry counts as beyond it.
+    /// The horizon at `time`. Entries due at `time` or later are beyond it, and so is a missing
+    /// entry.
     pub(crate) fn at(time: Time) -> Self {
         Horizon(time.ns().min(LATEST) * MAX_LANES as u64)
     }
@@ -163,7 +163,7 @@ impl Lanes {
     }
 
     /// Plays the matches of `lane` up to the root, and returns the winner there. The winner of the
-    /// previous match mostly wins again. The code has branches, so the processor proceeds on this
+    /// previous match mostly wins again. Because of the branches, the processor proceeds on this
     /// assumption while the keys are still being loaded.
     #[inline(always)]
     fn play(&mut self, lane: usize, ties: &Ties) -> First {
@@ -251,8 +251,8 @@ const LATEST: u64 = 1 << 59;
 /// Keys from this value on belong to empty lanes.
 const NO_KEY: u64 = LATEST * MAX_LANES as u64;
 
-/// The key of an empty lane. Its time is later than that of any entry, and differs from the times
-/// of other empty lanes.
+/// The key of an empty lane, later than that of any entry, and never at the time of another empty
+/// lane.
 #[inline]
 fn never(lane: usize) -> u64 {
     NO_KEY + (lane * MAX_LANES + lane) as u64
@@ -321,8 +321,8 @@ impl Ring {
         self.last = entry.time();
     }
 
-    /// Prefetches the slot at this distance after the head. The slot may not be used before the
-    /// ring's next round.
+    /// Prefetches the slot at this distance after the head, even if it is first used in the ring's
+    /// next round.
     #[inline]
     fn fetch(&self, places: usize) {
         if let Some(slot) = self.slots.get((self.head + places) & self.slots.len().wrapping_sub(1)) {

@@ -4,8 +4,8 @@
 //! length. Each stream has a lane, which is a simple queue. The next event is the first of all
 //! lanes' fronts. An event earlier than the last of its lane enters a spare lane.
 //!
-//! If hosts take a few microseconds per packet, their packets come out of order, and two spare
-//! lanes hold most of these packets. All other events wait in the calendar.
+//! If hosts take a few microseconds per packet, some packets come out of order, and two spare lanes
+//! hold most of these. All other events wait in the calendar.
 
 use super::calendar::Calendar;
 use super::lanes::{self, AHEAD, First, Horizon, Lanes};
@@ -30,8 +30,8 @@ pub(super) struct EventLane {
 }
 
 /// The number of lanes for out-of-order events, which occur if hosts take time. Of 337 000 packets
-/// of twenty CUBIC flows over 100 Mbit/s, the flows' lane refuses 25 000. Of these 25 000, the
-/// spare lanes refuse 9000 (counted by callgrind).
+/// of twenty CUBIC flows over 100 Mbit/s, the flows' lane refuses 25 000. Of these, the spare lanes
+/// refuse 9000 (counted by callgrind).
 const SPARES: usize = 2;
 
 impl EventLane {
@@ -131,8 +131,8 @@ impl EventLane {
         self.next_of_tied(first, free_at)
     }
 
-    /// Does what [`next_or_free`](EventLane::next_or_free) does, if events are simultaneous or the
-    /// calendar may have the first event.
+    /// Like [`next_or_free`](EventLane::next_or_free), for simultaneous events, or if the calendar
+    /// may have the first event.
     #[inline(never)]
     fn next_of_tied(&mut self, first: First, free_at: &mut Time) -> Next {
         let (at, event) = (*free_at, Event::LinkFree(0));
@@ -310,8 +310,8 @@ mod tests {
         let lane = queue.lane();
         queue.set_end(Time::MAX);
         // All entries have one identity. The lane refuses the four entries at 5. The first spare
-        // lane takes the first of them, and the second spare lane the second. Both spare lanes
-        // refuse the third and the fourth.
+        // lane takes the first of them, the second spare lane takes the second, and both refuse the
+        // others.
         for (number, at) in [9, 5, 8, 5, 7, 5, 6, 5].into_iter().enumerate() {
             queue.push(Time::from_ns(at), Event::Sink(number as u32), 3, lane);
         }

@@ -1,8 +1,8 @@
 //! The events of a run on two sides: those at hosts, and those at queued links.
 //!
 //! A link's event reaches no host before the delays of the link and of the host's own link have
-//! passed. This time is the lookahead. All host events within it can be handled before any event at
-//! the links. Then the links catch up, and know everything sent to them.
+//! passed. So all host events within this time, the lookahead, can be handled before any at the
+//! links. Then the links catch up, and know everything sent to them.
 //!
 //! Conservative parallel simulation does the same with logical processes (K. Chandy and J. Misra,
 //! "Distributed simulation", IEEE TSE 5(5), 1979); here there is one processor. It predicts a
@@ -31,8 +31,8 @@ pub(crate) struct Sides {
     done: Time,
     /// By link: the lane of its [`Event::LinkFree`].
     free: Vec<Lane>,
-    /// The time at which the only link becomes free; no lane has an event for it. MAX with several
-    /// links.
+    /// The time at which the only link becomes free, for which no lane has an event. MAX for never,
+    /// and with several links.
     free_at: Time,
     left: Vec<Leaving>,
     came_up: usize,

@@ -120,7 +120,7 @@ fn a_link_of_opportunities_delivers_exactly_their_bytes() {
 #[test]
 fn a_link_wastes_opportunities_without_a_backlog() {
     // The link has one opportunity every 5 ms. A source sends a packet of 1000 bytes every 20 ms,
-    // the first at 1 ms. Each packet reaches the link after the access delay.
+    // from 1 ms on. Each reaches the link after the access delay.
     let packets: Vec<_> = (0..500)
         .map(|k| Offered { at: Duration::from_ms(20 * k + 1), bytes: 1000, flow: 0, ecn: Ecn::Ect1 })
         .collect();

@@ -69,8 +69,8 @@ const HEADER_BYTES: u32 = 40;
 const TIMEOUT: Duration = Duration::from_ms(400);
 /// The approximate number of losses in each run.
 const LOSSES: f64 = 1000.0;
-/// Three standard deviations of a run's relative throughput. Over 12 seeds with SACK, three
-/// standard deviations were 3.6 to 6.0 % at the points of the first test.
+/// Three standard deviations of a run's relative throughput. Over 12 seeds with SACK, they were 3.6
+/// to 6.0 % at the points of the first test.
 const CHANCE: f64 = 0.06;
 
 #[derive(Clone, Copy, PartialEq)]

@@ -101,7 +101,7 @@ fn sent_packets_are_delivered_or_lost_on_the_wire() {
     assert!(link.drops.is_empty(), "what a wire loses is no drop: {link:?}");
     assert!((lost as f64 - 20_000.0).abs() < 540.0, "{lost}"); // 4 sd of sqrt(200 000 x 0.1 x 0.9)
     // Of the 180 000 packets that are not lost, 5 % come twice. The bound is four standard
-    // deviations; one standard deviation is 93 packets.
+    // deviations of 93 packets.
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;

@@ -24,8 +24,8 @@ pub struct SpaceSpec {
 pub struct SettingSpec {
     /// Its name.
     pub id: String,
-    /// The paper's statement about the setting, with its location; or the remark that the paper
-    /// makes no statement.
+    /// The paper's statement about the setting, with its location; or the remark that there is
+    /// none.
     pub paper: String,
     /// The exhibits that the setting affects.
     pub exhibits: Vec<String>,

@@ -1,8 +1,8 @@
 //! Table 1 of the AFD paper: how often AFD-NFT draws a flow into a set, and how many samples the
 //! flow loses while it is in the set.
 //!
-//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6. It is
-//! observed each time that a sample replaces another.
+//! The sampler of our AFD-NFT receives the packets of the fifty flows of the paper's Fig. 6, and is
+//! observed whenever a sample replaces another.
 
 use super::made::Made;
 use fairwire_core::{FlowHash, Rng, Seed};

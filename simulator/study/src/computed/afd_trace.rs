@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 
 const SECOND: Duration = Duration::from_secs(1);
 const SECONDS: u64 = 20;
-/// The seconds at the start that are not examined. After them, arrivals and departures of flows
-/// balance, and the shadow buffer is full.
+/// The seconds left out at the start, until arrivals and departures of flows balance, and the
+/// shadow buffer is full.
 const LEFT_OUT: u64 = 5;
 const FLOWS: u32 = 20_000;
 const PACKET_BYTES: u32 = 500;

@@ -1,9 +1,9 @@
 //! The fluid model of RQM: J. Edmonds et al., York University CSE-2006-09, 2006, section 4.
 //!
 //! Each of n sessions has a rate b_i, which grows by alpha and halves with each drop, so db_i/dt =
-//! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum of the rates. The guess n~ is the
-//! estimate of n that RQM derives from b. Theorem 1 gives the limit and the speed of convergence.
-//! The equations are solved from random initial rates by the Runge-Kutta method of fourth order.
+//! alpha (1 - (n~ b_i / b)^2): lemma 1. Here b is the sum of the rates, and the guess n~ is RQM's
+//! estimate of n from b. Theorem 1 gives the limit and the speed of convergence. The equations are
+//! solved from random initial rates by the Runge-Kutta method of fourth order.
 
 use super::made::{Made, MadeCurve};
 use fairwire_core::{Rng, Seed};
@@ -29,8 +29,8 @@ const NEARNESS: [u32; 3] = [1, 3, 5];
 const LAST_NEARNESS: f64 = 7.0;
 /// M is the imbalance, at least 1. If M - 1 is below this value, it is only rounding.
 const BALANCED: f64 = 1e-6;
-/// Curves are drawn for the run with this number of sessions. The other two values are the q that
-/// determines the curves' length, and the number of points per curve.
+/// The number of sessions whose run is drawn as curves, the q that determines the curves' length,
+/// and the number of points per curve.
 const DRAWN: u32 = 10;
 const DRAWN_NEARNESS: f64 = 3.0;
 const POINTS: f64 = 400.0;

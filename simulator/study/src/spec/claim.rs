@@ -189,8 +189,8 @@ pub struct ExtremeSpec {
     pub of: Names,
     /// The two positions on the horizontal axis between which the extreme must lie.
     pub between: [f64; 2],
-    /// The claim still holds if the best number outside `between` is better than the best inside by
-    /// up to this amount. Default: 0.
+    /// The best number outside `between` may be better than the best inside by up to this amount.
+    /// Default: 0.
     #[serde(default)]
     pub tolerance: f64,
 }

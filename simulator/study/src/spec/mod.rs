@@ -80,7 +80,7 @@ pub struct ExhibitSpec {
     #[serde(default)]
     pub quick: QuickSpec,
     /// The time between two samples, for measures over time such as `mean(cwnd.tcp.1)`. Default:
-    /// that of the exhibit's curves, or "100 ms" without curves.
+    /// that of the exhibit's curves, or else "100 ms".
     pub sample: Option<Quantity<Duration>>,
     /// The measures.
     #[serde(default)]
@@ -159,8 +159,8 @@ pub struct CaseSpec {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickSpec {
-    /// If this is n, every n-th point is used, from the first, and also the last point. Points that
-    /// a claim names are always used.
+    /// If this is n, every n-th point from the first is used, and the last point. Points that a
+    /// claim names are always used.
     pub every: Option<usize>,
     /// The points to use, by name or position, instead of `every`. Points that a claim names are
     /// always used.
@@ -197,8 +197,8 @@ pub struct MeasureSpec {
     /// The measure's unit. Default: none, for a dimensionless number.
     #[serde(default)]
     pub unit: String,
-    /// The measure's position on the horizontal axis, if the axis shows measures. If a measure has
-    /// no position, the axis shows labels instead.
+    /// The measure's position on the horizontal axis, if the axis shows measures. If any measure
+    /// has none, the axis shows labels instead.
     pub x: Option<f64>,
 }
 
@@ -290,10 +290,10 @@ pub struct LineSpec {
     pub y: f64,
     /// Its text.
     pub label: String,
-    /// A fraction of `y`, such as 0.15. According to the paper, all values differ from `y` by at
-    /// most this fraction. The range is drawn as a shaded band.
+    /// According to the paper, all values differ from `y` by at most this fraction of it, such as
+    /// 0.15. The range is drawn as a shaded band.
     pub within: Option<f64>,
-    /// The title of the drawing that shows the line. Default: all drawings show it.
+    /// The title of the only drawing that shows the line. Default: all drawings.
     pub panel: Option<String>,
 }
 

@@ -71,8 +71,8 @@ pub(crate) fn judge(plan: &Plan<'_>, table: &Table<'_>) -> Vec<Claim> {
     plan.spec().claim.iter().map(|claim| judged(claim, plan, table)).collect()
 }
 
-/// The verdict on the difference of `number` from the paper's printed number, by those claims of
-/// `plan` that compare the two. `None` if there are none.
+/// The verdict on `number` by those claims of `plan` that compare it with the paper's printed
+/// number; `None` without such claims.
 pub(crate) fn beside_print(plan: &Plan<'_>, table: &Table<'_>, number: &Number) -> Option<Verdict> {
     let check = Check { plan, table };
     let values = plan.spec().claim.iter().filter_map(|claim| claim.value.as_ref());
@@ -108,8 +108,8 @@ fn judged(claim: &ClaimSpec, plan: &Plan<'_>, table: &Table<'_>) -> Claim {
     }
 }
 
-/// The maximum number of findings printed for each verdict. If there are more findings, only their
-/// number and the worst of them are printed.
+/// The maximum number of findings printed for each verdict. If there are more, only their number
+/// and the worst of them are printed.
 const MAX_FINDINGS: usize = 3;
 
 /// The measurements, with those that contradict the claim first.
@@ -294,8 +294,8 @@ impl Check<'_, '_> {
         Checked { check, findings }
     }
 
-    /// Compares `number` with the value that `spec` requires or the paper prints. `None` if there
-    /// is no such value.
+    /// Compares `number` with the value that `spec` requires or the paper prints; `None` without
+    /// one.
     fn beside(&self, spec: &ValueSpec, number: &Number) -> Option<Finding> {
         let is_it =
             |p: &&Published| p.measure == number.measure && p.series == number.series && p.is_at(number);
@@ -410,7 +410,7 @@ impl Check<'_, '_> {
 }
 
 impl Published {
-    /// Does the paper print this number for the same point as that of `number`?
+    /// Does the paper print this number for the point of `number`?
     pub fn is_at(&self, number: &Number) -> bool {
         self.at == number.at || self.x.is_some_and(|x| crate::sweep::is_near(x, number.x))
     }

@@ -27,8 +27,8 @@ pub(super) fn difference(
     let is_elsewhere = b.is_some_and(|b| b.at != a.at);
     let [own, others] =
         measures.map_or([String::new(), String::new()], |names| names.map(|name| format!("{name} of ")));
-    // If both sides are the same series at different points, the series is named once. It is named
-    // twice if the second side has a factor or a named measure.
+    // If both sides are the same series at different points, the series is named once, unless the
+    // second side has a factor or a named measure.
     let other =
         if than == more && is_elsewhere && factor.is_empty() && others.is_empty() { "" } else { than };
     let (first_at, second_at) = match b {

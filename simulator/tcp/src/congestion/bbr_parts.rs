@@ -24,8 +24,8 @@ const MAX_QUANTUM_BITS: f64 = 65_536.0 * 8.0;
 pub(super) struct Rounds {
     /// The number of delivered segments, as the rate samples count them.
     pub(super) delivered: u32,
-    /// BBR.next_round_delivered: the round ends when a segment is acknowledged that was sent after
-    /// this number had been delivered.
+    /// BBR.next_round_delivered: the acknowledgement of a segment sent after this number was
+    /// delivered ends the round.
     ends: u32,
     /// BBR.round_count.
     pub(super) count: u32,
@@ -66,7 +66,7 @@ pub(super) struct Plateau {
 }
 
 impl Plateau {
-    /// A search for the plateau that starts from the rate `rate`.
+    /// A search for the plateau that starts from `rate`.
     pub(super) fn above(rate: f64) -> Self {
         Plateau { rate, ..Plateau::default() }
     }
@@ -122,8 +122,8 @@ impl Dwell {
         Dwell { until: Time::MAX, has_round_passed: false }
     }
 
-    /// BBRHandleProbeRTT. Returns whether `ProbeRTT` may end. From when `is_little` became true, it
-    /// lasts at least 200 ms and at least a round.
+    /// BBRHandleProbeRTT. Returns whether `ProbeRTT` may end. It lasts at least 200 ms and a round
+    /// from when `is_little` became true.
     pub(super) fn is_over(
         &mut self,
         now: Time,

@@ -107,11 +107,11 @@ pub struct Bic {
 
 /// The minimum window, except after a timeout.
 const LOWEST_WINDOW: f64 = 2.0;
-/// While no maximum is known, the window grows by at least one segment for this number of
-/// acknowledged segments: Linux.
+/// Without a maximum, the window grows by at least one segment for this number of acknowledged
+/// segments: Linux.
 const MAX_PER_SEGMENT: f64 = 20.0;
-/// The smoothed number of segments per acknowledgement outside of repairs: its initial value, as in
-/// Linux, and the weight of a sample.
+/// Segments per acknowledgement outside of repairs, smoothed: the initial value, as in Linux, and
+/// the weight of a sample.
 const FIRST_PER_ACK: f64 = 2.0;
 const PER_ACK_WEIGHT: f64 = 1.0 / 16.0;
 
@@ -254,9 +254,9 @@ mod tests {
     #[test]
     fn the_distance_falls_to_three_quarters_per_round_trip() {
         // Per round trip the window moves by a quarter of its distance from the maximum. Within a
-        // round trip the step shrinks with the distance. In the fluid limit, the window thus moves
-        // by 1 - exp(-1/4) = 0.221 of the distance. To shrink from 64 to 5 segments, the distance
-        // takes ln(64/5) x 4 = 10.2 rounds.
+        // round trip the step shrinks with the distance: in the fluid limit, the window moves by 1
+        // - exp(-1/4) = 0.221 of it. From a distance of 64 to 5 segments, that takes ln(64/5) x 4 =
+        // 10.2 rounds.
         let mut bic = Bic { window: 936.0, ..searching() };
         let mut rounds = 0;
         while bic.maximum - bic.window() > 5.0 {

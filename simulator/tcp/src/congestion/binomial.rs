@@ -1,11 +1,11 @@
 //! Generalised window control: increase by a power of the window, decrease by another power.
 //!
 //! # What it does
-//! In congestion avoidance, each acknowledgement changes the window by `w += c1 / w^K`, and each
-//! loss by `w -= c2 w^L`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno. With K = 2 and L = 0, the
-//! window grows by c1/w per round trip and loses c2 (inverse increase, additive decrease). With K =
-//! 0 and L = 1, both changes are multiplicative. A negative K is refused, because the window would
-//! grow without limit within one round trip.
+//! In congestion avoidance, `w += c1 / w^K` per acknowledgement, and `w -= c2 w^L` per loss, for
+//! the window `w`. K = L = 1 with c1 = 1 and c2 = 0.5 is Reno. With K = 2 and L = 0, it grows by
+//! c1/w per round trip and loses c2 (inverse increase, additive decrease). K = 0 with L = 1 is
+//! multiplicative in both. A negative K is refused, because it would make the window grow without
+//! limit within one round trip.
 //!
 //! # Why
 //! It creates flows that respond differently to congestion, to test disciplines that should not
@@ -22,7 +22,7 @@
 //! with the minus sign, "normal TCP" is as the paper describes it.
 //!
 //! # Where we differ
-//! As in ns-2, three reductions are halves, without `c2` and `l`: the first decrease of a
+//! As in ns-2, three reductions are halves, regardless of `c2` and `l`: the first decrease of a
 //! connection, each decrease in slow start, and the threshold's at each timeout. The window never
 //! falls below 1; in ns-2 it may, and the sender then waits for the timer. The threshold never
 //! falls below 2, and a decrease raises neither the window nor the threshold.
@@ -41,10 +41,10 @@ pub const ABOUT: About = About::new(
 #[parameters(gated, name = "binomial", checked = BinomialParameters, public)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BinomialSpec {
-    /// The factor of the increase: the window grows by `c1 / window^k` segments per ACK.
+    /// The window grows by `c1 / window^k` segments per ACK.
     #[parameter(default = 1.0, above = 0.0, max = 1e6, unit = "segments")]
     pub c1: Option<f64>,
-    /// The factor of the decrease: the window shrinks by `c2 * window^l` segments per loss.
+    /// The window shrinks by `c2 * window^l` segments per loss.
     #[parameter(default = 0.5, above = 0.0, max = 1e6, unit = "segments")]
     pub c2: Option<f64>,
     /// Exponent of the increase per ACK: one more than Bansal and Balakrishnan's exponent per round

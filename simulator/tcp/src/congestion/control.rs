@@ -43,8 +43,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// The constants for an initial window of `initial_window` segments of 1448 B, with all options
-    /// off.
+    /// The constants for an initial window of `initial_window` segments of 1448 B, without options.
     pub fn of(initial_window: u32) -> Self {
         let (segment, whole_segments) = (Size(1448), false);
         Start {
@@ -77,8 +76,8 @@ pub struct Acked {
     pub lost: u32,
     /// Segments in flight before the acknowledgement came.
     pub in_flight: u32,
-    /// The exact round-trip time of one of the acknowledged segments; absent if none was measured,
-    /// for example because the segment was sent twice.
+    /// The exact round-trip time of an acknowledged segment; absent if none was measured, for
+    /// example because the segment was sent twice.
     pub rtt: Option<Duration>,
     /// Does the acknowledgement end a round trip, that is, cover a segment sent after the previous
     /// round?
@@ -118,7 +117,7 @@ pub struct Congested {
 /// The measurements that a controller requests from its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feedback {
-    /// Does each acknowledgement bring an exact round-trip time, as timestamps provide it?
+    /// Does each acknowledgement bring an exact round-trip time, as with timestamps?
     pub exact_rtt: bool,
     /// Does each acknowledgement bring the number of marks, instead of one echo per window (RFC
     /// 3168)?

@@ -23,8 +23,8 @@ use fairwire_core::{Duration, Time};
 use fairwire_parameters::{Declared as _, OutOfRange};
 use std::sync::Arc;
 
-/// Invokes the macro `$then` with the list of this crate's controllers, except Reno, followed by
-/// the arguments `$with`. Each entry has the controller's description, its module and type, and its
+/// Invokes the macro `$then` with the list of this crate's controllers, except Reno, and then the
+/// arguments `$with`. Each entry has the controller's description, module and type, and its
 /// parameters as entered and as checked.
 #[macro_export]
 #[doc(hidden)]
@@ -192,7 +192,7 @@ macro_rules! arms {
     };
 }
 
-/// Calls of controllers other than Reno, which are not inlined into Reno's code.
+/// Calls of controllers other than Reno, not inlined into Reno's code.
 impl Controller {
     #[inline(never)]
     fn window_of_other(&self) -> f64 {

@@ -23,8 +23,8 @@
 //! - An acknowledgement of n segments grows the window by n (target - cwnd) / cwnd, never past the
 //!   target; the RFC specifies one such step per acknowledgement. So a delayed acknowledgement does
 //!   not halve the growth.
-//! - In the Reno-friendly region, an estimate of Reno's window below the current window does not
-//!   reduce it. The window does not shrink in section 4.2 either.
+//! - In the Reno-friendly region the window is the larger of itself and the estimate of Reno's
+//!   window: in section 4.2 it never shrinks.
 //! - The RFC allows the congestion window or the flight size at a reduction; here it is the window
 //!   in use. An unused window does not grow.
 //! - With [`Config::whole_segments`](crate::Config::whole_segments), three quantities are integers,
@@ -219,9 +219,8 @@ impl Cubic {
     }
 
     /// alpha of section 4.3: the growth of Reno's estimated window, segments per round trip. It
-    /// depends on `beta` such that the estimate has the average of Reno's window. With
-    /// `reno_beyond_peak`, alpha is 1, as for Reno, once the estimate has reached the last peak
-    /// again.
+    /// gives the estimate the average of Reno's window in spite of `beta`. With `reno_beyond_peak`,
+    /// alpha is 1, as for Reno, once the estimate has reached the last peak.
     fn reno_step(&self, reno: f64) -> f64 {
         let is_reno = self.reno_beyond_peak && reno >= self.prior;
         if is_reno { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) }
@@ -351,9 +350,9 @@ mod tests {
         let mut seen_at_k = false;
         run(&mut cubic, 20.0, 20.0 + k + 3.0, rtt_s, |t, window| {
             let curve = 0.4 * (t - k).powi(3) + peak;
-            // Per acknowledgement, the window w takes a step of (W(t + R) - w) / w, so it follows
-            // W(t + R) with a lag of R. The remaining error is R^2 W'' / 2. It is at most 0.005 s^2
-            // x 2.4 K segments/s^2 = 0.11 segments; the tolerance is twice that, for the beginning.
+            // Per acknowledgement, the window w takes a step of (W(t + R) - w) / w, so it lags R
+            // behind W(t + R). The remaining error is R^2 W'' / 2, at most 0.005 s^2 x 2.4 K
+            // segments/s^2 = 0.11 segments; the tolerance is twice that, for the beginning.
             assert!((window - curve).abs() < 0.22, "{t}: {window} {curve}");
             seen_at_k |= (t - k).abs() < 1e-3 && (window - peak).abs() < 0.22;
         });
@@ -426,8 +425,8 @@ mod tests {
                 reached = reached.min(t);
             }
         });
-        // The target is one round trip ahead of the curve, and the last segment takes one more. So
-        // the tolerance is two round trips of 0.1 s.
+        // The target is a round trip ahead of the curve, and the last segment takes another, so the
+        // tolerance is two round trips of 0.1 s.
         assert!((reached - (k - early)).abs() < 0.2, "{reached} {k}");
     }
 
@@ -513,7 +512,7 @@ mod tests {
         // The eighth sample of the second round shows the rise. By then the window is 10 + 10 + 8
         // segments: the initial window, the first round, and eight acknowledgements. Slow start
         // ends after five slower rounds, including the second. They add a quarter of 43 segments:
-        // 2, 4 times 10, and the segment that ends the last round.
+        // 2, 4 times 10, and the one that ends the last round.
         assert_eq!(cubic.threshold(), 28.0 + 0.25 * 43.0);
         assert_eq!(cubic.plateau, cubic.threshold());
         assert_eq!(cubic.prior, cubic.threshold());
@@ -528,8 +527,8 @@ mod tests {
             // The test has one flow, for which section 4.7 would turn fast convergence off.
             let mut cubic = Cubic::new(CubicParameters { fast_convergence: false, ..PLAIN }, &Start::of(10));
             // The average of a cycle is 0.925 of its peak (1 - 0.3 / 4), so the test begins at the
-            // peak of the expected cycle. From a distant window, periodic losses would lead to this
-            // cycle only slowly, because they occur where the curve is flat.
+            // peak of the expected cycle. From far away, periodic losses would lead there only
+            // slowly, because they occur where the curve is flat.
             cubic.lost(&congested(0.0, expected / 0.925));
             let (mut at_s, mut segments) = (0.0, 0.0);
             for n in 1..=(20.0 * period) as u64 {
@@ -548,8 +547,7 @@ mod tests {
         }
     }
 
-    /// A literal transcription of RFC 9438, line by line. It has the RFC's names, and computes with
-    /// t and K.
+    /// A literal transcription of RFC 9438, line by line, with its names, t and K.
     struct Rfc {
         cwnd: f64,
         ssthresh: f64,

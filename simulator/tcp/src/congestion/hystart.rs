@@ -88,8 +88,8 @@ impl HyStart {
     }
 }
 
-/// RttThresh: growth slows when the minimum round-trip time of a round exceeds that of the previous
-/// round by at least this.
+/// RttThresh: growth slows when a round's minimum round-trip time exceeds the previous round's by
+/// at least this.
 fn rise(previous: Duration) -> Duration {
     Duration::from_ns(previous.ns() / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
@@ -123,8 +123,8 @@ mod tests {
         let mut hystart = HyStart::new();
         assert_eq!(round(&mut hystart, 80), 10.0);
         assert_eq!(round(&mut hystart, 89), 10.0); // 1/8 of 80 ms is 10 ms: no rise yet
-        // After a round of 89 ms, the rise must be 11.125 ms. Eight samples show the rise, so the
-        // last two acknowledgements count a quarter each.
+        // After a round of 89 ms, the rise must be 11.125 ms. Eight samples show it, so the last
+        // two acknowledgements count a quarter each.
         assert_eq!(round(&mut hystart, 101), 8.5);
         for _ in 0..4 {
             assert_eq!(round(&mut hystart, 120), 2.5);

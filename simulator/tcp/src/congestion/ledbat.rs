@@ -7,7 +7,7 @@
 //!
 //! # Why
 //! Other flows fill queues until a loss, which raises the delay far above the target. LEDBAT then
-//! shrinks, and takes only what those flows leave unused. That suits updates and backups.
+//! shrinks, and takes only what they leave unused. That suits updates and backups.
 //!
 //! # State and cost
 //! 96 bytes; O(1) per acknowledgement (ten minima and four samples). It needs exact round-trip
@@ -23,7 +23,7 @@
 //! - Delays are exact round-trip times, not one-way delays: queueing on the return path counts too.
 //!   No clock skew or offset needs correction.
 //! - Delays are kept in microseconds, up to 71 minutes.
-//! - There is no slow start, and so no threshold: section 2.4.2 has no slow start.
+//! - There is no slow start, as in section 2.4.2, and so no threshold.
 //! - An acknowledgement without a measurement moves the window by the delays known so far; before
 //!   the first measurement it does nothing.
 //! - CTO, the timeout, is the sender's retransmission timer.

@@ -55,8 +55,8 @@ impl Reno {
         }
     }
 
-    /// Grows the window, up to `most`, for an acknowledgement of `segments` segments. The caller
-    /// ensures that the window was used.
+    /// Grows the window, up to `most`, for an acknowledgement of `segments` segments. The window
+    /// must have been used.
     #[inline]
     pub fn grow(&mut self, segments: u64, most: f64) {
         if self.counts_segments {

@@ -188,7 +188,7 @@ impl Vegas {
     }
 
     fn measure(&mut self, rtt: Duration) {
-        // A round-trip time of zero would cause a division by zero.
+        // Avoids a division by zero.
         let rtt_s = rtt.secs().max(1e-9);
         self.base_s = self.base_s.min(rtt_s);
         self.least_s = self.least_s.min(rtt_s);
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn dividing_by_the_least_round_trip_time_shows_more_waiting_segments() {
-        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued. With the minimum round-trip time as
-        // the divisor, 20 (122/100 - 1) = 4.4 are.
+        // Of 20 segments, 20 (1 - 100/122) = 3.6 are queued; divided by the minimum round-trip
+        // time, 20 (122/100 - 1) = 4.4.
         let mut vegas = avoiding(20);
         round(&mut vegas, 122);
         assert_eq!(vegas.window(), 20.0);

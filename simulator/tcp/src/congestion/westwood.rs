@@ -6,8 +6,8 @@
 //! without its queue. This never increases the window.
 //!
 //! # Why
-//! Reno halves the window, whatever the reason for a loss. On a path that loses packets before it
-//! is full, such as radio, half is too little; on a path with a long queue it is too much.
+//! Reno halves the window, whatever caused the loss. On a path that loses packets before it is
+//! full, such as radio, half is too little; with a long queue it is too much.
 //!
 //! # State and cost
 //! 80 bytes; O(1) per acknowledgement. It needs exact round-trip times from the sender.
@@ -26,8 +26,7 @@
 //!
 //! With `recovery = "rack"` as in Linux, and unlike the papers:
 //! - A loss or a mark halves the window. When the reduction is over, the path's measured capacity
-//!   replaces the window, even if the capacity is larger. This capacity includes the rate measured
-//!   at the halved window.
+//!   replaces the window, even if it is larger. It includes the rate measured at the halved window.
 //! - A timeout forgets the minimum round-trip time.
 
 use super::control::{About, Acked, Congested, Control, Feedback, Start};
@@ -177,7 +176,7 @@ impl Control for Westwood {
     }
 
     /// Mascolo and others 2001, section 2: the path's capacity becomes the threshold, and limits
-    /// the window. With `halves`, half of the window in use replaces the capacity.
+    /// the window. With `halves`, half of the window in use does.
     fn lost(&mut self, congested: &Congested) {
         self.threshold = if self.halves { self.half(congested) } else { self.carried(congested) };
         self.window = self.window.min(self.threshold);

@@ -100,13 +100,13 @@ enum Phase {
         is_timed: bool,
     },
     Open,
-    /// Fast recovery. `has_acted` means under NewReno that a partial acknowledgement was received,
-    /// and under SACK that the rescue was sent.
+    /// Fast recovery. `has_acted`: has NewReno received a partial acknowledgement, or SACK sent the
+    /// rescue?
     Recovery {
         has_acted: bool,
     },
-    /// RACK-TLP after a timeout. `is_testing` means that it is still unknown whether anything was
-    /// lost (F-RTO), and `has_moved` that something was acknowledged since the timeout.
+    /// RACK-TLP after a timeout. `is_testing`: is it still unknown whether anything was lost
+    /// (F-RTO)? `has_moved`: has anything been acknowledged since the timeout?
     Lost {
         is_testing: bool,
         has_moved: bool,

@@ -164,8 +164,8 @@ impl Sender {
     }
 
     /// Was the first unacknowledged segment retransmitted, and may it still arrive? This is
-    /// possible when a repair begins: the previous repair also retransmitted losses that it found
-    /// among segments sent after it began.
+    /// possible when a repair begins: the previous repair also retransmitted losses among segments
+    /// sent after it began.
     fn is_first_on_its_way(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.is_repeated(self.unacked))
     }

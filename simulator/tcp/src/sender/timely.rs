@@ -2,10 +2,10 @@
 //!
 //! # Source
 //! RFC 8985 (RACK-TLP) over the [`Scoreboard`](crate::scoreboard::Scoreboard); RFC 5682, section
-//! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK).
-//! This file follows Linux in three choices that the RFCs leave open. These are the order of an
-//! acknowledgement's effects, the arrivals that show reordering, and the window after an undo: the
-//! larger of the current window and the window before the reduction.
+//! 3.1 (F-RTO); RFC 3522 and RFC 4015 (Eifel), with the timestamp of RFC 7323; RFC 3708 (DSACK). In
+//! three choices that the RFCs leave open, this file follows Linux: the order of an
+//! acknowledgement's effects, the arrivals that show reordering, and the window after an undo. It
+//! is the larger of the current one and the one before the reduction.
 
 use super::{Output, Phase, Reaction, Sender, Timer};
 use crate::congestion::Control;
@@ -316,8 +316,7 @@ impl Sender {
         let Some(board) = &mut self.board else { return };
         let of_probe = board.rack.probe.take().is_some_and(|probe| probe.is_repeat);
         let repeats = board.repeated().max(u32::from(of_probe));
-        // If retransmissions are in flight, the next one begins no epoch: echoes of those in flight
-        // must not count as echoes of originals.
+        // Echoes of retransmissions in flight must not count as echoes of originals.
         board.rack.begins_epoch = repeats == 0;
         board.rack.undo = Some(Undo { from, unexplained: (repeats > 0).then_some(repeats), before });
     }

@@ -128,8 +128,8 @@ fn data_held_for_two_seconds_is_no_loss_and_keeps_the_window() {
 
 #[test]
 fn data_held_during_a_silence_is_resent_only_by_timeouts_and_probes() {
-    // The acknowledgement follows a retransmission by more than any earlier round trip. So the
-    // sender cannot exclude that the retransmission, not the original, has arrived.
+    // The acknowledgement follows a retransmission by more than any earlier round trip, so the
+    // sender cannot exclude that the retransmission has arrived.
     for silence_ms in [300, 500, 1000] {
         let mut path = Path::new(&Config { window: Some(40), ..today() }, 60);
         path.start();

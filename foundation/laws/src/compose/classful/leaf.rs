@@ -55,9 +55,9 @@ impl<F: Fn(usize) -> Box<dyn Discipline> + Send + 'static> Maker for F {
 /// A leaf may hold as much as is free: dynamic thresholds with a factor of one (A. K. Choudhury and
 /// E. L. Hahne, "Dynamic queue length thresholds for shared-memory packet switches", IEEE/ACM ToN
 /// 6(2), 1998). So a lone leaf gets half of the pool. If n leaves demand more, each gets 1/(n + 1)
-/// of the pool. The same amount stays free for a leaf that was idle until now. A leaf loses no
-/// packets to make room for another leaf. If a leaf is beyond its threshold, an arrival pushes out
-/// packets of this leaf, or is refused.
+/// of the pool, and as much stays free for a leaf that was idle until now. No leaf loses packets to
+/// make room for another. Beyond its leaf's threshold, an arrival pushes out packets of that leaf,
+/// or is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
     /// Bytes.

@@ -20,8 +20,7 @@ pub(super) fn node_of(place: Option<usize>) -> usize {
 pub(super) struct Node {
     pub(super) parent: usize,
     pub(super) contents: Contents,
-    // The two buckets are boxed, because a tree may have thousands of classes, most of them without
-    // either.
+    // Both buckets are boxed, because most of a tree's thousands of classes have neither.
     pub(super) guarantee: Option<Box<Transmitter>>, // free while the class is within its guarantee
     pub(super) ceiling: Option<Box<Ceiling>>,       // free while the class may send
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
@@ -36,14 +35,14 @@ pub(super) struct Node {
     /// Backlogged children, and this node's place among its backlogged siblings.
     pub(super) active: Vec<usize>,
     pub(super) place: Option<usize>,
-    /// The leaves for the hosts of this class; `None` if its hosts have no leaves.
+    /// The leaves of this class's hosts, if they have any.
     pub(super) hosts: Option<Range<usize>>,
     /// Has a packet come for this leaf since it was last considered for release?
     pub(super) is_used: bool,
 }
 
-/// The units of virtual time that a byte costs at weight 1. At a weight of 10^6 a byte still costs
-/// 2^20 units.
+/// The units of virtual time per byte at weight 1. At a weight of 10^6 a byte still costs over 2^20
+/// units.
 const UNITS: f64 = (1u64 << 40) as f64;
 
 pub(super) fn cost_of(weight: f64) -> u64 {

@@ -106,8 +106,8 @@ impl Classful {
     }
 
     /// This tree, with the packets of `class` in the leaves below it. The upper half of the flow
-    /// hash names a packet's host, and so its leaf. Two hosts may share a leaf. The call has no
-    /// effect unless all children of the class are leaves.
+    /// hash names a packet's host, and so its leaf. Two hosts may share a leaf. No effect unless
+    /// all children of the class are leaves.
     #[must_use]
     pub fn by_host(mut self, class: u32) -> Self {
         if let Some(at) = self.tree.place(class).map(|place| place + 1) {
@@ -306,8 +306,8 @@ impl Classful {
         None
     }
 
-    /// Puts off all children of `at` that cannot send yet, in one pass. To poll each child, with a
-    /// search for the next one before each poll, would take quadratic time.
+    /// Puts off all children of `at` that cannot send yet, in one pass. Polling each, and searching
+    /// for the next one every time, would take quadratic time.
     fn put_off_children(&mut self, at: usize, now: Time) {
         for place in 0..self.nodes[at].active.len() {
             let child = self.nodes[at].active[place];
@@ -482,9 +482,9 @@ impl Control for Classful {
     }
 
     /// Sets the weight of the class among its siblings, for the excess. A class that is not in the
-    /// tree is looked up in the default leaf, which has the packets of the class. Bytes that a
-    /// class has sent beyond its turn are counted again at the new weight. So a class whose weight
-    /// grows need not wait for the debt of its small weight.
+    /// tree is looked up in the default leaf, which has its packets. Bytes that a class has sent
+    /// beyond its turn also count at the new weight. So a class whose weight grows need not wait
+    /// for its old debt.
     fn set_weight(&mut self, class: u32, weight: Weight) -> Result<Weight, SetWeightError> {
         let Some(place) = self.tree.place(class) else {
             let at = self.default;

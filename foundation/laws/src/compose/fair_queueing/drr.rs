@@ -11,23 +11,22 @@
 //! quantum of each other flow.
 //!
 //! # State and cost
-//! 16 bytes for each packet that the buffer has room for, in addition to the memory of the buffer
-//! and of [LQD](crate::dropper::lqd). Making room costs the same as in LQD: O(1) if packets are
-//! counted, and O(log n) with n backlogged flows if the buffer is in bytes or time, or if there are
-//! weights. Service takes O(1) per packet while a quantum times the weight is at least a packet.
-//! Otherwise it takes O(n) at worst, but no more: rounds in which no queue could send are skipped
-//! at once.
+//! 16 bytes for each packet that the buffer has room for, in addition to those of the buffer and of
+//! [LQD](crate::dropper::lqd). Making room costs the same as in LQD: O(1) if packets are counted,
+//! and O(log n) for n backlogged flows with a buffer in bytes or time, or with weights. Service
+//! takes O(1) per packet while a quantum times the weight is at least a packet. Otherwise it takes
+//! O(n) at worst, since rounds in which no queue could send are skipped at once.
 //!
 //! # Source (section, equation)
 //! M. Shreedhar and G. Varghese, "Efficient Fair Queuing Using Deficit Round-Robin", IEEE/ACM ToN
 //! 4(3), 1996: the code of enqueueing and dequeueing.
 //!
 //! # Where we differ
-//! - The quantum of the next visit is added at the end of a queue's turn, when the queue moves to
-//!   the end of the list of backlogged queues. The paper adds it when the next turn comes. Nothing
-//!   reads the deficit in between, so the order of service is the same.
-//! - Deficits are counted in units of 2^-16 byte, so a quantum times a small weight is not rounded
-//!   to bytes.
+//! - The quantum of the next visit is added when a queue moves to the end of the list; the paper
+//!   adds it when the queue's turn comes. Nothing reads the deficit in between, so the order of
+//!   service is the same.
+//! - Deficits are in units of 2^-16 byte, so a quantum times a small weight is not rounded to
+//!   bytes.
 //! - A queue emptied by push-out loses its deficit, like one emptied by service.
 //!
 //! # Example
@@ -85,15 +84,15 @@ pub struct Spec {
     pub quantum: Option<Quantity<Size>>,
     /// The duration of a round while few flows are backlogged: their quanta grow to fill it.
     ///
-    /// A quantum grows to at most 64 KiB. Each flow then sends a train of packets, which a gateway
-    /// joins into one packet again.
+    /// Each quantum grows to at most 64 KiB. This yields trains of packets, each of which a gateway
+    /// joins into one packet.
     #[parameter(is = role::ROUND, unset = "none", min = "1 us", max = "1 s")]
     pub round: Option<Quantity<Duration>>,
     /// Whether hosts share equally first, and then the flows of each host.
     ///
-    /// Hosts take turns by DRR++, and so do the flows of a host. There are `queues` queues, by
-    /// default 8192. Each flow has one; with more flows than queues, the queue that was idle
-    /// longest is reassigned. The longest queue of the fattest host makes room.
+    /// Hosts take turns by DRR++, and so do the flows of a host. Each flow has one of `queues`
+    /// queues, by default 8192. If there are more flows, the queue that was idle longest is
+    /// reassigned. The longest queue of the fattest host makes room.
     #[parameter(unset = "false, or true with `host` or `background`", unit = "boolean")]
     pub hosts: Option<bool>,
     /// The source of a packet's host, if `hosts` is true.
@@ -101,10 +100,8 @@ pub struct Spec {
     /// A gateway puts the host into the upper half of the flow hash.
     #[parameter(default = HostOf::Class)]
     pub host: Option<HostOf>,
-    /// The factor by which the share of a background flow is smaller than that of another flow of
-    /// its host, if `hosts` is true.
-    ///
-    /// A background flow is marked LE or CS1 (RFC 8622).
+    /// The factor by which the share of a background flow (LE or CS1, RFC 8622) is smaller than
+    /// that of another flow of its host, if `hosts` is true.
     #[parameter(default = 1, min = 1, max = 255, unit = "1", source = "CAKE's lowest tin has 16.")]
     pub background: Option<u32>,
 }

@@ -18,9 +18,8 @@ use fairwire_core::units::{Amount, Size};
 use fairwire_core::{Discipline, Limit, Rng};
 use fairwire_parameters::{parameters, word};
 
-/// Implements `Part`, `check` and `build` for the `Spec` of the file that invokes this macro.
-/// `$kind` is the kind of scheduler. `$quantum` names the parameter for the bytes per round, if the
-/// scheduler has rounds.
+/// Implements `Part`, `check` and `build` for the `Spec` of the invoking file. `$kind` is the kind
+/// of its scheduler. `$quantum` names its parameter for the bytes per round, if it has rounds.
 macro_rules! schedules {
     ($kind:expr $(, $quantum:ident)?) => {
         impl crate::part::Part for Spec {
@@ -60,7 +59,7 @@ pub enum MakesRoom {
     Lqd,
     /// The arrival is refused.
     TailDrop,
-    /// The arrival is refused even before the buffer is full: if its queue holds at least half as
+    /// The arrival is refused, even before the buffer is full, if its queue holds at least half as
     /// many packets as there is still room for, as in ns-2's SFQ.
     HalfFree,
 }
@@ -74,8 +73,7 @@ pub struct Entry {
     pub buffer: Option<Quantity<Amount>>,
     /// Whether early signals drop or mark ECN-capable packets.
     ///
-    /// Every discipline accepts this parameter. Here it has no effect, since there are no early
-    /// signals.
+    /// Every discipline accepts this. Here it has no effect, since there are no early signals.
     #[parameter(is = role::ECN, default = EcnChoice::Drop)]
     pub ecn: Option<EcnChoice>,
     /// The queues.
@@ -101,7 +99,7 @@ pub struct CheckedEntry {
 }
 
 impl Entry {
-    /// Checks the parameters of `discipline`, whose scheduler is of this `kind`.
+    /// Checks the parameters of `discipline`, whose scheduler is of `kind`.
     pub fn check(
         &self,
         discipline: &'static str,
@@ -125,7 +123,7 @@ impl Entry {
 }
 
 /// Removes the prefix `scheduler.KIND.` from the name of a bad parameter. An entry has the
-/// scheduler's parameters at the top level, not in a table of the scheduler.
+/// scheduler's parameters at its top level.
 fn at_the_top(bad: BadParameter) -> BadParameter {
     let term = bad.parameter.strip_prefix("scheduler.").and_then(|named| named.split_once('.'));
     match term {

@@ -8,17 +8,17 @@
 //!
 //! # Why
 //! It bounds delay as weighted fair queueing does. The system potential must not fall behind the
-//! flows' potentials. Otherwise a new flow, which starts from it, would be served alone until it
-//! has caught up. To find the least potential of all flows at each packet is expensive; once per
-//! frame is enough. This is the fair queueing ("FQ") of Suter's paper.
+//! flows' potentials. Otherwise a new flow, which starts there, would be served alone until it
+//! caught up. Finding the least potential at each packet is expensive; once per frame is enough.
+//! This is the fair queueing ("FQ") of Suter's paper.
 //!
 //! # State and cost
-//! 172 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
-//! They hold the backlogged queues, and the idle flows whose potentials are ahead of the system
-//! potential. O(log n) per packet, amortised, where n is the larger of the numbers of backlogged
-//! queues and of these idle flows. An idle flow is forgotten when the virtual time of an ideal
-//! server (GPS) passes its potential. A packet during which k idle flows are forgotten pays for all
-//! k, as exact virtual time requires. When the link goes idle, all are forgotten at once, in O(1).
+//! 172 bytes for each packet that the buffer has room for, in addition to the buffer's own. They
+//! hold the backlogged queues, and as many idle flows whose potentials are ahead of the system
+//! potential. O(log n) per packet, amortised, with n the larger of the two numbers. An idle flow is
+//! forgotten when the system potential passes its potential. A packet during which k flows are
+//! forgotten pays for all k, as exact virtual time requires. When the link goes idle, all are
+//! forgotten in O(1).
 //!
 //! # Source (section, equation)
 //! D. Stiliadis and A. Varma, "Design and Analysis of Frame-based Fair Queueing: A New Traffic
@@ -28,20 +28,20 @@
 //! - It is not the published algorithm. The paper gives each flow a rate beforehand, and a frame
 //!   has a length in time. Here a flow has a weight. Its rate is its share of the link among the
 //!   flows that an ideal server (GPS) would be serving. The system potential and the rates follow
-//!   the virtual time of GPS. This needs a memory of the idle flows that GPS would still be
-//!   serving. A frame has a length in bytes per weight.
+//!   the virtual time of GPS, with a memory of the idle flows that GPS would still be serving. A
+//!   frame has a length in bytes per weight.
 //! - So the system potential costs O(1) per packet in the paper, and O(log n), amortised, here.
 //!   Both treat constantly backlogged flows the same.
 //! - A queue has one potential, which a packet takes on when it reaches the head, not at arrival.
-//!   With tags computed at arrival, a flow would pay for packets that are pushed out, and a flow
-//!   that sends more than its share would get nothing at all. For the same reason the queues that
-//!   start within each frame are counted, rather than the packets that cross its end.
+//!   With tags from the arrival, a flow would pay for packets that are pushed out, and one that
+//!   sends more than its share would get nothing. For the same reason the queues that start within
+//!   each frame are counted, rather than the packets that cross its end.
 //! - If a packet is longer than the quantum times the weight, its queue may start several frames
-//!   ahead. Up to seven such frames are distinguished. A queue that starts later is counted in the
-//!   seventh, so that frame ends late, which is harmless.
-//! - The memory of idle flows has room for one flow per packet of the buffer, and for at least 1024
-//!   flows. When it is full, the flow with the least potential is forgotten, and may start from the
-//!   system potential again.
+//!   ahead. Up to seven are distinguished. A queue that starts later is counted in the seventh,
+//!   which ends late; that is harmless.
+//! - The memory of idle flows holds one per packet of the buffer, and at least 1024. When it is
+//!   full, the flow with the least potential is forgotten, and may start from the system potential
+//!   again.
 //! - Within a packet, the system potential advances with the clock at the link's rate, and no
 //!   further than the packet's length.
 //! - Equal tags are served first come, first served.

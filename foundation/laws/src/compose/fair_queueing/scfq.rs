@@ -11,18 +11,18 @@
 //! for one packet of each other flow.
 //!
 //! # State and cost
-//! 52 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
-//! O(log n) per packet with n backlogged flows.
+//! 52 bytes for each packet that the buffer has room for, in addition to the buffer's own. O(log n)
+//! per packet with n backlogged flows.
 //!
 //! # Source (section, equation)
 //! S. J. Golestani, "A Self-Clocked Fair Queueing Scheme for Broadband Applications", INFOCOM 1994:
 //! the definition of the scheme.
 //!
 //! # Where we differ
-//! - Tags are computed when a packet reaches the head of its queue, not at arrival. With tags
-//!   computed at arrival, a flow would pay for packets that are pushed out, and a flow that sends
-//!   more than its share would get nothing at all. Without push-out the tags are the same as in the
-//!   paper, except that a flow's later packets are priced at the current weights.
+//! - Tags are computed when a packet reaches the head of its queue, not at arrival. With tags from
+//!   the arrival, a flow would pay for packets that are pushed out, and one that sends more than
+//!   its share would get nothing. Without push-out the tags are the paper's, except that a flow's
+//!   later packets are priced at the current weights.
 //! - An idle flow is not remembered: its last finish tag was that of a packet being sent, so
 //!   virtual time has reached it. For the same reason nothing is reset when the link goes idle.
 //! - Virtual time does not go back if a push-out brings a shorter packet to the head.

@@ -12,10 +12,9 @@
 //! fair if the rate varies.
 //!
 //! # State and cost
-//! 132 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
-//! They hold the backlogged queues, and the idle flows whose tags are ahead of virtual time. O(log
-//! n) per packet, where n is the larger of the numbers of backlogged queues and of these idle
-//! flows.
+//! 132 bytes for each packet that the buffer has room for, in addition to the buffer's own. They
+//! hold the backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log
+//! n) per packet, with n the larger of the two numbers.
 //!
 //! # Source (section, equation)
 //! P. Goyal, H. M. Vin and H. Cheng, "Start-time Fair Queuing: A Scheduling Algorithm for
@@ -23,11 +22,10 @@
 //!
 //! # Where we differ
 //! - A queue has one start tag, which a packet takes on when it reaches the head, not at arrival.
-//!   With tags computed at arrival, a flow would pay for packets that are pushed out, and a flow
-//!   that sends more than its share would get nothing at all.
-//! - The memory of idle flows has room for one flow per packet of the buffer, and for at least 1024
-//!   flows. When it is full, the flow with the least tag is forgotten, and may start from virtual
-//!   time again.
+//!   With tags from the arrival, a flow would pay for packets that are pushed out, and one that
+//!   sends more than its share would get nothing.
+//! - The memory of idle flows holds one per packet of the buffer, and at least 1024. When it is
+//!   full, the flow with the least tag is forgotten, and may start from virtual time again.
 //! - Equal tags are served first come, first served.
 //! - As names of schedulers, `sfq` and `sfq-start` both mean this one. The discipline is only
 //!   `sfq-start`, since Linux's `sfq` is stochastic fair queueing, which is `drr` with `queues`.

@@ -12,12 +12,11 @@
 //! of these schedulers, the levels below then share smoothly too.
 //!
 //! # State and cost
-//! 204 bytes for each packet that the buffer has room for, in addition to the memory of the buffer.
-//! They hold the backlogged queues, and the idle flows whose tags are ahead of virtual time. O(log
-//! n) per packet, amortised, where n is the larger of the numbers of backlogged queues and of these
-//! idle flows. An idle flow is forgotten when virtual time passes its tag. A packet during which k
-//! idle flows are forgotten pays for all k, as exact virtual time requires. When the link goes
-//! idle, all are forgotten at once, in O(1).
+//! 204 bytes for each packet that the buffer has room for, in addition to the buffer's own. They
+//! hold the backlogged queues, and as many idle flows whose tags are ahead of virtual time. O(log
+//! n) per packet, amortised, with n the larger of the two numbers. An idle flow is forgotten when
+//! virtual time passes its tag. A packet during which k flows are forgotten pays for all k, as
+//! exact virtual time requires. When the link goes idle, all are forgotten in O(1).
 //!
 //! # Source (section, equation)
 //! J. C. R. Bennett and H. Zhang, "Hierarchical Packet Fair Queueing Algorithms", IEEE/ACM ToN
@@ -29,11 +28,10 @@
 //!   the link among the flows that the ideal server would be serving: virtual time advances by
 //!   bytes over the sum of their weights.
 //! - A queue has one start tag, which a packet takes on when it reaches the head, not at arrival.
-//!   With tags computed at arrival, a flow would pay for packets that are pushed out, and a flow
-//!   that sends more than its share would get nothing at all.
-//! - The memory of idle flows has room for one flow per packet of the buffer, and for at least 1024
-//!   flows. When it is full, the flow with the least tag is forgotten, and may start from virtual
-//!   time again.
+//!   With tags from the arrival, a flow would pay for packets that are pushed out, and one that
+//!   sends more than its share would get nothing.
+//! - The memory of idle flows holds one per packet of the buffer, and at least 1024. When it is
+//!   full, the flow with the least tag is forgotten, and may start from virtual time again.
 //! - Within a packet, virtual time advances with the clock at the link's rate, and no further than
 //!   the packet's length.
 //! - Equal tags are served first come, first served.

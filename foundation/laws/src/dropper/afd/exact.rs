@@ -14,9 +14,9 @@
 //! a sample. Short flows are spared, whatever their rate.
 //!
 //! # State and cost
-//! 24 bytes and an index of 8 to 16 bytes for each of `max_flows`: with the default, 32 bytes in
-//! total. All memory is allocated at construction. O(1): one look-up per arrival, and one step of a
-//! hand that circles the table and removes idle flows.
+//! For each of `max_flows` 24 bytes, and 8 to 16 for its index (8 with the default), all allocated
+//! at construction. O(1): one look-up per arrival, and one step of a hand that circles the table
+//! and removes idle flows.
 //!
 //! # Source (section, equation)
 //! The drop law and the controller: R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate
@@ -28,11 +28,10 @@
 //!   It adds the amount sent since the current period began and the part of the last period's
 //!   amount that is less than one period old.
 //! - The vendor's periods suit its links; our defaults follow the link's rate.
-//! - If the table is full, one of its flows is drawn at random. If the drawn flow is a mouse, the
-//!   new flow replaces it. A flow without a place in the table is not dropped early.
+//! - If the table is full, a new flow replaces a flow drawn at random, provided that flow is a
+//!   mouse. A flow without a place is not dropped early.
 //! - m_fair is at least 0. Its maximum, at which it starts, is the amount that the link sends in a
-//!   period, divided by the least weight. With a small least weight, m_fair descends for a long
-//!   time at first.
+//!   period, divided by the least weight. A small least weight makes its first descent long.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
 //! - No number is drawn if the probability of a drop is 0 or 1.

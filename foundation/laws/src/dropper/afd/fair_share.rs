@@ -45,9 +45,8 @@ impl FairShare {
         self.value
     }
 
-    /// Sets the maximum of m_fair, which is the amount that a lone flow can have on record, to
-    /// `most`. m_fair is scaled by the same factor as the maximum. If packets become longer, the
-    /// maximum and all counts of the sample grow together.
+    /// Sets the maximum of m_fair to `most`, and scales m_fair by the same factor. If packets
+    /// become longer, the maximum and all counts of the sample grow together.
     ///
     /// ```
     /// use fairwire_core::Duration;
@@ -66,8 +65,7 @@ impl FairShare {
         }
     }
 
-    /// Takes over the controller of `fresh`. If the maximum of m_fair has changed, `most` is the
-    /// new one.
+    /// Takes over the controller of `fresh`, and `most`, the maximum of m_fair, if it has changed.
     pub(super) fn retune(&mut self, fresh: &FairShare, most: Option<f64>, now: Time) {
         self.next = rescheduled(self.next, self.control.interval, fresh.control.interval, now);
         self.control = fresh.control;
@@ -100,9 +98,8 @@ impl FairShare {
         }
     }
 
-    /// Takes all due steps at once. From the second step on, the previous queue and the current
-    /// queue are equal, so each step adds the same amount. To clamp the sum then has the same
-    /// effect as to clamp after each step.
+    /// Takes all due steps at once. From the second step on the queue does not change, so each step
+    /// adds the same amount. Clamping the sum then has the same effect as clamping each step.
     #[cold]
     fn step(&mut self, now: Time, queue: f64, most: f64) {
         let Control { target, alpha, beta, interval } = self.control;

@@ -1,14 +1,14 @@
 //! AFD-FT: approximate fair dropping with only a flow table.
 //!
 //! # What it does
-//! AFD-FT works as AFD-SB, but without the shadow buffer: it keeps only each flow's count of
-//! samples. When a sample must make room for a new one, AFD-FT draws a few flows at random. It
-//! chooses one of them in proportion to their counts, and deducts one from that flow's count.
+//! Works as AFD-SB, but without the shadow buffer: it keeps only each flow's count of samples. When
+//! a sample must make room, it draws a few flows at random. It chooses one of them in proportion to
+//! their counts, and deducts one from that count.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! AFD-FT needs no shadow buffer, and is here for comparison. All flows enter the drawn set equally
+//! It needs no shadow buffer, and is here for comparison. All flows enter the drawn set equally
 //! often, however many samples they have. So fast flows lose too few samples, appear faster than
 //! they are, and get less than their fair share. [AFD-NFT](super::nft) has the same state without
 //! that bias.
@@ -16,8 +16,8 @@
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
 //! where b is the number of samples, and b/4 in the paper's traces. One draw and one look-up per
-//! arrival. A sampled arrival needs s + 1 further draws and O(s^2) comparisons, with s = `set_size`
-//! fixed.
+//! arrival. A sampled arrival takes s + 1 further draws and O(s^2) comparisons, where s is
+//! `set_size`.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -32,12 +32,10 @@
 //!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
 //!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   If counts are in bytes, the size of b typical packets takes the place of b, or the sampled
-//!   amount if that is more.
+//!   In bytes, the size of b typical packets replaces b, or the sampled amount if that is more.
 //! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
-//!   With a small least weight, m_fair descends for a long time at first.
-//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds the size of b
-//!   typical packets.
+//!   A small least weight makes its first descent long.
+//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.

@@ -74,7 +74,7 @@ pub struct Config {
 pub struct Afd<M> {
     measure: Measure,
     weights: WeightOf,
-    /// For each power of two, the number of classes with a weight from that power up to the next.
+    /// The number of classes with a weight from each power of two up to the next.
     powers: Powers,
     /// 1 / (the least weight), or up to twice that after changes of weights. If m_fair is this
     /// multiple of a lone flow's maximum record, flows of any weight pass undropped.
@@ -164,8 +164,8 @@ impl<M: Meter> Dropper for Afd<M> {
         self.fair.follow(self.most());
         let p = drop_probability(count, self.fair.value() * self.weights.class(packet.class));
         if p > 0.0 && (p >= 1.0 || self.rng.chance(p)) {
-            // If packets of a flow that ignores marks were only marked, the flow would fill the
-            // buffer. m_fair would then fall until other flows' packets are refused.
+            // If its packets were only marked, a flow that ignores marks would fill the buffer, and
+            // m_fair would fall until other flows are refused.
             if p > self.mark_limit { Verdict::Drop(Cause::Early) } else { Verdict::Signal(Cause::Early) }
         } else {
             Verdict::Pass
@@ -215,11 +215,11 @@ impl<M: Meter> Dropper for Afd<M> {
 pub struct Shared {
     /// The probability above which ECN-capable packets are dropped rather than marked.
     ///
-    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. The paper
-    /// has no such limit, since it only drops. A flow that sends at twice its fair rate has a
-    /// probability of 0.5, and a responsive flow does not stay at that rate. Linux's SFB also
-    /// begins to drop at 0.5. PIE's limit of 0.1 (RFC 8033, section 5.1) applies to an entire
-    /// queue. Here, a limit of 0.1 would drop packets of flows 11 % above their fair rate.
+    /// A flow that ignores marks gets at most 1 / (1 - `mark_limit`) times the fair rate. The
+    /// paper, which drops, has no such limit. A flow at twice its fair rate has a probability of
+    /// 0.5, and a responsive flow does not stay at that rate. Linux's SFB also begins to drop at
+    /// 0.5. PIE's 0.1 (RFC 8033, section 5.1) applies to an entire queue; here it would drop from
+    /// flows 11 % above their fair rate.
     #[parameter(default = 0.5, min = 0.0, max = 1.0, unit = "1", source = "Ours.")]
     pub mark_limit: Option<f64>,
     /// The weights of classes: the factors by which the fair rate of their flows is multiplied.
@@ -329,7 +329,7 @@ pub(super) struct Given<'a> {
     pub room: Room,
     pub measure: Measure,
     pub shared: &'a Shared,
-    /// The upper limit of the default value of `interval`.
+    /// The maximum default of `interval`.
     pub longest: Duration,
 }
 
@@ -383,8 +383,8 @@ fn twentieth(buffer: Amount, site: &Site<'_>) -> Duration {
     Duration::from_ns(site.rate.time_to_send(bytes).ns() / 20)
 }
 
-/// The longest default interval of the controller, for 160 steps a second. The source is Pan et
-/// al., CCR 33(1), 2003, as public implementations quote it.
+/// The longest default interval of the controller: 160 steps a second (Pan et al., CCR 33(1), 2003,
+/// as public implementations quote it).
 const INTERVAL: Duration = Duration::from_us(6250);
 
 #[cfg(test)]

@@ -1,25 +1,23 @@
 //! AFD-NFT: approximate fair dropping with a flow table, and without bias.
 //!
 //! # What it does
-//! AFD-NFT works as AFD-SB, but without the shadow buffer: it keeps only each flow's count of
-//! samples. When samples must make room for new ones, AFD-NFT draws a set of a few flows at random.
-//! The flows of that set lose the next u samples; each sample is taken from one flow, drawn in
-//! proportion to the counts. Here u is a small fraction of the set's total samples. Then another
-//! set is drawn.
+//! Works as AFD-SB, but without the shadow buffer: it keeps only each flow's count of samples. When
+//! samples must make room, it draws a set of a few flows at random. That set loses the next u
+//! samples, each from one flow, drawn in proportion to the counts. Here u is a small fraction of
+//! the set's total samples. Then another set is drawn.
 //!
 //! The paper's experiments drop; with `ecn = "mark"` an early signal marks ECN-capable packets.
 //!
 //! # Why
-//! AFD-NFT behaves as if there were a shadow buffer, but needs none. Each flow enters a set equally
-//! often, but a set with more samples is kept for longer. So a flow that has m_i of the b samples
-//! loses m_i samples in b updates on average, as it would from the shadow buffer.
+//! It behaves as the shadow buffer does, without one. Each flow enters a set equally often, but a
+//! set with more samples is kept for longer. So a flow that has m_i of the b samples loses m_i
+//! samples in b updates on average, as it would from the shadow buffer.
 //!
 //! # State and cost
 //! Each flow in the sample takes at most 32 bytes with its index. There are at most b such flows,
 //! where b is the number of samples, and b/4 in the paper's traces. The set takes additional
-//! memory. One draw and one look-up per arrival, with s = `set_size` fixed. A sampled arrival needs
-//! one further draw and O(s) steps. If it needs another set, s more draws and O(s^2) comparisons
-//! follow.
+//! memory. One draw and one look-up per arrival. A sampled arrival takes one further draw and O(s)
+//! steps, where s is `set_size`. Another set takes s draws and O(s^2) comparisons.
 //!
 //! # Source (section, equation)
 //! R. Pan, L. Breslau, B. Prabhakar and S. Shenker, "Approximate fair allocation of link
@@ -27,9 +25,9 @@
 //!
 //! # Where we differ
 //! - The paper's "m_i / (sum m_j)^-1" is a misprint of m_i (sum m_j)^-1.
-//! - u is the fraction a (`reuse`) of the samples that the set has when it is drawn, rounded down,
-//!   and at least 1. The paper does not state the rounding. Rounding down gives its 180 sets per b
-//!   updates in table 1; rounding up would give 153.
+//! - u is the fraction a (`reuse`) of the set's samples when it is drawn, rounded down, and at
+//!   least 1. The paper does not state the rounding. Rounding down gives its 180 sets per b updates
+//!   in table 1; rounding up would give 153.
 //! - A flow that has lost its last sample leaves the set; a set without flows is replaced early.
 //! - With at most `set_size` flows the set is all of them.
 //! - The flow that loses a sample is drawn by numbers of samples, even if counts are in bytes. So
@@ -39,12 +37,10 @@
 //!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
 //!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   If counts are in bytes, the size of b typical packets takes the place of b, or the sampled
-//!   amount if that is more.
+//!   In bytes, the size of b typical packets replaces b, or the sampled amount if that is more.
 //! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
-//!   With a small least weight, m_fair descends for a long time at first.
-//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds the size of b
-//!   typical packets.
+//!   A small least weight makes its first descent long.
+//! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
 //! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
 //!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
@@ -204,8 +200,8 @@ impl FlowSet {
         self.places().iter().map(|&place| counts.samples_at(place as usize)).sum()
     }
 
-    /// The index, in the set, of the flow that owns the `nth` sample. The samples of the set's
-    /// flows are numbered from 0, flow after flow.
+    /// The index in the set of the flow that owns the `nth` of the set's samples, counted from 0,
+    /// flow after flow.
     #[inline]
     fn owner(&self, mut nth: u32, counts: &Counts) -> usize {
         let mut at = 0;
@@ -220,7 +216,7 @@ impl FlowSet {
     }
 
     /// Removes from the set the flow at index `at`, which has left the table of counts. The table's
-    /// last flow, from place `flows`, has moved to the place of the removed flow.
+    /// last flow, from place `flows`, has taken its place.
     fn leave(&mut self, at: usize, flows: usize) {
         let gone = self.places[at];
         self.len -= 1;

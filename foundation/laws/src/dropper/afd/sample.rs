@@ -1,8 +1,8 @@
 //! A sample of arrivals, and each flow's share of it.
 //!
-//! Each arrival enters the sample with a fixed probability. Once the sample is full, each arrival
-//! that enters it replaces an older one, which the [`Record`] chooses. The counts of all flows
-//! always add up to the size of the sample.
+//! Each arrival enters the sample with a fixed probability. Once the sample is full, each new one
+//! replaces an older one, which the [`Record`] chooses. The counts of all flows always add up to
+//! the size of the sample.
 
 use crate::dropper::afd::Meter;
 use fairwire_core::{FlowHash, FlowTable, Packet, Probe, Rng, Time, Unit};
@@ -136,10 +136,9 @@ impl Counts {
         self.take_size(place, u64::from(sample.size));
     }
 
-    /// Removes a sample of the flow at `place`. Individual sizes are not kept, so the sample counts
-    /// as the mean size of that flow's samples. Returns true if it was the flow's last sample. Then
-    /// the flow is removed, and the flow at the last place moves to `place`. The number of that
-    /// last place is what [`flows`](Counts::flows) returns from then on.
+    /// Removes a sample of the flow at `place`, with the mean size of that flow's samples, since
+    /// individual sizes are not kept. Returns true if it was the flow's last sample. Then the flow
+    /// is removed, and the flow at the last place, now [`flows`](Counts::flows), moves to `place`.
     #[inline]
     pub(crate) fn take_mean(&mut self, place: usize) -> bool {
         let tally = *self.flows.value(place);

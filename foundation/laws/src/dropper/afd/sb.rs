@@ -26,13 +26,12 @@
 //!   through differential dropping", CCR 33(1), 2003. We know that paper only from public
 //!   implementations.
 //! - m_fair starts at b, so no packet is dropped before a queue has built, and is kept from 0 to b.
-//!   In bytes, b is replaced by the size of b typical packets, or by the sampled amount if that is
-//!   more.
-//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept from 0 to
-//!   that value. A small least weight makes the first descent long.
+//!   In bytes, the size of b typical packets replaces b, or the sampled amount if that is more.
+//! - With weights below 1, m_fair starts at b divided by the least weight, and is kept below that.
+//!   A small least weight makes its first descent long.
 //! - In bytes, m_fair grows and shrinks with the sampled amount if that exceeds b typical packets.
-//! - The controller has no timer. It is brought up to date when a packet enters or leaves; each
-//!   step that fell due since the last packet takes the queue as it was at that step.
+//! - The controller has no timer: it is brought up to date when a packet enters or leaves, with the
+//!   queue at each instant in between.
 //! - A sampled packet counts as at most 65535 bytes.
 //! - No number is drawn if the probability of a drop is 0 or 1.
 //!

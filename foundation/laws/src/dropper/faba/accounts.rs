@@ -166,7 +166,8 @@ impl Accounts {
         }
     }
 
-    /// The part of `chunk` that is meant for `bucket`, which was just drawn.
+    /// The amount to move to or from `bucket`, which was just drawn: `chunk`, scaled by the
+    /// bucket's weight if draws are uniform.
     #[inline]
     pub(super) fn portion(&self, bucket: usize, chunk: i64) -> i64 {
         match &self.shares {
@@ -204,8 +205,7 @@ impl Accounts {
         self.shares.as_mut().ok_or(SetWeightError::NoWeights)?.set_weight(class, weight)
     }
 
-    /// Gives a bucket the weight of `class`, which may have changed, when a packet of the class
-    /// arrives.
+    /// Gives a bucket the current weight of `class`, of which a packet has arrived.
     #[inline]
     pub(super) fn follow(&mut self, bucket: usize, class: u32) {
         if let Some(shares) = &mut self.shares {
@@ -213,8 +213,7 @@ impl Accounts {
         }
     }
 
-    /// Returns a bucket's tokens above its height to the pool. The bucket was higher when it got
-    /// them.
+    /// Returns tokens above a bucket's height, which fell after the bucket got them, to the pool.
     #[inline]
     pub(super) fn gather(&mut self, bucket: usize) {
         if self.is_overfull(bucket) {

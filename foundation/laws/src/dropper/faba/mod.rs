@@ -150,7 +150,7 @@ pub struct Spec {
         source = "Not in the paper, where one departure may move T tokens."
     )]
     pub beta_max: Option<u32>,
-    /// Whether the first flow to send after the link went idle has its bucket filled, unlike in the
+    /// Whether the first flow to send after the link went idle gets a full bucket, unlike in the
     /// paper.
     ///
     /// See *Where we differ*.
@@ -158,8 +158,8 @@ pub struct Spec {
     pub idle_refill: Option<bool>,
     /// The backlog up to which every packet enters.
     ///
-    /// A flow without tokens is lent them. The paper has no such threshold: it drops from a flow
-    /// without tokens at any backlog. The gateway sets this parameter. See *Where we differ*.
+    /// A flow without tokens is lent them. The paper has no such threshold; the gateway sets it.
+    /// See *Where we differ*.
     #[parameter(is = role::FREE_BELOW, unset = "none")]
     pub free_below: Option<Quantity<Level>>,
 }
@@ -240,7 +240,7 @@ impl Spec {
         Ok((queue, config))
     }
 
-    /// The weights and their maximum. The maximum is at least 1, the weight of an unlisted class.
+    /// The weights and their maximum, which is at least 1, the weight of an unlisted class.
     fn checked_weights(&self) -> Result<(WeightOf, f64), BadParameter> {
         let Some(typed) = &self.weights else { return Ok((WeightOf::equal(), 1.0)) };
         Ok((typed.check(Parameter::of(NAME, "weights"))?, typed.0.values().copied().fold(1.0, f64::max)))
@@ -259,8 +259,7 @@ pub struct Faba {
     config: Config,
     rng: Rng,
     accounts: Accounts,
-    /// The bucket of the arrival being judged, kept so that charging the arrival needs no second
-    /// lookup.
+    /// The bucket of the arrival being judged, kept to charge it without a second lookup.
     arrival: usize,
     is_lent: bool,
     /// The unpaid loan to packets that entered while the queue was short, in units of 2^-20 token.
@@ -337,8 +336,7 @@ impl Faba {
         }
     }
 
-    /// Creates a bucket for a new flow. If there is no room for another bucket, it replaces a
-    /// random one.
+    /// Creates a bucket for a new flow; at `max_flows` it replaces a random bucket.
     #[inline]
     fn open(&mut self, payer: FlowHash, class: u32) -> usize {
         if self.accounts.is_full() {
@@ -362,7 +360,7 @@ impl Faba {
             self.lent += price;
             return;
         }
-        // Push-outs that made room may have refilled buckets, and so moved or deleted the arrival's
+        // Push-outs that made room may have refilled buckets, and moved or deleted the arrival's
         // bucket.
         let bucket = if self.accounts.is_at(self.arrival, payer) {
             Some(self.arrival)

@@ -27,7 +27,7 @@ pub struct Knees {
     /// `max_probability`. It is from 0 to `lambda1`.
     ///
     /// As the fill falls from `lambda1` to `lambda2`, the probability rises linearly from 0. Below
-    /// `lambda2` it rises linearly to 1, which it reaches in an empty bucket.
+    /// `lambda2` it rises linearly to 1 in an empty bucket.
     #[parameter(unset = "1/4, or `lambda1` if that is less", unit = "1", source = "Section 5.")]
     pub lambda2: Option<f64>,
     /// The probability of a drop at `lambda2`.
@@ -48,15 +48,14 @@ impl Knees {
     }
 }
 
-/// This factor exceeds 1 by far more than the rounding errors of a product of a few numbers: each
-/// error is at most 2^-53.
+/// A factor that exceeds 1 by far more than the rounding errors of a product of a few numbers, each
+/// at most 2^-53.
 const BEYOND_ROUNDING: f64 = 1.0 + 1e-12;
 
 impl Profile {
     /// f_p at `fill`, the bucket's tokens as a fraction of its height (Kamra et al. 2004, section
-    /// 4, figure 3). The paper does not define f_p at the knees, `lambda1` and `lambda2`. If
-    /// `lambda1 > lambda2`, f_p is continuous, and it does not matter which branch includes a knee.
-    /// Here each branch includes its lower end.
+    /// 4, figure 3). The paper leaves f_p undefined at the knees, `lambda1` and `lambda2`. Here
+    /// each branch includes its lower end, which matters only if the knees are equal.
     ///
     /// ```
     /// use fairwire_laws::dropper::faba::Profile;
@@ -82,9 +81,9 @@ impl Profile {
 }
 
 impl Profile {
-    /// Is a packet sure to pass if its bucket of `height` holds `tokens`, a number above zero? If
-    /// not, [`probability`](Self::probability) decides, since the bucket may be just at the knee.
-    /// This spares a division for most packets.
+    /// Is a packet sure to pass if its bucket of `height` holds `tokens`, above zero? If not,
+    /// [`probability`](Self::probability) decides, since the bucket may be just at the knee. This
+    /// spares a division for most packets.
     #[inline]
     pub(crate) fn surely_passes(&self, tokens: f64, height: f64) -> bool {
         tokens > height * (self.lambda1 * BEYOND_ROUNDING)
@@ -97,8 +96,8 @@ impl Profile {
         (height as f64 * (self.lambda1 * BEYOND_ROUNDING)) as i64 + 1
     }
 
-    /// The verdict on a packet whose bucket of `height` holds `tokens`, a number above zero. Draws
-    /// only if the packet is neither sure to pass nor sure to be dropped.
+    /// The verdict on a packet whose bucket of `height` holds `tokens`, above zero. Draws only if
+    /// neither verdict is certain.
     #[inline]
     pub(crate) fn verdict(&self, tokens: i64, height: i64, rng: &mut Rng) -> Verdict {
         let (tokens, height) = (tokens as f64, height as f64);

@@ -11,13 +11,13 @@ use fairwire_core::{Rng, SetWeightError, Weight};
 /// up to at most 2^63.
 const HEAVIEST: f64 = (1u64 << 39) as f64;
 
-/// The weight (gamma) of each bucket by its place, and the sum of all weights. Both are in parts: a
-/// part is 2^-39 of the heaviest weight.
+/// The weight (gamma) of each bucket by its place, and their sum, in parts of 2^-39 of the heaviest
+/// weight.
 #[derive(Debug)]
 pub(super) struct Shares {
     weights: WeightOf,
     parts_per_weight: f64,
-    /// The maximum number of parts of a bucket. If all possible buckets have it, their sum still
+    /// The maximum number of parts of a bucket, at which the sum over all possible buckets still
     /// fits.
     max_parts: u64,
     /// Has a weight been changed? Then buckets may have to follow.

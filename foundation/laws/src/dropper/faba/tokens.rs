@@ -15,9 +15,8 @@ use fairwire_parameters::parameters;
 /// One token, in the units of all accounts.
 pub const TOKEN: i64 = 1 << 20;
 
-/// The maximum number of tokens: 275 GB in byte mode. All sums then stay within 64 bits. There are
-/// at most 2^24 buckets. If they are lent T, T/2, T/3 and so on, one after another, they hold less
-/// than 18 T.
+/// The maximum number of tokens: 275 GB in byte mode. All sums then stay within 64 bits. Even 2^24
+/// buckets, the maximum, lent T, T/2, T/3 and so on one after another, hold less than 18 T.
 const MAX_TOKENS: f64 = (1u64 << 38) as f64;
 
 /// The maximum number of flows: buckets and index for more would take over half a gigabyte.

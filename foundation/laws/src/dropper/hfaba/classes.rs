@@ -12,9 +12,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use fairwire_core::{ClassTree, Rng};
 
-/// The weight 1, which every flow has. Weights are integers in units of 2^-22, so sums are exact.
-/// 2^20 classes of weight 10^6 sum to below 2^63, and the line of a draw, at most twice as long,
-/// stays below 2^64.
+/// The weight 1, that of a flow. Weights are integers in units of 2^-22, so sums are exact: 2^20
+/// classes of weight 10^6 sum to below 2^63. The line of a draw, at most twice as long, stays below
+/// 2^64.
 const ONE: u64 = 1 << BITS_OF_ONE;
 const BITS_OF_ONE: u32 = 22;
 
@@ -45,8 +45,8 @@ struct Class {
     group: u32,
     /// The index of the class in `Classes::members`; [`NONE`] while it is not active.
     member: u32,
-    /// The index of the first of its `group_count` groups. Room for more groups follows. In total
-    /// there is room for one group per child, at most [`MAX_GROUPS`].
+    /// The index of the first of its `group_count` groups. From there on, there is room for one
+    /// group per child, at most [`MAX_GROUPS`].
     groups: u32,
     group_count: u32,
     flows: u32,
@@ -60,7 +60,7 @@ struct Group {
     /// The weights in the group are at most 2^bits and above half of 2^bits.
     bits: u32,
     /// The index of the first active member in `Classes::members`. From there on, the group has
-    /// `room` entries, one for each member.
+    /// `room` entries, one per member.
     first: u32,
     active: u32,
     room: u32,
@@ -141,8 +141,7 @@ impl Classes {
         child.holdings += amount;
     }
 
-    /// The number of tokens by which the subtree of a class exceeds `height`, but at most the
-    /// class's pool.
+    /// The tokens of a class and its subtree above `height`, at most those in the class's pool.
     #[inline]
     pub(super) fn overflow(&self, class: usize, height: i64) -> i64 {
         let class = &self.classes[class];
@@ -158,8 +157,7 @@ impl Classes {
     #[inline]
     pub(super) fn part(&self, class: usize) -> f64 {
         let class = &self.classes[class];
-        // Only a signed number is converted to a float in one instruction. The cast is safe, since
-        // weights stay below 2^63.
+        // A signed number is converted to a float in one instruction; weights stay below 2^63.
         class.weight.cast_signed() as f64 * self.classes[class.parent as usize].per_weight
     }
 
@@ -169,7 +167,7 @@ impl Classes {
         ONE as f64 * self.classes[class].per_weight
     }
 
-    /// The height of an active class as a fraction of T, the total of all tokens. O(depth).
+    /// The height of an active class as a fraction of T, all tokens. O(depth).
     #[inline]
     pub(super) fn part_of_all(&self, mut class: usize) -> f64 {
         let mut part = 1.0;
@@ -225,8 +223,7 @@ impl Classes {
         self.move_down(parent, class, height);
     }
 
-    /// Deactivates a class that has become idle, and returns its pool to its parent. Does the same
-    /// for each ancestor that becomes idle as a result.
+    /// Deactivates a class that has become idle, returns its pool to its parent, and so on upwards.
     pub(super) fn retire(&mut self, mut class: usize) {
         while class != ROOT && self.is_idle(class) {
             let parent = self.parent(class);
@@ -281,9 +278,9 @@ impl Classes {
         self.classes[class].group = to as u32;
     }
 
-    /// The group that a class with `bits` enters when it leaves the group `from`, both among the
-    /// children of `parent`. In order of preference: the group with these bits; `from`, if it has
-    /// no other member; another empty group; a new group.
+    /// The group of the children of `parent` that a class with `bits` enters when it leaves `from`.
+    /// In order of preference: the group with these bits; `from`, if it has no other member;
+    /// another empty group; a new group.
     fn group_for(&mut self, from: usize, parent: usize, bits: u32) -> usize {
         let Class { groups: first, group_count: count, .. } = self.classes[parent];
         let all = first as usize..(first + count) as usize;

@@ -66,7 +66,7 @@ impl Leaves {
     }
 
     /// Adds an empty bucket for `flow` to the ring of `class`, with the last turn: just before
-    /// `turn`, the bucket whose turn is next. `turn` is `None` if the ring is empty.
+    /// `turn`, whose turn is next. `turn` is `None` if the ring is empty.
     #[inline]
     pub(super) fn insert(&mut self, flow: FlowHash, class: usize, turn: Option<usize>) -> usize {
         let place = self.table.len() as u32;
@@ -78,8 +78,8 @@ impl Leaves {
         place as usize
     }
 
-    /// Removes the bucket at `place` and returns it. The last bucket of the table then moves to
-    /// `place`, unless it was the one removed; this move is returned too.
+    /// Removes the bucket at `place` and returns it. If another bucket is the last of the table, it
+    /// moves to `place`; this move is returned too.
     #[inline]
     pub(super) fn remove(&mut self, place: usize) -> (Leaf, Option<Moved>) {
         let Leaf { next, previous, .. } = *self.table.value(place);

@@ -16,7 +16,7 @@
 //!
 //! # State and cost
 //! Each flow whose bucket is not full takes 40 to 48 bytes, index entry included, up to
-//! `max_flows`. Each class takes 128 bytes: 80 of state, 16 of grouping and 32 of the tree. Each
+//! `max_flows`. Each class takes 140 bytes: 80 of state, 20 of grouping and 40 of the tree. Each
 //! class number up to the highest given takes 4 bytes. All are allocated at construction. O(depth)
 //! per packet, amortised; trees have at most 8 levels. A move takes a token down one level. One
 //! departure makes at most `beta_max` walks of at most `beta_max` moves at each level.
@@ -37,8 +37,8 @@
 //!   2^-20 token.
 //! - A flow whose class changes starts anew in the other class.
 //! - Each token that the root deals passes all the way down to a flow. If only the last of several
-//!   tokens did, the pools of classes would fill while the queue runs dry. In a trial, 40 light
-//!   flows in one class of figure 18 left the link idle for four fifths of the time.
+//!   did, the pools of classes would fill while the queue runs dry. In a trial, 40 light flows in
+//!   one class of figure 18 left the link idle for four fifths of the time.
 //! - Without `cap` a class of many light flows never quite comes to rest, and may keep more than
 //!   its share. With 40 light flows as the CBR class of figure 18, the link is idle for a
 //!   thousandth of the time. With `cap`, a class keeps at most its height, and the link is never
@@ -58,13 +58,13 @@
 //!   is 32 ms. The uploads get 5.7 of 6.3 Mbit/s; with twice the buffer 6.1, with four times 6.3.
 //! - With `cap`, a class with a flood and many light flows loses some of the link while its
 //!   siblings come and go. The light flows' buckets hold most of the height, and fill up as it
-//!   rises. When the height falls, the excess moves up a level, although the flood needs it. Take a
-//!   class with ten light flows and a flood. A light sibling class with three sixths of the weight
-//!   comes and goes 50 times a second. The class with the flood loses 2 points of the link. Without
+//!   rises. When the height falls, the excess moves up a level, although the flood needs it. Take
+//!   ten light flows next to the flood, and a light sibling class with three sixths of the weight
+//!   that comes and goes 50 times a second. The flood's class loses 2 points of the link. Without
 //!   `cap` it loses 0.7 points, and the link is idle for 0.5 % of the time, or 0.1 % with four
 //!   times the buffer.
-//! - Only the root deals in whole tokens. Classes deal out fractions too. If fractions were left in
-//!   the pools of many small classes, they would together exceed the queue.
+//! - Only the root deals in whole tokens. Classes deal out fractions too: left in the pools of many
+//!   small classes, these would together exceed the queue.
 //!
 //! # Example
 //! ```toml
@@ -211,8 +211,7 @@ pub struct Hfaba {
     rng: Rng,
     classes: Classes,
     leaves: Leaves,
-    /// The bucket of the arrival being judged. It is kept so that the charge needs no second
-    /// lookup.
+    /// The bucket of the arrival being judged, kept to charge it without a second lookup.
     arrival: usize,
     departures: u64,
     moves: u64,
@@ -291,8 +290,7 @@ impl Hfaba {
         if turn.is_none() {
             self.classes.set_turn(class, leaf);
         }
-        // The pool of the class pays for the new bucket, so the flow's siblings bear the cost
-        // first.
+        // The class's pool pays for the bucket, so the flow's siblings bear the cost first.
         let height = self.height(class);
         *self.classes.pool_mut(class) -= height;
         *self.leaves.tokens_mut(leaf) = height;
@@ -384,9 +382,9 @@ impl Hfaba {
         last
     }
 
-    /// If a class with its subtree holds more than `height`, moves the excess up a level, but at
-    /// most the class's pool. Called after the pool was dealt out, so full buckets have already had
-    /// the token that sends them to rest.
+    /// Moves the tokens of a class and its subtree above `height` up a level, at most those in the
+    /// class's pool. Called after the pool was dealt out, so full buckets have already had the
+    /// token that sends them to rest.
     #[inline]
     fn pass_overflow_up(&mut self, class: usize, height: i64) {
         let overflow = self.classes.overflow(class, height);

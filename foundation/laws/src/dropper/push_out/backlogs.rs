@@ -177,8 +177,8 @@ impl Backlogs {
     }
 }
 
-/// The rank of the longest queue whose weight has `number`, and the number of queues whose weights
-/// have this number or a lower one. `None` if no queue has such a weight.
+/// The rank of the longest queue whose weight has `number`, if there is one, and the number of
+/// queues up to and including that weight.
 fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     let end = ranking.below((number + 1, 0));
     let last = ranking.rank(ranking.nth(end.checked_sub(1)?)?);

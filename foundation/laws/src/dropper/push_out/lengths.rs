@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use fairwire_core::{Buffer, FlowKey};
 
-/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time. So it
-/// only has to pass the queues as long as it was, which takes a single exchange.
+/// The backlogged queues, longest first. A queue grows or shrinks by one packet at a time, so it
+/// only passes the queues as long as it was, by a single exchange.
 ///
 /// The empty queues follow, in any order. So a queue that appears or empties moves like any other.
 /// That avoids a branch that is hard to predict: is the packet the first of its queue?
@@ -33,9 +33,8 @@ impl Lengths {
     /// Moves `flow`, which has grown or shrunk by one packet to `length`.
     #[inline]
     pub fn changed(&mut self, flow: FlowKey, length: u32, grown: bool) {
-        // A grown queue changes places with the first queue of its old length, and so becomes the
-        // last of its new length. A shrunk queue changes places with the last queue of its old
-        // length.
+        // A grown queue changes places with the first queue of its old length, a shrunk queue with
+        // the last.
         let count = &mut self.at_least[length as usize + usize::from(!grown)];
         let to = *count - u32::from(!grown);
         *count = to + u32::from(grown);
@@ -51,7 +50,7 @@ impl Lengths {
         self.order[from as usize] = other;
     }
 
-    /// The number of queues with at least `length` packets. `length` is 1 or more.
+    /// The number of queues with at least `length` packets, for a `length` of 1 or more.
     #[inline]
     pub fn at_least(&self, length: u32) -> u32 {
         self.at_least.get(length as usize).map_or(0, |&count| count)

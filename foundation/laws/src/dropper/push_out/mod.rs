@@ -99,8 +99,7 @@ impl Parameters {
 
 impl Config {
     /// Returns `self`, unless it has more than [`MAX_WEIGHTS`] different weights. A push-out
-    /// inspects the longest queue of each weight, and with more weights this would hold up the
-    /// link.
+    /// inspects the longest queue of each weight; more would hold up the link.
     pub(crate) fn with_few_weights(
         self,
         discipline: &'static str,

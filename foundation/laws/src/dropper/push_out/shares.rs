@@ -64,8 +64,8 @@ impl Shares {
         }
     }
 
-    /// Not inlined, since usually there are no weights. If it were inlined, the caller would save
-    /// registers for it at each packet.
+    /// Not inlined, or the caller would save registers for it at each packet, although usually
+    /// there are no weights.
     #[inline(never)]
     fn count(&mut self, packet: &Packet, flow: FlowKey, inside: bool, buffer: &Buffer) {
         match (inside, buffer.flow_backlog(flow).packets) {
@@ -95,14 +95,13 @@ impl Shares {
         Ok(before)
     }
 
-    /// The class from which a queue takes its weight. The queue must be backlogged, or have been so
-    /// until just now.
+    /// The class from which a queue that is, or was until just now, backlogged takes its weight.
     #[inline]
     pub fn class(&self, flow: FlowKey) -> u32 {
         if self.are_equal() { 0 } else { self.of_flow[flow.index()] }
     }
 
-    /// The weight of a queue. The queue must be backlogged, or have been so until just now.
+    /// The weight of a queue that is, or was until just now, backlogged.
     #[inline]
     pub fn weight(&self, flow: FlowKey) -> f64 {
         if self.are_equal() { 1.0 } else { self.weights.class(self.of_flow[flow.index()]) }

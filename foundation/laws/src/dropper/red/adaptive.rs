@@ -21,8 +21,8 @@ pub struct Adaptation {
 /// The least and the greatest `max_probability` in the pseudo-code.
 const BOUNDS: (f64, f64) = (0.01, 0.5);
 
-/// The maximum number of steps at one arrival. With the default factors it suffices to cross from
-/// one bound to the other: that takes 38 steps down or 53 up.
+/// The maximum number of steps at one arrival. It suffices to cross from one bound to the other
+/// with the default steps: 38 down or 53 up.
 const MAX_STEPS: u64 = 64;
 
 impl Adaptation {

@@ -5,8 +5,8 @@
 //! marks) arrivals with a probability that rises with the average. Signals are spread out so they
 //! neither cluster nor leave long gaps.
 //!
-//! With `ecn` an early signal marks ECN-capable packets; a forced drop is never turned into a mark.
-//! With the scheduler `fbfq`, RED is the FQ-RED of Suter et al.
+//! With `ecn` an early signal marks ECN-capable packets; forced drops remain drops. With the
+//! scheduler `fbfq`, RED is the FQ-RED of Suter et al.
 //!
 //! # Why
 //! Senders learn of congestion before the buffer overflows. They learn at different times, and as
@@ -32,7 +32,7 @@
 //!   packet.
 //! - Adaptive RED's timer is brought up to date at the next arrival, after the average, as in ns-2.
 //!   After several intervals, that average is used for as many steps, at most 64; ns-2 makes one
-//!   step. The automatic `weight` and thresholds of Adaptive RED are not implemented: set them
+//!   step. Adaptive RED's automatic `weight` and thresholds are not implemented: set them
 //!   explicitly.
 //!
 //! # Example
@@ -93,10 +93,10 @@ pub struct Spec {
     /// The packet length to which the probability applies unscaled.
     ///
     /// In bytes, the probability is scaled in proportion to the packet's length, as in Floyd and
-    /// Jacobson, section 7, whose unscaled length is that of the longest packet. In ns-2 this
-    /// parameter is `mean_pktsize_`, whose default is 500 B. In bytes, thresholds in packets count
-    /// packets of this length. In packets or in bytes, the average decays by the number of packets
-    /// of this length that an idle link could have sent.
+    /// Jacobson, section 7, where this is the longest packet's. In ns-2 it is `mean_pktsize_`,
+    /// whose default is 500 B. In bytes, thresholds in packets count packets of this length. In
+    /// either measure, the average decays by the number of packets of this length that an idle link
+    /// could have sent.
     #[parameter(unset = "the site's typical packet", min = "1 B", max = "64 KiB", unit = "size")]
     pub mean_packet: Option<Quantity<Size>>,
     /// The average below which there is no signal.
@@ -126,9 +126,8 @@ pub struct Spec {
     /// Whether the probability rises to 1 at twice the upper threshold, rather than jumps to 1 at
     /// that threshold.
     ///
-    /// From the upper threshold, the probability rises from `max_probability` to 1 at twice the
-    /// threshold (Floyd 2000; ns-2 since 2001-04-23). FABA's printed RED row is reproduced best
-    /// with true.
+    /// The rise starts from `max_probability` at the upper threshold (Floyd 2000; ns-2 since
+    /// 2001-04-23). True best reproduces FABA's printed RED row.
     #[parameter(default = true)]
     pub gentle: Option<bool>,
     /// Whether at least 1/p arrivals pass between signals of probability p (ns-2), rather than at
@@ -292,8 +291,8 @@ impl Spec {
         Ok(Ramp { min, max, max_probability: given.max_probability, gentle: given.gentle })
     }
 
-    /// The error for crossed thresholds. It refuses a threshold that the user gave, and states the
-    /// value of the other threshold. If the user gave neither, it refuses the buffer.
+    /// The error for crossed thresholds. It refuses a threshold that was given, and states the
+    /// other; if neither was given, it refuses the buffer.
     fn crossed(&self, min: f64, max: f64) -> BadParameter {
         let unit = self.measure.unwrap_or_default();
         match (self.min_threshold, self.max_threshold) {
@@ -384,8 +383,8 @@ impl Red {
         if verdict != Verdict::Pass {
             self.forget_count();
         }
-        // If the buffer is full, the early decision is void: the packet passes here and `victim`
-        // drops it, so that the reported cause is right.
+        // In a full buffer the early decision is void: `victim` drops the packet, so that the
+        // reported cause is right.
         if buffer.fits(packet.len) { verdict } else { Verdict::Pass }
     }
 

@@ -8,8 +8,7 @@
 //! that a session keeps after a loss. Each arrival is dropped (or marked) with probability p. If p
 //! is above 1, p packets are dropped for each arrival, the newest first.
 //!
-//! With `ecn = "mark"`, a p above 1 signals the arrival and then the newest waiting packets without
-//! a mark.
+//! With `ecn = "mark"`, a p above 1 signals the arrival, then the newest unmarked packets.
 //!
 //! # Why
 //! RQM signals congestion from the rate only, before a queue has built up, and keeps no state per
@@ -32,8 +31,8 @@
 //! - Step 4 uses the rate before smoothing, which would make steps 2 and 3 redundant. The smoothed
 //!   rate is used here.
 //! - One sentence of the paper prints p without the square that every derivation has.
-//! - The paper does not cover rates at and beyond the virtual capacity B': see `overload_rule`. At
-//!   such rates `clamp` makes the estimate of n ln(1 / epsilon) / c, whatever the number of
+//! - The paper does not cover rates at and beyond the virtual capacity B': see `overload_rule`.
+//!   Under `clamp` the estimate of n at such rates is ln(1 / epsilon) / c, whatever the number of
 //!   sessions. With the other defaults, p would be 2 (20.9 / B)^2 for a capacity of B packets per
 //!   second, where 2 is alpha / (1 - beta). Below 30 packets per second, p would be above 1 and
 //!   refuse every arrival while any packet waits. So under `clamp` p never exceeds `clamp_limit`.
@@ -328,8 +327,7 @@ impl Rqm {
         whole.saturating_add(u32::from(rest > 0.0 && self.rng.chance(rest)))
     }
 
-    /// The newest unmarked packet among those that earlier searches for the same arrival did not
-    /// reach.
+    /// The newest unmarked packet that earlier searches for the same arrival did not reach.
     fn unmarked(&mut self, buffer: &Buffer) -> Option<Key> {
         while let Some(key) = self.others.at {
             if self.others.looks == MAX_LOOKED_AT {

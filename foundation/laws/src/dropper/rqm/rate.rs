@@ -40,7 +40,7 @@ pub struct Meter {
     keep: f64,
     window: Duration,
     rate: f64,
-    /// The queue and the time at the last measurement, and the amount that arrived at that time.
+    /// The queue and the time at the last measurement, and the amount that arrived then.
     last: Option<QueueSample>,
     offered: f64,
     elapsed: f64,

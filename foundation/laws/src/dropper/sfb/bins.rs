@@ -57,8 +57,8 @@ impl Bins {
 
     /// The bins of `flow`, one per level.
     ///
-    /// The hash is read as a fraction in [0, 1). Each of its digits to the base `per_level` picks
-    /// the bin of one level. The digits are independent until the bits of the hash are used up.
+    /// The hash is read as a fraction in [0, 1). Its digits to the base `per_level` pick the bins,
+    /// and are independent while bits of the hash remain.
     #[inline]
     pub fn of(&mut self, flow: FlowHash) -> impl Iterator<Item = &mut Bin> {
         let (mut fraction, per_level) = (mix(flow.0 ^ self.key), self.per_level);

@@ -126,8 +126,7 @@ pub struct Spec {
     /// The default is that of the Linux kernel. The command `tc` sets 1/20000 instead.
     #[parameter(default = 1.0 / 6000.0, min = 0.0, max = 1.0, unit = "1")]
     pub decrease: Option<f64>,
-    /// The rate to which the penalty box limits all flows at probability 1 together, in packets per
-    /// second.
+    /// The penalty box's limit for all flows at probability 1 together, in packets per second.
     #[parameter(default = 10.0, min = 0.001, max = 1e9, unit = "packets per second", source = "Linux.")]
     pub penalty_rate: Option<f64>,
     /// The number of packets that the penalty box lets through at once.
@@ -147,8 +146,7 @@ pub struct Spec {
     ///
     /// The paper has no such limit: a flow that ignores marks reaches probability 1, and so the
     /// penalty box, which drops. Above 0.5 Linux splits the probability p: it drops the fraction 2
-    /// (p - 0.5) of all arrivals, and marks a fraction equal to the rest of p. This split is not
-    /// available here.
+    /// (p - 0.5) of all arrivals, and marks the fraction 1 - p. This split is not available here.
     #[parameter(unset = "none", min = 0.0, max = 1.0, unit = "1")]
     pub mark_limit: Option<f64>,
 }
@@ -229,7 +227,7 @@ impl Spec {
 pub struct Sfb {
     config: Config,
     rng: Rng,
-    /// The current bins, by which arrivals are judged.
+    /// The bins by which arrivals are judged.
     bins: Bins,
     /// The bins that take over at the next change of the hash; updated while `is_warming`.
     next_bins: Bins,
@@ -297,8 +295,8 @@ impl Sfb {
         if missed > 2 {
             self.next_change += rehash_interval * (missed - 2);
         }
-        // At most three changes of the hash can be due. Each takes two steps: the start and the end
-        // of its warm-up.
+        // At most three changes of the hash can be due, each in two steps: the start and the end of
+        // its warm-up.
         for _ in 0..6 {
             if now < self.next_change {
                 return;

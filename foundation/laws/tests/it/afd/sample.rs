@@ -137,8 +137,8 @@ fn theory(group: usize) -> f64 {
     f64::from(B) * f64::from(RATES[group]) / 13_500.0
 }
 
-/// The flow of a random packet. Each of the paper's 50 flows has the number 10 times its group,
-/// plus its number in the group.
+/// The flow of a random packet. The paper's 50 flows are numbered 10 times the group plus the
+/// number in the group.
 fn random_flow(rng: &mut Rng) -> u64 {
     let mut at = rng.below(1350);
     for (group, rate) in RATES.iter().enumerate() {
@@ -204,15 +204,14 @@ fn table1<R: Record>(record: R, set: impl Fn(&R) -> Option<(u64, &[u32])>) -> Ta
 fn table_1_comes_out() {
     let table = table1(FlowSet::new(5, 0.06), |set| Some((set.drawn(), set.places())));
     println!("AFD-NFT: {table:.3?}");
-    // The paper prints 180 sets from its simulation, and 167 from N/(as). That formula ignores that
-    // u, the number of samples that a set loses, is rounded down.
+    // The paper prints 180 sets from its simulation, and 167 from N/(as), which ignores that u, the
+    // number of samples that a set loses, is rounded down.
     assert!((175.0..186.0).contains(&table.sets), "{} sets", table.sets);
     for i in 0..5 {
         // Over 36 000 sets, the standard deviation of a group's mean is 0.0005. On rare occasions
         // the slowest flows are not in the table.
         assert!((table.in_set[i] - 0.1).abs() < 0.004, "{table:?}");
-        // 200 000 samples are lost in total, so the number that the slowest group loses is exact to
-        // about 1 %.
+        // Of 200 000 samples lost, the slowest group's number is exact to about 1 %.
         assert!((table.lost[i] / theory(i) - 1.0).abs() < 0.04, "{table:?}");
     }
     // The printed NPS are simulated. Both simulations have a sampling noise of a few percent.

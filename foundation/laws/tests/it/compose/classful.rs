@@ -370,8 +370,7 @@ fn sent_between(tree: &mut dyn Discipline, from_s: u64, to_s: u64) -> u64 {
 
 #[test]
 fn a_class_with_a_peak_has_its_burst_after_a_pause_and_then_its_ceiling() {
-    // The burst of 375 kB takes 3 s at 1 Mbit/s. So the class may send at 2 Mbit/s, twice its
-    // ceiling, for 3 s.
+    // At its peak, twice its ceiling, the class drains its burst of 375 kB at 1 Mbit/s, in 3 s.
     let typed = "[classful]
 class = [{ id = 1, ceiling = '1 Mbit/s', peak = '2 Mbit/s', burst = '375 kB' }]";
     let mut tree = discipline("classful", typed);
@@ -581,8 +580,8 @@ fn empty_leaves_beyond_the_kept_number_are_freed_and_built_again() {
             tree.enqueue(packet(frame, 1000, class, now), now, &mut Ignore);
         }
         (0..2).for_each(|_| sent += u32::from(tree.dequeue(now, &mut Ignore).is_some()));
-        // The search for a leaf to release takes some steps. While it inspects each existing leaf
-        // once, a sixteenth more leaves are built.
+        // While the search for a leaf to free inspects each existing leaf once, a sixteenth more
+        // leaves are built.
         assert!(tree.leaves_made() <= 54, "{}", tree.leaves_made());
     }
     assert_eq!((sent, tree.backlog().packets), (10_000, 0));

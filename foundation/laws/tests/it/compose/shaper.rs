@@ -144,8 +144,8 @@ discipline = { red = { weight = 0.5 } }";
     assert_eq!(gauge(&*shaper, "average"), 0.5, "half of the one that waited");
     let sent = [0, 79, 80, 81].map(|ms| shaper.dequeue(at(ms), &mut Ignore).is_some());
     assert_eq!(sent, [true, false, true, false]);
-    // The link has been idle since 81 ms, and could have sent three packets by now. The new packet
-    // meets an empty queue. So the average is halved four times.
+    // The link, idle since 81 ms, could have sent three packets by now, and the new packet meets an
+    // empty queue. So the average is halved four times.
     shaper.enqueue(packet(2, 1000, 0, at(321)), at(321), &mut Ignore);
     assert_eq!(gauge(&*shaper, "average"), 0.5 * 0.5f64.powi(4));
 }

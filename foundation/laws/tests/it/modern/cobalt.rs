@@ -177,8 +177,7 @@ fn overflow_raises_the_probability_once_per_target_and_idling_lowers_it() {
 
 #[test]
 fn a_wait_counts_only_above_two_packets_of_each_backlogged_queue() {
-    // Four packets of 1514 bytes take 4.8 ms at 10 Mbit/s, so 16 packets take 19.4 ms. Each
-    // departing packet has waited 20 ms.
+    // Each departing packet has waited 20 ms. Four packets of 1514 bytes take 4.8 ms at 10 Mbit/s.
     let signals = |queues: u32| {
         let mut common = Common::new(terms(), Seed(1).stream("blue"));
         let mut law = Cobalt::default();

@@ -190,8 +190,8 @@ fn signals_come_after_an_interval_and_then_by_the_square_root() {
     let terms = Terms { ecn: EcnPolicy::Mark, ..defaults() };
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // The first signal is due at 100 ms. After the nth signal, the next one is due 100/sqrt(n) ms
-    // later: at 200, 270.7, 328.4, 378.4, 423.2, 464.0 and 501.8 ms. It comes at the next poll, and
-    // there is a poll every millisecond.
+    // later: at 200, 270.7, 328.4, 378.4, 423.2, 464.0 and 501.8 ms. It comes at the next poll;
+    // there is one every millisecond.
     assert_eq!(at, [100, 200, 271, 329, 379, 424, 464]);
 }
 
@@ -202,11 +202,11 @@ fn in_linux_arithmetic_the_third_signal_follows_after_half_an_interval() {
     let (_, at) = standing(&mut queue(100, terms), 20, 500, Ecn::Ect0);
     // The kernel approximates 1/sqrt(n) by r (3 - n r^2) / 2, where r is the approximation for n -
     // 1. From r = 1, this gives 0.5 for n = 2, 0.5625 for 3, 0.4878 for 4, 0.4416 for 5, 0.4040 for
-    // 6 and 0.3752 for 7.
+    //    6 and 0.3752 for 7.
     //
     // The kernel requires more than an interval of 100 ms, so the first signal comes at the poll of
-    // 101 ms. Each later signal is due 100, 150, 206.3, 255.0, 299.2, 339.6 or 377.1 ms after the
-    // first. It comes at the next poll.
+    // 101 ms. The others are due 100, 150, 206.3, 255.0, 299.2, 339.6 and 377.1 ms after it, and
+    // come at the next poll.
     assert_eq!(at, [101, 201, 251, 308, 357, 401, 441, 479]);
 }
 

@@ -218,8 +218,8 @@ fn l4s_packets_are_marked_with_k_times_the_root_of_the_classic_probability() {
         }
         let rate = |side: usize| f64::from(marked[side]) / f64::from(sent[side]);
         let p = beta * 0.03;
-        // The counters are exact. The tolerance of 0.002 allows for incomplete counts at the start
-        // and the end of the 19 000 packets.
+        // The counters are exact; 0.002 allows for incomplete counts at the start and the end of
+        // the 19 000 packets.
         assert!((rate(0) - p * p).abs() < 0.002, "classic {} of {}", rate(0), p * p);
         assert!((rate(1) - k * p).abs() < 0.002, "L4S {} of {}", rate(1), k * p);
         assert_eq!(log.lost().len(), 0);

@@ -228,11 +228,10 @@ fn a_packet_costs_few_looks_per_queue_for_any_number_of_queues() {
         sum += cake.scheduler().passed_over();
     }
     // A packet inspects each of 900 queues at most four times, and each queue found empty adds four
-    // inspections. Without skipped rounds, a packet would take 500 rounds, which are 450 000
-    // inspections.
+    // inspections. Without skipped rounds, a packet would take 500 rounds, 450 000 inspections.
     assert!(most > 900 && most <= 8 * 900, "{most}");
     // Without skipped rounds, one packet of each of 900 queues would take 500 rounds of 900
-    // inspections. That is 500 inspections per packet.
+    // inspections, which is 500 per packet.
     assert!(sum < 500 * 8000, "{sum}");
     assert!(sent[0].abs_diff(sent[1]) <= 900, "{sent:?}"); // +- one packet of each queue
 }

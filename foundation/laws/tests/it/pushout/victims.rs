@@ -52,8 +52,8 @@ fn shape() -> impl Strategy<Value = Vec<Operation>> {
     operations(Shape { flows: FLOWS, max_operations: 250, ..Shape::default() })
 }
 
-/// The flows furthest above their shares, which have the largest q_i - b_i. If the arrival's flow
-/// is among them, only that flow.
+/// The flows furthest above their shares, with the largest q_i - b_i. If the arrival's flow is
+/// among them, only that flow.
 fn furthest(plain: &Reference, arriving: u64) -> Vec<u64> {
     let above = plain.above(arriving);
     let most = above.iter().map(|&(_, above)| above).fold(f64::NEG_INFINITY, f64::max);

@@ -194,7 +194,7 @@ fn with_responsive_senders_the_backlog_settles_at_the_target() {
     }
     let mean = settled.iter().sum::<f64>() / settled.len() as f64;
     // The price is constant on average when arrivals equal the capacity and the backlog equals the
-    // target. The tolerance of half a packet allows for entire packets.
+    // target. Half a packet allows for entire packets.
     assert!((mean - 20.0).abs() < 0.5, "{mean}");
 }
 

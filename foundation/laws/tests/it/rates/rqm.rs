@@ -391,9 +391,8 @@ fn under_overload_a_slow_link_stays_in_use() {
                 request += each;
             }
         }
-        // p is at most the default `clamp_limit` of 0.5. At this limit, half of the 1.2 packets per
-        // poll pass, so 2000 polls send 1200 packets. At lower measured rates p is lower, and more
-        // packets pass.
+        // p is at most the default `clamp_limit` of 0.5, at which half of the 1.2 packets per poll
+        // pass: 1200 in 2000 polls. At lower measured rates p is lower, and more packets pass.
         assert!(sent > 1100, "{bps}: {sent}");
     }
 }

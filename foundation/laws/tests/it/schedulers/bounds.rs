@@ -81,8 +81,7 @@ fn two_backlogged_flows_differ_by_at_most_the_proven_bound() {
             worst = worst.max(unfairness(&sent));
         }
         assert!(worst <= bound, "{name}: {worst} above {bound}");
-        // The contest is hard enough: the worst difference exceeds 0.3 of the bound. Under the
-        // first-come-first-served discipline below, the difference far exceeds all bounds.
+        // The contest is hard enough: first come, first served, below, far exceeds all bounds.
         assert!(worst > 0.3 * bound, "{name}: {worst} is far below {bound}");
     }
     let (sent, _) = send(entry("tail-drop", 1000, ""), &two_backlogged_among_others(0));
@@ -139,9 +138,8 @@ fn come_and_go(seed: u64) -> Vec<Arrival> {
 
 const MAX_NS: f64 = MAX_BYTES as f64 * 8e9 / RATE_BPS as f64;
 
-/// Compares a scheduler with the fluid server. Returns how much later a packet ends at most, and
-/// how much earlier a packet begins at most. The unit is the transmission time of the longest
-/// packet.
+/// Returns how much later a packet ends than in the fluid server, and how much earlier a packet
+/// begins, at most. The unit is the transmission time of the longest packet.
 fn against_the_fluid_server(name: &str, arrivals: &[Arrival]) -> (f64, f64) {
     let (sent, drops) = send(entry(name, 1000, WEIGHTS), arrivals);
     assert!(drops.0.is_empty());

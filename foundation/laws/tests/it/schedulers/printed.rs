@@ -358,9 +358,8 @@ fn random_packet_lengths_on_two_flows_are_served_as_printed() {
 
 #[test]
 fn the_transcribed_pseudo_code_serves_by_least_tag_and_by_turn() {
-    // This SCFQ example is computed by hand. Flow 0 has a packet of length 3, and flow 1 has two
-    // packets of length 1. The packets of flow 1 end at 1 and 2, and the packet of flow 0 ends at
-    // 3.
+    // By hand, for SCFQ: flow 0 has a packet of length 3, and flow 1 has two of length 1. The
+    // packets of flow 1 end at 1 and 2, and the packet of flow 0 ends at 3.
     let mut printed = Printed::new("scfq", 0);
     for (frame, (flow, len)) in [(0, 3), (1, 1), (1, 1)].into_iter().enumerate() {
         printed.arrive(frame as u32, flow, len);

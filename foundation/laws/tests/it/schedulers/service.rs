@@ -168,8 +168,8 @@ fn a_drop_on_departure_costs_its_flow_no_service() {
                     bytes[packet.flow.0 as usize - 1] += packet.len;
                 }
             }
-            // Each flow sends 700 kB. The tolerance of a few packets allows for a quantum, or for
-            // two packets in a row.
+            // Each flow sends 700 kB. A few packets of tolerance allow for a quantum, or for two
+            // packets in a row.
             assert!(bytes[0].abs_diff(bytes[1]) < 6_000, "{name} with {waits}: {bytes:?}");
         }
     }

@@ -530,7 +530,7 @@ fn the_greedy_flow_gets_the_remainder() {
     }
     // Each of the nine other flows offers 0.75/9 of the link, less than a tenth. So max-min gives
     // these flows what they offer, and the greedy flow a quarter. At the profile's lower knee,
-    // bursts cost the nine flows 2 % of their 0.75, which is 0.015. Twice this amount is allowed.
+    // bursts cost the nine flows 2 % of their 0.75, or 0.015; twice that is allowed.
     let share = f64::from(sent[0]) / f64::from(sent.iter().sum::<u32>());
     assert!((0.22..0.28).contains(&share), "{share} {sent:?}");
 }

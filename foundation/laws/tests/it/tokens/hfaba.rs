@@ -110,9 +110,9 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA transcribed from the pseudo-code. A draw is a point on a line, which has a
-/// part for each flow and each active class. Weights are powers of two, so the order of the parts
-/// is simple: flows first, then classes by rising weight.
+/// Hierarchical FABA transcribed from the pseudo-code. A draw is a point on a line with a part for
+/// each flow and each active class. Weights are powers of two, so the order of the parts is simple:
+/// flows first, then classes by rising weight.
 struct Reference {
     was_idle: bool,
     limit: Limit,
@@ -228,7 +228,7 @@ impl Reference {
         if line == flows {
             return None;
         }
-        // The draw is from a line on which a weight of 1 is 2^22 long.
+        // On the line of the draw, a weight of 1 is 2^22 long.
         let mark = ((u128::from(self.rng.next_u64()) * u128::from(line << 22)) >> 64) as u64 >> 22;
         let mut mark = mark.checked_sub(flows)?;
         for (weight, all) in &self.nodes[node].active {
@@ -499,8 +499,8 @@ fn unused_capacity_of_a_branch_goes_one_level_up() {
 
 #[test]
 fn many_light_flows_of_a_class_leave_the_link_to_others_without_the_cap() {
-    // Without the cap, the link was idle here for nearly half of the time until there was a rule
-    // for idle links.
+    // Without the cap and the rule for idle links, the link was idle here for nearly half of the
+    // time.
     let spec = Spec { cap: Some(false), ..figure_18() };
     let shares = shares(&spec, (40, 25.0), (40, 500.0), (20, 1000.0));
     assert!(shares.iter().sum::<f64>() > 19.9, "{shares:?} of 20");
@@ -521,8 +521,8 @@ fn flows_of_a_class_share_it_equally_at_any_rates() {
             sent[packet.flow.0 as usize] += 1;
         }
     }
-    // Each of eleven flows gets 2273 of 25 000 packets, within 3 %. The tolerance is necessary
-    // because the greedy flow uses every available token, and the others find tokens by chance.
+    // Each of eleven flows gets 2273 of 25 000 packets, within 3.4 %: the greedy flow uses every
+    // available token, and the others find tokens by chance.
     assert!(sent.iter().all(|&n| (2200..2350).contains(&n)), "{sent:?}");
 }
 

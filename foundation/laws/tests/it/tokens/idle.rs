@@ -31,7 +31,7 @@ fn alone_after_a_crowd(name: &str, typed: &str, packets: u32) -> f64 {
             let at = Time::from_ns(now + 1);
             queue.enqueue(Packet::new(0, 512, turn.into(), at), at, &mut Ignore);
         }
-        // The link polls when it is free. If it finds no packet, it polls again in the next slot.
+        // The link polls when it is free, and after an empty poll again in the next slot.
         while free_at <= now + SLOT - 2 {
             let at = free_at.max(now + 2);
             match queue.dequeue(Time::from_ns(at), &mut Ignore) {
@@ -94,8 +94,7 @@ fn as_printed_a_lone_flow_with_an_empty_bucket_is_dropped_forever() {
         assert!(of_seeds(typed).iter().flatten().all(|&is_in| is_in), "{typed}");
     }
     let printed = of_seeds("idle_refill = false");
-    // In half of 40 runs flow 2 has no token. The tolerance around 20 is 4 standard deviations of
-    // 3.2.
+    // In half of 40 runs flow 2 has no token: 20, within almost 4 standard deviations of 3.2.
     let stuck = printed.iter().filter(|fates| !fates[0]).count();
     assert!((8..=32).contains(&stuck), "{stuck} of 40");
     assert!(

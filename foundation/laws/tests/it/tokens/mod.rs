@@ -35,7 +35,7 @@ fn of_class(class: u32, flow: u64, len: u32) -> Packet {
     Packet { class, ..Packet::new(0, len, flow.into(), Time::ZERO) }
 }
 
-/// Random sequences of events: an arrival has a flow and a length, and `None` is a departure.
+/// Random sequences of arrivals, each with its flow and length, and departures (`None`).
 fn events() -> impl Strategy<Value = Vec<Option<(u64, u32)>>> {
     prop::collection::vec(prop_oneof![3 => (0..30u64, 40..1500u32).prop_map(Some), 2 => Just(None)], 0..400)
 }

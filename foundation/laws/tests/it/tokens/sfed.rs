@@ -37,8 +37,8 @@ fn state(queue: &Queue<Fcfs, Sfed>) -> (i64, Option<i64>, Option<i64>, i64, i64)
 
 #[test]
 fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
-    // An example by hand, with the arrivals of FABA's example. Under SFED, excess tokens return at
-    // once, and flows take turns.
+    // The arrivals of FABA's example, by hand. Under SFED, excess tokens return at once, and flows
+    // take turns.
     let mut queue = queue(checked(&Spec::default(), Amount::Packets(8)), 1);
     assert_eq!(state(&queue), (8, None, None, 8, 0));
     queue.enqueue(packet(1), Time::ZERO, &mut Ignore);
@@ -50,8 +50,8 @@ fn three_packets_of_two_flows_move_tokens_as_section_4_1_says() {
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (4, Some(3), Some(3), 0, 2));
     queue.dequeue(Time::ZERO, &mut Ignore);
-    // It is flow 1's turn. The token fills its bucket, which is deleted. The four tokens of this
-    // bucket are dealt to flow 2, which now has every turn.
+    // In its turn, flow 1 gets the token; its bucket is full and is deleted. The bucket's four
+    // tokens are dealt to flow 2, which now has every turn.
     assert_eq!(state(&queue), (8, None, Some(7), 0, 1));
     queue.dequeue(Time::ZERO, &mut Ignore);
     assert_eq!(state(&queue), (8, None, None, 8, 0));

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 const LINK: u64 = 50_000_000;
 /// The size of a full Ethernet frame on the link.
 const FULL: u32 = 1538;
-/// The size on the link of a shortest Ethernet frame, which has 64 B.
+/// The size of a shortest Ethernet frame (64 B) on the link.
 const SHORT: u32 = 84;
 const TCP: u64 = 1;
 const ROUND_TRIP: Duration = Duration::from_ms(20);

@@ -333,7 +333,7 @@ fn udp() -> impl Strategy<Value = TransportRecipe> {
     any::<(u16, u16)>().prop_map(|ports| TransportRecipe::Udp { ports })
 }
 
-/// Damage to a frame: some octets are overwritten, then the frame may be cut short.
+/// Damage to a frame: octets overwritten, then perhaps a cut.
 pub(crate) fn any_damage() -> impl Strategy<Value = Damage> {
     let overwrite = (any::<prop::sample::Index>(), any::<u8>());
     (vec(overwrite, 0..6), proptest::option::of(any::<prop::sample::Index>()))

@@ -56,8 +56,8 @@ pub(crate) enum Kind {
 }
 
 impl Tunnel {
-    /// The frame that carries segment number `index` in this tunnel. `frame` is this segment
-    /// without the tunnel, with its IP header at `at`.
+    /// Segment number `index` in this tunnel. `frame` is the segment without the tunnel, with its
+    /// IP header at `at`.
     pub(crate) fn around(&self, frame: &[u8], at: usize, index: usize) -> Vec<u8> {
         let skipped = if self.holds_ethernet() { 0 } else { at };
         let is_inner_v4 = frame[at] >> 4 == 4;

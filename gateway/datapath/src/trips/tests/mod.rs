@@ -114,8 +114,7 @@ fn without_timestamps_acknowledgements_time_only_first_transmissions() {
     assert_eq!(counted(&trips, Download), (0, 0));
     comes(&mut trips, Upload, answer(1100, None), 3100);
     assert_eq!(counted(&trips, Download), (1, 3000));
-    // As in Karn's algorithm, a retransmission voids the measurement, since the answer may be to
-    // either segment.
+    // As in Karn's algorithm, a repeated segment is not timed: the answer may be to either copy.
     let next = Written { sequence: 1100, ..PLAIN };
     let ticket = comes(&mut trips, Download, next, 4000);
     trips.of(Download).leaves(ticket, at(4000));
@@ -315,8 +314,8 @@ fn silence_before_an_answer_may_be_time_of_the_other_end() {
     let trip = heard_after(49_000);
     assert_eq!((trip.time, trip.least), (Duration::from_ms(40), Duration::from_ms(39)));
     assert!(trip.bytes > 2000, "both segments: {}", trip.bytes);
-    // If the segment before the answer arrives at 12 ms, the other end is silent for the last 38 ms
-    // of the trip. If it arrives at 9 ms, the silence begins before the trip.
+    // In the first case the other end is silent for the last 38 ms of the trip; in the second, from
+    // before the trip on.
     assert_eq!(heard_after(12_000).least, Duration::from_ms(2));
     let silent = heard_after(9_000);
     assert_eq!((silent.time, silent.least), (Duration::from_ms(40), Duration::ZERO));

@@ -2,7 +2,8 @@
 
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
-use crate::config::spec::{OnFailure, Spec, TunnelSpec};
+use crate::config::spec::{OnFailure, Spec};
+use crate::config::wire::TunnelSpec;
 use fairwire_datapath::classify::FlowKind;
 use fairwire_datapath::io::router::{Failing, Passage};
 use fairwire_document::DocumentError;

@@ -200,7 +200,7 @@ fn sys(name: &str, file: &str) -> std::path::PathBuf {
     Path::new("/sys/class/net").join(name).join(file)
 }
 
-/// Is the interface that /sys calls `name` the one of our own network namespace?
+/// Is the interface that /sys calls `name` that of our own network namespace?
 fn is_ours(name: &str) -> bool {
     let shown =
         fs::read_to_string(sys(name, "ifindex")).ok().and_then(|text| text.trim().parse::<u32>().ok());

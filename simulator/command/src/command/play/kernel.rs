@@ -3,8 +3,7 @@
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// The length of a contest, and its unmeasured start. The contest runs in real time, while the page
-/// waits.
+/// The length of a contest, which runs in real time while the page waits, and its unmeasured start.
 const LENGTH: [&str; 2] = ["duration=10 s", "warm_up=2 s"];
 /// The time between two readings of the kernel's counters.
 const EVERY: &str = "100 ms";
@@ -50,7 +49,7 @@ fn has_lab(rows: &[u8]) -> bool {
     rows.windows(5).any(|part| part == b",lab,")
 }
 
-/// The message that the command wrote to `stderr`, without the frame drawn for terminals.
+/// The command's message from `stderr`, without the frame for terminals.
 fn words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let lines =

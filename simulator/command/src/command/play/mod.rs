@@ -107,7 +107,7 @@ struct Shared {
     kernel: tokio::sync::Mutex<()>,
 }
 
-/// The players of each page, by the name that the page chose.
+/// The players of each page, by a name that the page chose.
 #[derive(Default)]
 struct Seats {
     players: BTreeMap<String, Arc<Mutex<Players>>>,

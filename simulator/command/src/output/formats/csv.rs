@@ -19,8 +19,8 @@ const HEADS: [&str; 2] = [
     "discipline,stage,seed,time_s,kind,name,measure,unit,value\n",
 ];
 
-/// Writes a row of a time series. It never needs quotes: scenarios allow no commas in names, and in
-/// a measure, commas before a gauge's name were replaced by spaces.
+/// Writes a row of a time series. It never needs quotes: scenarios allow no commas in names, and
+/// those before a gauge's name were replaced by spaces.
 fn row(out: &mut dyn Write, run: Of<'_>, time: &str, row: SampleRow<'_>) -> io::Result<()> {
     let Of { discipline, stage, seed } = run;
     let SampleRow { kind, name, measure, unit, value } = row;

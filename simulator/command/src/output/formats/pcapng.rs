@@ -10,7 +10,7 @@ pub(in crate::output) fn packets() -> Box<dyn Packets> {
     Box::new(Frames::default())
 }
 
-/// The size, in bytes, of the IPv4 and TCP headers of a synthetic segment, without options.
+/// The bytes of the IPv4 and TCP headers of a synthetic segment, without options.
 const TCP_IP: u32 = 40;
 
 #[derive(Debug, Default)]

@@ -113,10 +113,11 @@ struct Sent {
 #[derive(Clone, Copy, Debug)]
 struct Feedback {
     report: Option<ReceiverReport>,
-    /// The time when the latest packet was sent, and the time that has passed since its arrival.
+    /// The time when the latest packet was sent, and the time since its arrival.
     last_sent: Time,
     waited: Duration,
-    /// If a key frame is requested, it must be later than the frame with this number.
+    /// A requested key frame must be later than the frame with this number; `None` without a
+    /// request.
     key_after: Option<u64>,
 }
 
@@ -190,8 +191,8 @@ impl Endpoint for Speaker {
             let rtt = Duration::from_ns(now.since(last_sent).ns().saturating_sub(waited.ns()));
             self.nada.take(&report, rtt, now);
         }
-        // If a key frame later than frame `after` was already coded, it may be in flight, so no
-        // other is coded. If that one was lost too, a later request has a larger `after`.
+        // A key frame later than frame `after` may be in flight, so no other is coded. If it was
+        // lost too, a later request has a larger `after`.
         self.is_key_wanted |= key_after.is_some_and(|after| self.key.0 <= after);
     }
 

@@ -5,9 +5,9 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! The IETF RMCAT group published three descriptions of such algorithms. Only NADA's is complete,
-//! with all numbers. draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text.
-//! RFC 8298 (SCReAM) describes a window with a separate queue.
+//! Of the IETF RMCAT group's three algorithms, only NADA is described completely, with all numbers.
+//! draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298 (SCReAM)
+//! describes a window with a separate queue.
 //!
 //! # Where it rests
 //! Equations (5) to (7) leave the rate r unchanged if the congestion is x = PRIO XREF RMAX / r. A
@@ -16,9 +16,9 @@
 //!
 //! # Where we differ
 //! - Delays are one-way and exact: no clock skew is corrected (section 5.1.1).
-//! - An interval between losses (RFC 5348, section 5.4) ends with each gap in the packet numbers.
-//!   This holds even for two gaps within one round trip, because the receiver does not know the
-//!   round trip. The open interval does not count for the mean.
+//! - An interval between losses (RFC 5348, section 5.4) ends with each gap in the packet numbers,
+//!   even a second one within a round trip, which the receiver does not know. The open interval
+//!   does not count for the mean.
 //! - Nothing is done when reports are missing: the rate stays.
 
 use fairwire_core::{Duration, Time};
@@ -70,9 +70,9 @@ const GROWTH_DELAY_S: f64 = 0.050;
 const RATIO_WEIGHT: f64 = 0.1;
 /// The number of latest delays whose minimum is used: section 5.1.1.
 const DELAYS: usize = 15;
-/// BETA_V and BETA_S: fractions of the rate that would empty the sender's buffer within one frame.
-/// BETA_V of that rate is subtracted from the coder's rate, and BETA_S of it is added to the pace.
-/// Neither amount exceeds the fraction MAX_OF_RATE of the rate.
+/// Of the rate that would empty the sender's buffer within one frame, the fraction BETA_V is
+/// subtracted from the coder's rate, and BETA_S is added to the pace. Neither amount exceeds the
+/// fraction MAX_OF_RATE of NADA's rate.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;

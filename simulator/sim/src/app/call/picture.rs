@@ -19,7 +19,7 @@ pub(super) struct Piece {
 /// least 150 ms more than the mean.
 const FREEZE_FACTOR: f64 = 3.0;
 const FREEZE_MORE_S: f64 = 0.150;
-/// A freeze is compared with the mean of this many gaps between frames, the latest ones.
+/// A freeze is compared with the mean of this many latest gaps between frames.
 const FRAMES: usize = 30;
 
 pub(super) struct Picture {

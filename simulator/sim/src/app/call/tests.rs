@@ -53,8 +53,8 @@ fn median_frame(listener: &Listener) -> f64 {
 fn on_a_wide_link_it_has_its_full_rate_and_frames_arrive_in_time() {
     let (listener, bps) = call(Call::default(), 100e6, |_| false);
     // Frame sizes vary uniformly by a tenth, so the mean of 1200 frames has a relative standard
-    // error of 0.06/35. The sender's buffer holds half a frame on average. A tenth of this, 5 % of
-    // a frame, is subtracted from the coder's rate.
+    // error of 0.06/35. At most 5 % is subtracted from the coder's rate, for half a frame or more
+    // in the sender's buffer.
     assert!((0.94..1.0).contains(&(bps / 1.5e6)), "{bps}");
     assert!((1817..=1819).contains(&took(&listener, Kind::Frame).len())); // 60 s of 33 ms, except frames in flight
     // A frame's packets are paced over a frame's time, and then take 20 ms.
@@ -69,9 +69,9 @@ fn alone_it_fills_a_narrow_link_with_the_queue_of_nada() {
     for link_bps in [500e3, 1000e3] {
         let (listener, bps) = call(Call::default(), link_bps, |_| false);
         assert!((bps / link_bps - 1.0).abs() < 0.02, "{bps} of {link_bps}"); // a queue does not persist if the rate is 1 % short
-        // RFC 8698, equation (5): the queueing delay is 10 ms x 1.5 Mbit/s over the link's rate.
-        // The queueing delay swings by the time of one packet, 10 to 20 ms. The minimum over the
-        // latest 15 packets smooths most of this swing.
+        // RFC 8698, equation (5): the queueing delay is 10 ms x 1.5 Mbit/s over the link's rate. It
+        // swings by the time of one packet, 10 to 20 ms. The minimum over the latest 15 packets
+        // smooths most of this.
         let queue_s = 0.010 * 1.5e6 / link_bps;
         let least_s = listener.nada.least_queueing_s();
         assert!((least_s / queue_s - 1.0).abs() < 0.25, "{least_s} s, not {queue_s} s");

@@ -14,8 +14,8 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    /// `dither` is the largest fraction by which a gap is stretched or shrunk at random, from 0 to
-    /// 1.
+    /// `dither`, from 0 to 1, is the largest fraction by which a gap is randomly stretched or
+    /// shrunk.
     pub(crate) fn new(rate: Rate, bytes: u32, dither: f64) -> Self {
         let (schedule, pace) = (Line::default(), Pace::new(rate, bytes));
         Generator { schedule, pace, bytes, dither, has_started: false }

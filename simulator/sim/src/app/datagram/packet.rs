@@ -38,7 +38,7 @@ pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
     (header_bytes > bytes).then(|| format!("{header_bytes} of {bytes} bytes cannot be headers"))
 }
 
-/// The problem of `gap`, if any. A zero gap is one: the source would send forever at one instant.
+/// The problem of `gap`, if any: with a zero gap the source would send forever at one instant.
 pub(crate) fn gap_problem(gap: Duration) -> Option<String> {
     gap.is_zero().then(|| "a time between packets or connections must be above zero".to_owned())
 }

@@ -1,5 +1,5 @@
-//! Captured packets as offered load. Each is sent at its captured time and with its captured size,
-//! regardless of what happens to the packets in the simulation.
+//! Captured packets as offered load. Each is sent at its captured time with its captured size,
+//! whatever happens to the packets in the simulation.
 
 use super::packet::Emission;
 use fairwire_core::{Duration, Ecn, Rng, Time};
@@ -24,10 +24,9 @@ pub struct Offered {
 
 /// A replayed capture.
 ///
-/// The load is open-loop: packets are sent at their captured times. A captured TCP is no exception,
-/// even if it would have slowed down in the simulated network. When a capture is repeated, its
-/// first packet follows the last after the mean gap of the capture, and its flows keep their
-/// hashes.
+/// The load is open-loop: packets are sent at their captured times, even those of a TCP that would
+/// have slowed down in the simulated network. When a capture is repeated, its first packet follows
+/// the last after the mean gap of the capture, and its flows keep their hashes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The packets, in order of time. If the list is empty, nothing is sent.
@@ -141,8 +140,8 @@ mod tests {
 
     #[test]
     fn a_repeated_capture_continues_after_its_mean_gap() {
-        // The capture's three gaps take 30 ms, so their mean is 10 ms. The capture therefore
-        // restarts 30 + 10 ms after it began.
+        // The capture's three gaps take 30 ms, 10 ms on average, so it restarts 40 ms after it
+        // began.
         assert_eq!(
             emitted(1.0, true, 9)[4..],
             [(1040, 100, 0), (1045, 1500, 1), (1045, 60, 0), (1070, 200, 2), (1080, 100, 0)]

@@ -115,8 +115,8 @@ loads! {
 }
 
 impl Load {
-    /// The types of lasting events that the load times. Results have a record of each type, even if
-    /// no such event occurred.
+    /// The types of lasting events that the load times. Results have a record of each type, even
+    /// without an event.
     pub(crate) fn lasting(&self) -> impl Iterator<Item = Kind> {
         let kinds = match self {
             Load::Streaming(_) => streaming::KINDS,

@@ -34,7 +34,7 @@ pub enum Step {
         /// When the transfer began, if it is timed. It comprises all data given up to this step.
         timed_from: Option<Time>,
     },
-    /// Invoke the load again at this time, and not at the time of any previous `WakeAt`.
+    /// Invoke the load again at this time, not at that of any previous `WakeAt`.
     WakeAt(Time),
     /// A page that began at this time is complete.
     PageSince(Time),

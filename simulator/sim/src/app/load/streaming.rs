@@ -100,8 +100,7 @@ impl Streaming {
         least + (most - least) * above.clamp(0.0, 1.0)
     }
 
-    /// The bitrate level of the chunk that follows one of `level`, by algorithm 1 of Huang and
-    /// others 2014.
+    /// The bitrate level of the chunk after one of `level`: algorithm 1 of Huang and others 2014.
     fn next_level(&self, level: usize, buffered: Duration) -> usize {
         let (rates, highest) = (&self.rates_bps, self.rates_bps.len() - 1);
         if buffered <= self.reservoir {
@@ -220,8 +219,7 @@ impl Machine {
             Playback::Idle | Playback::Playing(_) => return,
         };
         let waits_for_more = self.buffered(now) < self.plan.start;
-        // If a chunk arrives just when the previous one ends, there is no stall, and the video
-        // plays on.
+        // If a chunk arrives just when the previous one ends, the video plays on without a stall.
         if waits_for_more && since < now {
             return;
         }
@@ -312,14 +310,14 @@ mod tests {
         let s = Duration::from_secs;
         // The bitrate is the lowest up to 90 s, the highest from 216 s on, and linear in between.
         assert_eq!([0, 90, 153, 216, 240].map(|at| video.allowed_bps(s(at))), [1e6, 1e6, 2e6, 3e6, 3e6]);
-        // From the lowest bitrate, the level rises once the map exceeds 2 Mbit/s, its value at 153
-        // s. It rises to the highest bitrate below the map.
+        // From the lowest bitrate, once the map exceeds 2 Mbit/s (at 153 s), the level rises to the
+        // highest bitrate below the map.
         assert_eq!([90, 152, 154, 215, 216].map(|at| video.next_level(0, s(at))), [0, 0, 1, 2 - 1, 2]);
         // From 2 Mbit/s the bitrate falls only where the map is lowest, and rises only where it is
         // highest.
         assert_eq!([90, 91, 152, 215, 216].map(|at| video.next_level(1, s(at))), [0, 1, 1, 1, 2]);
-        // From the highest bitrate, the level falls once the map is below 2 Mbit/s, the next lower
-        // bitrate. It falls to the lowest bitrate above the map.
+        // From the highest bitrate, once the map is below 2 Mbit/s, the next lower bitrate, the
+        // level falls to the lowest bitrate above the map.
         assert_eq!([216, 215, 154, 152, 91].map(|at| video.next_level(2, s(at))), [2, 2, 2, 1, 1]);
     }
 
@@ -342,7 +340,7 @@ mod tests {
     #[test]
     fn between_two_bitrates_it_plays_both_with_the_mean_of_the_link() {
         // The link's 8 Mbit/s lies between the bitrates, 6 and 12 Mbit/s. If a fraction p of the
-        // chunks has 12 Mbit/s, the mean bitrate is 6 + 6 p. It equals 8 for p = 1/3.
+        // chunks has 12 Mbit/s, the mean bitrate 6 + 6 p equals 8 for p = 1/3.
         let video = Streaming { rates_bps: vec![6e6, 12e6], ..Streaming::default() };
         let requested = requested(&steps(video, 4000));
         let late: Vec<u64> = requested.iter().filter(|(at, _)| *at > 2000.0).map(|(_, of)| *of).collect();

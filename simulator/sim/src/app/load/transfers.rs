@@ -175,7 +175,7 @@ mod tests {
         let n = waits.len() as f64;
         assert!((n - 200_000.0).abs() < 3.3 * 200_000.0_f64.sqrt(), "{n}");
         // Waits are correlated for 100 ms or so. A batch of 1000 arrivals takes much longer, 10 s,
-        // so the means of batches are nearly independent.
+        // so batch means are nearly independent.
         let batches: Vec<f64> =
             waits.chunks_exact(1000).map(|batch| batch.iter().sum::<f64>() / 1000.0).collect();
         let mean = batches.iter().sum::<f64>() / batches.len() as f64;

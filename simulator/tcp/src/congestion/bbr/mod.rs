@@ -30,10 +30,10 @@
 //! - Rates measured in `ProbeRTT`, and until the end of the second round after it, count as limited
 //!   by the application. The draft marks the segments themselves, which is equivalent.
 //! - A repair after a timeout is over when everything in flight at the timeout is acknowledged,
-//!   whether or not the sender reports the end of the repair.
+//!   whether or not the sender reports it.
 //! - BBR needs selective acknowledgements. With only cumulative ones, the acknowledgement that ends
 //!   a repair delivers a window at once, so the measured rate can be twice the path's. BBR keeps
-//!   this maximum for ten rounds, which overflows the queue. The draft does not address this.
+//!   this rate for ten rounds, which overflows the queue. The draft does not address this.
 //! - A restart from idle is not noticed (section 4.3.4.4): a controller is not called before a
 //!   segment is sent. Only the gain of the current phase differs.
 //! - Linux's detection of policers (its long-term rate) is omitted; no draft has it.
@@ -73,8 +73,7 @@ pub struct Bbr {
     window: f64,
     /// The window before a loss or `ProbeRtt` changed it, segments.
     prior_window: f64,
-    /// Segments per second. Before the first measurement of the round-trip time, 1 ms is assumed
-    /// for it.
+    /// Segments per second. Until a round-trip time is measured, 1 ms is assumed.
     pace: f64,
     /// The fraction of the model's rate at which BBR paces: 1 minus the margin.
     pacing_share: f64,

@@ -60,9 +60,8 @@ pub struct BbrSpec {
 pub struct BbrParameters {
     /// The parameters as given or by default.
     pub given: BbrGiven,
-    /// The seed of the phases. Each phase is drawn from this seed and the number of the round.
-    /// Flows that share their constants have separate seeds: see
-    /// [`Config::of_flow`](crate::Config::of_flow).
+    /// The seed of the phases: each is drawn from it and the number of the round. Flows that share
+    /// their constants have separate seeds: see [`Config::of_flow`](crate::Config::of_flow).
     pub seed: u64,
 }
 

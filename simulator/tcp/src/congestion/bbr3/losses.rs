@@ -15,7 +15,7 @@ pub(super) struct Losses {
 const KEPT: usize = 64;
 
 impl Losses {
-    /// Counts `lost` more segments as lost, at a time when `delivered` have been delivered.
+    /// Counts `lost` more lost segments, at a time when `delivered` have been delivered.
     pub(super) fn take(&mut self, lost: u32, delivered: u32) {
         if lost == 0 {
             return;
@@ -48,8 +48,8 @@ mod tests {
         for (lost, delivered) in [(0, 5), (2, 10), (3, 20), (1, 30)] {
             losses.take(lost, delivered);
         }
-        // The first two losses came when ten segments had been delivered. A segment sent at that
-        // time was sent after these losses, so they do not count.
+        // The first two losses came when ten segments had been delivered. They do not count for a
+        // segment sent then.
         let counts = [9, 10, 15, 20, 29, 30, 31].map(|before| losses.since(before));
         assert_eq!(counts, [6, 4, 4, 1, 1, 0, 0]);
     }

@@ -4,10 +4,10 @@
 //! # What it does
 //! Takes the highest delivery rate of two cycles as the path's rate, and the minimum of ten seconds
 //! as its round-trip time. Every two or three seconds, or 63 rounds, it probes: it fills the pipe
-//! for a round, then sends a quarter faster until the rate no longer rises or more than 2 % of a
-//! round trip's segments are lost. The number in flight at the end of the probe is the long-term
-//! bound. Between probes it drains and cruises below the bound. Losses then lower a short-term
-//! bound, which the next probe forgets.
+//! for a round, then sends a quarter faster. The probe ends when the rate no longer rises or more
+//! than 2 % of a round trip's segments are lost. If losses end it, the number in flight at that
+//! time becomes the long-term bound. Between probes it drains and cruises below the bound. Losses
+//! then lower a short-term bound, which the next probe forgets.
 //!
 //! # Why
 //! Version 1 ignores losses, and keeps a short queue overflowing permanently. Version 3 stays below
@@ -28,12 +28,11 @@
 //!   number of segments delivered and lost since then is used, which is equal on a path without
 //!   reordering.
 //! - The draft handles each loss separately (`BBRHandleLostPacket`). Here, all losses that an
-//!   acknowledgement shows are handled at once, with the sample of this acknowledgement.
+//!   acknowledgement shows are handled at once, with its sample.
 //! - The filter of the rate advances once per cycle (section 5.5.6), a round after `Up` ended. The
 //!   pseudocode of section 5.3.3.6 leaves the phase of acknowledgements at `STOPPING`, and would
 //!   advance the filter in each round. A cycle without measurements does not count.
-//! - The draft counts the lost ranges in Startup. Here, the acknowledgements that show a loss are
-//!   counted instead.
+//! - Startup counts the acknowledgements that show a loss; the draft counts the lost ranges.
 //! - A restart from idle is not noticed (section 5.4.1), as in version 1.
 //! - Marks do nothing: the draft has no response to them.
 
@@ -72,8 +71,8 @@ pub enum Bbr3State {
     Refill,
     /// Sending a quarter more, to test whether the path carries it.
     Up,
-    /// Keeping half of the product of rate and round-trip time in flight, to measure the path
-    /// without its queue.
+    /// Keeping half of the bandwidth-delay product in flight, to measure the path without its
+    /// queue.
     ProbeRtt,
 }
 
@@ -85,7 +84,7 @@ pub struct Bbr3 {
     window: f64,
     /// The window before a repair or `ProbeRtt` changed it.
     prior_window: f64,
-    /// The pace. Before the first measurement of the round-trip time, 1 ms is assumed for it.
+    /// The pace. Until a round-trip time is measured, 1 ms is assumed.
     pace: f64,
     quantum: f64,
     segment_bits: f64,
@@ -101,8 +100,8 @@ pub struct Bbr3 {
     /// BBR.full_bw_reached.
     is_pipe_filled: bool,
     rounds: Rounds,
-    /// The remaining rounds after `ProbeRtt` in which samples still count as limited by the
-    /// application, because `ProbeRtt` reduced the sending.
+    /// Rounds left after `ProbeRtt` in which samples still count as limited by the application,
+    /// because `ProbeRtt` reduced the sending.
     limited_rounds: u8,
     /// BBR.min_rtt.
     least_rtt: LeastRtt,
@@ -112,13 +111,13 @@ pub struct Bbr3 {
     /// BBR.drain_start_round.
     drain_began_in: u32,
     bounds: Bounds,
-    /// If a repair proves spurious, these are restored: the state (BBR.undo_state) and the bounds.
+    /// Restored if a repair proves spurious: the state (BBR.undo_state) and the bounds.
     undo: (Bbr3State, Bounds),
     latest: Latest,
     losses: Losses,
     /// BBR.loss_in_round.
     has_lost_in_round: bool,
-    /// The number of acknowledgements that showed a loss, in the current round of losses.
+    /// Acknowledgements that showed a loss, in the current round of losses.
     loss_events: u32,
     /// When the cycle began: BBR.cycle_stamp.
     cycle_began: Time,
@@ -201,15 +200,15 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const STARTUP_LOSS_EVENTS: u32 = 6;
 /// Section 5.3.2: `Drain` ends after this number of rounds, whatever is in flight.
 const DRAIN_ROUNDS: u32 = 3;
-/// Bounds on the wait between probes (section 5.3.3.5): the maximum number of rounds, and a time of
-/// 2 s plus a random part of 1 s.
+/// Bounds on the wait between probes (section 5.3.3.5): a number of rounds, and 2 s plus a random
+/// time of up to 1 s.
 const RENO_ROUNDS: f64 = 63.0;
 const PROBE_WAIT_NS: u64 = 2_000_000_000;
 const MORE_PROBE_WAIT_NS: u64 = 1_000_000_000;
-/// In a probe, the growth of the long-term bound doubles per round, at most this number of times.
+/// In a probe, the growth of the long-term bound doubles per round, at most this many times.
 const MAX_DOUBLINGS: u32 = 30;
-/// A quantum is at least two segments: section 5.6.3. The volume allowed in flight is at least
-/// three quanta: section 5.5.8.1.
+/// A quantum is at least two segments: section 5.6.3. At least three quanta are allowed in flight:
+/// section 5.5.8.1.
 const MIN_QUANTUM: f64 = 2.0;
 const QUANTA: f64 = 3.0;
 /// Section 5.6.4.2: additional segments in `Up`.
@@ -266,8 +265,8 @@ impl Bbr3 {
         self.rates.max()
     }
 
-    /// BBR.inflight_longterm: the maximum number of segments in flight. Losses in start-up and in
-    /// probes set it; without such losses it is infinite.
+    /// BBR.inflight_longterm: the maximum number of segments in flight, set by losses in start-up
+    /// and in probes; infinite without such losses.
     pub fn long_term_bound(&self) -> f64 {
         self.bounds.in_flight_long
     }
@@ -342,7 +341,7 @@ impl Bbr3 {
     /// BBRSetPacingRate: before the pipe is filled the pace only rises.
     fn set_pace(&mut self) {
         let pace = self.pacing_gain() * self.rate() * (1.0 - self.parameters.given.pacing_margin);
-        // With a pace of zero, no segment would ever be sent.
+        // A pace of zero would never send.
         if pace > 0.0 && (self.is_pipe_filled || pace > self.pace) {
             self.pace = pace;
         }

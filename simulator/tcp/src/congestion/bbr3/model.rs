@@ -57,8 +57,7 @@ impl Bbr3 {
             let (rate, window) = (self.bottleneck_rate(), self.window);
             let beta = self.parameters.given.beta;
             let bounds = &mut self.bounds;
-            // BBRInitLowerBounds: the bounds, infinite at first, begin at the current rate and
-            // window.
+            // BBRInitLowerBounds: infinite bounds begin at the current rate and window.
             bounds.rate_short = self.latest.rate.max(beta * bounds.rate_short.min(rate));
             bounds.in_flight_short = self.latest.delivered.max(beta * bounds.in_flight_short.min(window));
         }

@@ -3,8 +3,8 @@
 use super::losses::Losses;
 use crate::congestion::control::Acked;
 
-/// RS of the draft: the measurements of an acknowledgement. They refer to the current segment: of
-/// the acknowledged segments, the one that was sent last.
+/// RS of the draft: the measurements of an acknowledgement. The current segment is the one sent
+/// last of those acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// RS.delivery_rate, segments per second.
@@ -35,8 +35,8 @@ impl Sample {
             rate: rate.per_second,
             delivered,
             lost,
-            // Without reordering, all segments that were in flight when the current segment was
-            // sent have arrived by now, or are lost.
+            // Without reordering, all segments in flight when the current segment was sent have
+            // arrived by now, or are lost.
             in_flight: delivered + lost,
             newly: acked.newly.into(),
             is_limited: rate.is_limited_by_application || is_held,
