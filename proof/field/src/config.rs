@@ -5,8 +5,8 @@ use fairwire_catalogue::Parameters;
 use fairwire_service::config::backend::Backend;
 use fairwire_service::config::spec::{
     ClassSpec, DirectionSpec, FlowsChoice, FlowsSpec, SafetySpec, Spec, SubscribersSpec, TelemetrySpec,
-    WireSpec,
 };
+use fairwire_service::config::wire::WireSpec;
 use std::path::Path;
 
 /// The name of the subscriber file, next to the configuration.
@@ -32,6 +32,7 @@ impl Document {
                 backend: Backend::default(),
                 inside: INSIDE.name.into(),
                 outside: OUTSIDE.name.into(),
+                tunnels: Vec::new(),
                 coalesce: None,
             },
             download,

@@ -10,8 +10,8 @@ use fairwire_laws::spec::Quantity;
 use fairwire_service::config::backend::Backend;
 use fairwire_service::config::spec::{
     DefaultsChoice, DirectionSpec, FlowsChoice, FlowsSpec, FramingSpec, SafetySpec, Spec, TelemetrySpec,
-    WireSpec,
 };
+use fairwire_service::config::wire::WireSpec;
 use fairwire_service::config::{ClassSupport, Config};
 use fairwire_testbed::bed::Side;
 use std::path::Path;
@@ -70,6 +70,7 @@ pub(super) fn text(plan: &Plan<'_>, contest: &ContestPlan, socket: &Path) -> Str
             backend: Backend::default(),
             inside: Side::Left.name().into(),
             outside: Side::Right.name().into(),
+            tunnels: Vec::new(),
             coalesce: Some(Quantity(Duration::ZERO)),
         },
         download: None,
