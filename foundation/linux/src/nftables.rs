@@ -1,7 +1,7 @@
 //! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): only the
 //! messages and expressions for the gateway's router mode and the NAT of tests.
 
-use crate::request::{CREATE, HEADER_BYTES, Request};
+use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
 use rustix::io::{Errno, write};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink, recv, socket_with};
 use std::io;
@@ -86,6 +86,27 @@ impl Nftables {
         }
     }
 
+    /// The names of the tables of this family.
+    pub fn tables(&self, family: Family) -> io::Result<Vec<String>> {
+        write(&self.0, &message(GET_TABLE, libc::NLM_F_DUMP, family as u8, 0).finish())?;
+        let (mut answer, mut names) = ([0; 8192], Vec::new());
+        loop {
+            let count = recv(&self.0, &mut answer[..], RecvFlags::empty())?.1;
+            let mut rest = &answer[..count.min(8192)];
+            errors(rest)?;
+            while let Some(message) = first_message(rest) {
+                if message.get(4..6) == Some(&(libc::NLMSG_DONE as u16).to_ne_bytes()[..]) {
+                    return Ok(names);
+                }
+                // Attributes follow struct nlmsghdr and struct nfgenmsg.
+                let name = attribute(message.get(HEADER_BYTES + 4..).unwrap_or_default(), TABLE_NAME);
+                let name = name.and_then(|name| name.strip_suffix(b"\0"));
+                names.extend(name.map(|name| String::from_utf8_lossy(name).into_owned()));
+                rest = rest.get(message.len().next_multiple_of(4)..).unwrap_or_default();
+            }
+        }
+    }
+
     /// Does the packet filter have a flowtable, whose flows skip all hooks but the first? Returns
     /// false on a kernel without flowtables.
     pub fn has_flowtable(&self) -> io::Result<bool> {
@@ -112,6 +133,12 @@ impl Nftables {
             }
         }
     }
+}
+
+/// The first message of `answer`; `None` if it is truncated.
+fn first_message(answer: &[u8]) -> Option<&[u8]> {
+    let len = u32::from_ne_bytes(*answer.first_chunk()?) as usize;
+    answer.get(..len).filter(|_| len >= HEADER_BYTES)
 }
 
 fn errors(mut answer: &[u8]) -> io::Result<()> {

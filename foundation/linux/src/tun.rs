@@ -173,10 +173,17 @@ impl Tun {
         }
         // The packet is read to its final position, and the headers are written before it.
         let count = rustix::io::read(&self.device, &mut self.packet[ETHERNET..])?;
-        let vnet = VnetHeader::read(&self.packet[ETHERNET..ETHERNET + count]);
-        let ip = self.packet.get(ETHERNET + vnet::LEN).copied().unwrap_or_default();
-        // A message that is no IP packet gets the length 0, so `receive` ignores it.
-        let Some((vnet, ether_type)) = vnet.zip(ether_type(ip)) else { return Ok(0) };
+        let message = &self.packet[ETHERNET..ETHERNET + count];
+        let packet = message.get(vnet::LEN..).unwrap_or_default();
+        let Some((vnet, ether_type)) = VnetHeader::read(message).zip(ether_type(packet)) else {
+            // For some tunnels (VTI, XFRM) the kernel keeps an Ethernet header before the packet.
+            let inner = packet.get(ETHERNET..).and_then(ether_type);
+            if inner.is_none_or(|inner| inner != packet[ETHERNET - 2..ETHERNET]) {
+                return Ok(0); // no IP packet: `receive` ignores it
+            }
+            self.packet.copy_within(ETHERNET..ETHERNET + count, 0);
+            return Ok(count);
+        };
         self.packet[vnet::LEN..vnet::LEN + 12].fill(0);
         self.packet[vnet::LEN + 12..vnet::LEN + ETHERNET].copy_from_slice(&ether_type);
         vnet.after(ETHERNET as u16).write(&mut self.packet);
@@ -282,13 +289,15 @@ impl AsFd for Tun {
     }
 }
 
-/// The EtherType of the IP packet whose first octet is `ip`; `None` if it is no IP packet.
-fn ether_type(ip: u8) -> Option<[u8; 2]> {
-    match ip >> 4 {
-        4 => Some([0x08, 0x00]),
-        6 => Some([0x86, 0xdd]),
-        _ => None,
-    }
+/// The EtherType of the IP packet `packet`; `None` if it is no IP packet of at most this length.
+fn ether_type(packet: &[u8]) -> Option<[u8; 2]> {
+    let number = |at: usize| Some(usize::from(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?)));
+    let (len, ether_type) = match packet.first()? >> 4 {
+        4 => (number(2)?, [0x08, 0x00]),
+        6 => (number(4)? + 40, [0x86, 0xdd]),
+        _ => return None,
+    };
+    (20..=packet.len()).contains(&len).then_some(ether_type)
 }
 
 /// The number of packets that found the device's queue full: the twelfth column of the kernel's
@@ -317,6 +326,20 @@ fn offload(device: &File) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ip_packet_is_recognized_by_its_version_and_length() {
+        let mut packet = [0; 60];
+        assert_eq!(ether_type(&packet), None);
+        (packet[0], packet[3]) = (0x45, 60);
+        assert_eq!(ether_type(&packet), Some([0x08, 0x00]));
+        assert_eq!(
+            (ether_type(&packet[..59]), ether_type(&packet[..1]), ether_type(&[])),
+            (None, None, None)
+        );
+        (packet[0], packet[5]) = (0x60, 20);
+        assert_eq!(ether_type(&packet), Some([0x86, 0xdd]));
+    }
 
     #[test]
     fn an_impossible_interface_name_is_refused_before_a_system_call() {

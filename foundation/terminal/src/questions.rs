@@ -70,7 +70,7 @@ impl Questions {
                 let _ = io::stdin().lock().read_line(&mut line);
             }
             if self.input == Input::Terminal {
-                // If the prompt cannot be shown, the next lines treat the input as ended.
+                // An error is ignored: without a terminal, the next line finds the input at its end.
                 let _ = write!(io::stderr(), "{question} [{default}]: ").and_then(|()| io::stderr().flush());
                 let count = io::stdin().lock().read_line(&mut line);
                 if !matches!(count, Ok(count) if count > 0) {

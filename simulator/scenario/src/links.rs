@@ -45,8 +45,8 @@ pub struct LinkSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent at its time. Default: none.
+    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// packet is delayed by half of the round-trip time in force when it is sent. Default: none.
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,
@@ -124,8 +124,8 @@ pub struct NetworkLinkSpec {
     pub trace: Option<String>,
     /// The mean rate to which the trace is scaled, without changing its times. Default: unscaled.
     pub scale_to: Option<Quantity<Rate>>,
-    /// A file of round-trip times, as a path from the scenario's folder. Half of each is the delay
-    /// of packets sent at its time. Default: none.
+    /// A file of times with a round-trip time for each, as a path from the scenario's folder. A
+    /// packet is delayed by half of the round-trip time in force when it is sent. Default: none.
     pub delays: Option<String>,
     /// The faults of the wire behind the link. Default: none.
     pub impair: Option<Box<ImpairSpec>>,

@@ -39,7 +39,7 @@ pub(crate) struct Frame {
 
 const _: () = assert!(size_of::<Frame>() == 32);
 
-/// A departure from a link that uses round trips.
+/// The departure of a packet from a link whose discipline uses round trips.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
     pub(crate) flow: u32,

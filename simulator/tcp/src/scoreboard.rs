@@ -129,9 +129,9 @@ impl Scoreboard {
         (unacked - from) - known
     }
 
-    /// Handles the blocks of an acknowledgement of everything below the base. `highest` is the
-    /// first segment not yet sent. Skips segments that the previous acknowledgement reported. Calls
-    /// `each` with every newly reported segment, and returns their number.
+    /// Handles the SACK blocks of an acknowledgement whose cumulative part ends at the base.
+    /// `highest` is the first segment not yet sent. Calls `each` for every segment that the
+    /// previous acknowledgement did not report, and returns the number of such segments.
     pub(crate) fn take(&mut self, sack: &Sack, highest: u64, mut each: impl FnMut(u64)) -> u64 {
         let before = self.sacked;
         let known = std::mem::take(&mut self.reported_runs);

@@ -1,4 +1,4 @@
-//! The terms from which schedulers are built.
+//! The settings from which schedulers are built.
 
 use crate::spec::WeightOf;
 use fairwire_core::Limit;

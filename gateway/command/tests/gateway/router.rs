@@ -5,7 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "real processes take real time")]
 
 use super::encapsulation::nothing_leaves_that_was_not_taken;
-use fairwire_datapath::io::router::{Failing, Passage};
+use fairwire_datapath::io::router::has_tables;
 use fairwire_linux::netlink::{Address, End, Route};
 use fairwire_testbed::bed::HOST;
 use fairwire_testbed::error::Trouble;
@@ -175,15 +175,8 @@ impl Home {
     pub(super) fn traces(&self) -> String {
         let interfaces = self.edge.at(|| self.edge.interfaces()).expect("it is there");
         let devices = interfaces.iter().filter(|(name, _)| name.starts_with("fw")).count();
-        let passage = Passage {
-            table: format!("fairwire-{}", self.name),
-            inside: LAN.name.into(),
-            outside: WAN.name.into(),
-            number: 0,
-            added_bytes: 0,
-            failing: Failing::Closed,
-        };
-        let tables = self.edge.at(|| passage.has_tables().expect("root may look"));
+        let table = format!("fairwire-{}", self.name);
+        let tables = self.edge.at(|| has_tables(&table).expect("root may look"));
         format!("{devices} devices, tables: {tables}")
     }
 

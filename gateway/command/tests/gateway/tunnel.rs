@@ -6,10 +6,11 @@ use super::router::{
     HOSTS, Home, LAN, PATIENCE, PUBLIC, SERVER, WAN, address, echo, rate_of, reaches, transfers_of,
     transfers_to, world_v4,
 };
-use fairwire_linux::netlink::Route;
+use fairwire_linux::netlink::{End, Route};
 use fairwire_linux::port::{LinkKind, Port as _};
 use fairwire_linux::tun::Tun;
-use fairwire_testbed::host::Host;
+use fairwire_testbed::bed::HOST;
+use fairwire_testbed::host::{Host, Wire};
 use fairwire_testbed::program::command;
 use fairwire_wire::split::{MAX_FRAME_BYTES, split_parsed};
 use fairwire_wire::vnet;
@@ -31,6 +32,10 @@ struct Tunnel {
 
 const PEERS: [&str; 3] = ["10.8.0.1", "10.8.0.2", "10.8.0.3"];
 
+fn peers_route() -> Route {
+    Route::Via("10.8.0.254".parse().expect("an address"))
+}
+
 impl Tunnel {
     fn new(router: &Host, peers: &Host) -> Self {
         let device = |host: &Host, name| Arc::new(host.at(|| Tun::create(name, 1420)).expect("root may"));
@@ -39,8 +44,7 @@ impl Tunnel {
         for peer in PEERS {
             peers.add_address(ends[1].index(), address(&format!("{peer}/24"))).expect("it is there");
         }
-        let route = Route::Via("10.8.0.254".parse().expect("an address"));
-        peers.add_route(address("0.0.0.0/0"), route).expect("it is there");
+        peers.add_route(address("0.0.0.0/0"), peers_route()).expect("it is there");
         let is_over = Arc::new(AtomicBool::new(false));
         let copies = [[0, 1], [1, 0]].map(|[from, to]| {
             let (from, to, is_over) = (ends[from].clone(), ends[to].clone(), is_over.clone());
@@ -98,7 +102,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     echo(&home);
     let config = |more: &str| {
         home.config(|text| {
-            let insides = format!("inside = [\"{}\", \"wg0\"]", LAN.name);
+            let insides = format!("inside = [\"wg0\", \"{}\"]", LAN.name);
             let text = text.replace("inside = \"lan0\"", &insides).replace("95 Mbit/s", "30 Mbit/s");
             format!("{text}\n{more}")
         })
@@ -142,14 +146,30 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     // The tunnel goes and returns, as PPP sessions do.
     drop(tunnel);
     thread::sleep(Duration::from_millis(1500));
-    let _tunnel = Tunnel::new(&home.edge, &peers);
-    let (came, before) = (Instant::now(), home.taken(&path));
-    while home.taken(&path) < before + 5 && came.elapsed() < PATIENCE {
-        reaches(&one, world_v4(), Duration::from_millis(50));
-    }
-    println!("shaped {:?} after its return", came.elapsed());
-    assert!(home.taken(&path) >= before + 5, "{:?}", gateway.said);
+    let tunnel = Tunnel::new(&home.edge, &peers);
+    let is_taken = || {
+        let (came, before) = (Instant::now(), home.taken(&path));
+        while home.taken(&path) < before + 5 && came.elapsed() < PATIENCE {
+            reaches(&one, world_v4(), Duration::from_millis(50));
+        }
+        println!("shaped {:?} after its return", came.elapsed());
+        home.taken(&path) >= before + 5
+    };
+    assert!(is_taken(), "{:?}", gateway.said);
+
+    // An Ethernet interface takes its name.
+    drop(tunnel);
+    let here = End { name: "wg0", index: 103 };
+    home.edge.join(&peers, Wire { here, there: HOST, mtu: 1500 }).expect("the name is free");
+    home.edge.bring_up(here.index).expect("it is there");
+    peers.bring_up(HOST.index).expect("it is there");
+    home.edge.add_address(here.index, address("10.8.0.254/24")).expect("it is there");
+    peers.add_address(HOST.index, address(&format!("{}/24", PEERS[0]))).expect("it is there");
+    peers.add_route(address("0.0.0.0/0"), peers_route()).expect("the other one went");
+    assert!(is_taken(), "{:?}", gateway.said);
     assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    home.edge.remove(here.index).expect("it is there");
+    let _tunnel = Tunnel::new(&home.edge, &peers);
     assert!(check().contains("packets of `wg0` have no Ethernet address"), "{}", check());
     assert_eq!(home.traces(), "0 devices, tables: false");
 }
@@ -223,10 +243,11 @@ fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     assert!(check(&path).contains("`vpn0` is a tunnel"), "{}", check(&path));
-    let path = home.config(|text| {
+    let shaped = |text: String| {
         let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
         rates(text).replace("[wire]\n", &tunnels)
-    });
+    };
+    let path = home.config(shaped);
     assert!(!check(&path).contains("is a tunnel"), "{}", check(&path));
     let gateway = home.start(&path);
     assert_eq!(home.traces(), "4 devices, tables: true", "{:?}", gateway.said);
@@ -244,6 +265,19 @@ fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
         assert!((direct / through - 1.0).abs() < 0.1, "{direct} and {through}");
         assert!((0.8..1.05).contains(&((direct + through) / mbps)), "{direct} and {through}");
     }
+    assert_eq!(gateway.end(Signal::TERM).0, Some(0));
+    assert_eq!(home.traces(), "0 devices, tables: false");
+
+    // The tables of a killed gateway are deleted, also those of tunnels that are no longer listed.
+    echo(&home);
+    let closed = |text: String| text.replace("\"open\"", "\"closed\"");
+    home.start(&home.config(|text| closed(shaped(text)))).end(Signal::KILL);
+    home.wait_for_traces("0 devices, tables: true");
+    let gateway = home.start(&home.config(|text| closed(rates(text))));
+    let through = home.home.at(|| UdpSocket::bind((HOSTS[1], 0)).expect("its address"));
+    through.set_read_timeout(Some(Duration::from_millis(100))).expect("above zero");
+    let server = format!("{VPN_SERVER}:7000").parse().expect("an address");
+    assert!(reaches(&through, server, PATIENCE).is_some(), "{:?}", gateway.said);
     assert_eq!(gateway.end(Signal::TERM).0, Some(0));
     assert_eq!(home.traces(), "0 devices, tables: false");
 }

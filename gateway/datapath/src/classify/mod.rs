@@ -373,7 +373,8 @@ fn is_group(address: IpAddr) -> bool {
 }
 
 pub(crate) trait InsideMac {
-    /// The inside host's Ethernet address. `None` without an Ethernet header.
+    /// The inside host's Ethernet address. `None` without an Ethernet header, and for an address of
+    /// zeros, which a router gives to packets of a VPN.
     fn mac(&self, frame: &[u8], way: Way) -> Option<[u8; 6]>;
 }
 
@@ -384,6 +385,7 @@ impl InsideMac for Headers {
             Way::Download => 0,
             Way::Upload => 6,
         };
-        frame.get(at..at + 6).filter(|_| self.has_ethernet)?.try_into().ok()
+        let mac = frame.get(at..at + 6).filter(|_| self.has_ethernet)?.try_into().ok()?;
+        (mac != [0; 6]).then_some(mac)
     }
 }

@@ -156,28 +156,36 @@ impl Passage {
 
     fn divert(&self, port: &mut RouterPort) -> Result<(), PortError> {
         let (inside, down) = (self.find(&self.inside)?, self.find(&self.taps()[1])?);
-        if inside.is_ethernet != port.is_ethernet {
-            // The devices were opened for the other kind of packets.
-            let (operation, name) = ("continuing with an interface of another kind", self.inside.clone());
-            return Err(PortError::System { operation, name, source: io::ErrorKind::InvalidInput.into() });
-        }
         let interfaces = Interfaces { inside: inside.index, up: port.tap.index(), down: down.index };
         port.diversion = Some(Diversion::make(self.clone(), interfaces)?);
         (port.tag, port.own) = (down.ethernet_address, inside.ethernet_address);
         Ok(())
     }
+}
 
-    /// Do tables of a gateway of this name exist?
-    pub fn has_tables(&self) -> io::Result<bool> {
-        let nftables = Nftables::open()?;
-        Ok(nftables.has_table(Family::Netdev, &self.table)?
-            || nftables.has_table(Family::Inet, &self.table)?)
-    }
+/// Does a gateway have tables: one named `table`, or with a name that continues with `/`?
+pub fn has_tables(table: &str) -> io::Result<bool> {
+    Ok(!tables_of(&Nftables::open()?, table)?.is_empty())
+}
 
-    /// Deletes leftover tables of a gateway of this name.
-    pub fn remove_left(&self) -> io::Result<()> {
-        remove(&Nftables::open()?, &self.table)
+/// Deletes the leftover tables of a gateway: those named `table`, and those whose names continue
+/// with `/`.
+pub fn remove_tables(table: &str) -> io::Result<()> {
+    let nftables = Nftables::open()?;
+    tables_of(&nftables, table)?
+        .into_iter()
+        .try_for_each(|(family, name)| nftables.commit(Batch::of(family, &name).delete()))
+}
+
+fn tables_of(nftables: &Nftables, table: &str) -> io::Result<Vec<(Family, String)>> {
+    let mut found = Vec::new();
+    for family in [Family::Netdev, Family::Inet] {
+        let is_of = |name: &String| {
+            name.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        found.extend(nftables.tables(family)?.into_iter().filter(is_of).map(|name| (family, name)));
     }
+    Ok(found)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -403,6 +411,11 @@ impl RouterEnd {
     fn look(&mut self) {
         self.look_at = clock::now() + LOOK;
         for (passage, port) in &mut self.passages {
+            let Some(open) = port else { continue };
+            // An interface that has become one of another kind needs other devices at both ends.
+            if passage.find(&passage.inside).is_ok_and(|about| about.is_ethernet != open.is_ethernet) {
+                close(port, &mut self.past);
+            }
             let Some(port) = port.as_mut().filter(|_| self.end == End::Inside) else { continue };
             if port.diversion.as_ref().is_none_or(|diversion| !diversion.is_whole()) {
                 port.diversion = None;
@@ -428,12 +441,7 @@ impl RouterEnd {
     fn each(&mut self, mut call: impl FnMut(&mut Tun) -> Result<(), PortError>) -> Result<(), PortError> {
         for (_, port) in &mut self.passages {
             match port.as_mut().map(|port| call(&mut port.tap)) {
-                Some(Err(PortError::Gone { .. })) => {
-                    let health = port.as_mut().map(|port| port.tap.health()).unwrap_or_default();
-                    self.past.overflows += health.overflows;
-                    self.past.truncated += health.truncated;
-                    *port = None;
-                }
+                Some(Err(PortError::Gone { .. })) => close(port, &mut self.past),
                 Some(Err(error)) => return Err(error),
                 _ => {}
             }
@@ -471,6 +479,14 @@ impl RouterEnd {
         }
         port.tap.transmit_all(&batch[..frames.len()])
     }
+}
+
+/// Closes `port`, whose counts are added to `past`.
+fn close(port: &mut Option<RouterPort>, past: &mut PortHealth) {
+    let health = port.as_mut().map(|port| port.tap.health()).unwrap_or_default();
+    past.overflows += health.overflows;
+    past.truncated += health.truncated;
+    *port = None;
 }
 
 impl Port for RouterEnd {

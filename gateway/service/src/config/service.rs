@@ -1,6 +1,7 @@
 //! Checks the settings that belong to neither direction: names, interfaces, telemetry and safety.
 
 use super::backend::{Backend, BackendKind};
+use super::environment::passages;
 use super::places::Texts;
 use super::spec::{FORMAT, OnFailure, Spec};
 use super::tree::quoted;
@@ -9,6 +10,7 @@ use fairwire_core::Duration;
 use fairwire_core::units::Size;
 use fairwire_document::DocumentError;
 use fairwire_parameters::{Choice as _, OutOfRange};
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -86,6 +88,14 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
             return Err(texts.refuse(&path, quoted(interface), why, "each once in [wire]"));
         }
         span(&format!("wire.tunnels.{at}.overhead_bytes"), Some(*overhead_bytes), 0..=512, texts)?;
+    }
+    let mut taps = BTreeSet::new();
+    for passage in passages(spec).iter().filter(|_| is_router) {
+        if !passage.taps().into_iter().all(|tap| taps.insert(tap)) {
+            let why = "the names of its devices would be those of another interface's";
+            let allowed = "interfaces whose names differ in their last 10 bytes";
+            return Err(texts.refuse("wire.inside", quoted(&passage.inside), why, allowed));
+        }
     }
     let coalesce = wire.coalesce.map(|coalesce| coalesce.0);
     // The maximum is half of the time for which a link catches up, since the thread may also wake

@@ -4,6 +4,7 @@
 //! A redirect of `tc`, a flowtable, a VPN on the router or a second bridge carries packets past the
 //! gateway. They still fill the line, so the gateway's shares are no longer fair.
 
+use super::ports::an_inside;
 use crate::config::backend::BackendKind;
 use crate::config::environment::survey::{Counted, counted};
 use crate::config::wire::WireSpec;
@@ -55,7 +56,7 @@ impl Bypass {
         }
         self.look_at = now + LOOK;
         // The gateway's counters are read last, so packets in between count as the gateway's.
-        let seen = counted(wire.inside.first()).zip(counted(&wire.outside));
+        let seen = counted(an_inside(wire)).zip(counted(&wire.outside));
         let look = seen.map(|(inside, outside)| Look { at: now, inside, outside, own: board.counted() });
         // On a router only the outside counts, since the router also sends its own packets to the
         // inside.

@@ -161,13 +161,19 @@ impl Watched {
             }
             State::Up => format!("`{name}` is up again, after {:.1} s", now.since(self.down_since).secs()),
             State::Down => {
-                format!("`{name}` is down: nothing passes until it is up (`ip link set {name} up`)")
+                format!(
+                    "`{name}` is down: nothing passes through it until it is up (`ip link set {name} up`)"
+                )
             }
             State::NoCarrier => {
-                format!("`{name}` has no carrier: nothing passes until its cable is in and its peer is up")
+                format!(
+                    "`{name}` has no carrier: nothing passes through it until its cable is in and its peer is up"
+                )
             }
             State::Gone => {
-                format!("`{name}` is gone: nothing passes until an interface of that name is there")
+                format!(
+                    "`{name}` is gone: nothing passes through it until an interface of that name is there"
+                )
             }
         })
     }
@@ -179,6 +185,8 @@ pub(super) struct Links {
     socket: OwnedFd,
     /// The interfaces, the inside ones first.
     watched: Vec<Watched>,
+    /// All inside interfaces as one, which is up if any of them is.
+    inside: Arc<LinkView>,
 }
 
 /// The interval at which the thread checks whether the gateway ends.
@@ -193,12 +201,20 @@ impl Links {
         let socket = link::listen().map_err(fail)?;
         let names = wire.inside.names().iter().chain([&wire.outside]);
         let watched = names.map(|name| Watched::new(name).map_err(fail)).collect::<Result<_, _>>()?;
-        Ok(Links { socket, watched })
+        let links = Links { socket, watched, inside: Arc::default() };
+        links.show_inside();
+        Ok(links)
     }
 
-    /// The states of the first inside interface and of the outside, updated from now on.
+    /// The states of the inside and of the outside, updated from now on.
     pub(super) fn views(&self) -> [Arc<LinkView>; 2] {
-        [0, self.watched.len() - 1].map(|at| self.watched[at].view.clone())
+        [self.inside.clone(), self.watched[self.watched.len() - 1].view.clone()]
+    }
+
+    fn show_inside(&self) {
+        let views = || self.watched[..self.watched.len() - 1].iter().map(|watched| &watched.view);
+        self.inside.is_up.store(views().any(|view| view.is_up()), Ordering::Relaxed);
+        self.inside.outages.store(views().map(|view| view.outages()).sum(), Ordering::Relaxed);
     }
 
     /// Listens on a separate thread until `is_over`. The thread is not joined: it ends a moment
@@ -216,6 +232,7 @@ impl Links {
                     // If a query fails, it is repeated a second later.
                     self.watched.iter_mut().for_each(|watched| drop(watched.look(now)));
                 }
+                self.show_inside();
                 self.watched.iter_mut().for_each(|watched| watched.report(&board, now));
             }
         };

@@ -5,7 +5,7 @@
 //! is between reserving and writing an entry.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 /// The queue; `None` once its reader has ended.
 type Queue<T> = Arc<Mutex<Option<VecDeque<T>>>>;
@@ -37,14 +37,18 @@ impl<T> Mailbox<T> {
 impl<T> Letters<T> {
     /// Takes the first letter. `None` if there is none, or while a writer is at work.
     pub(crate) fn take(&self) -> Option<T> {
-        self.0.try_lock().ok()?.as_mut()?.pop_front()
+        let mut queue = match self.0.try_lock() {
+            Ok(queue) => queue,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        queue.as_mut()?.pop_front()
     }
 }
 
 impl<T> Drop for Letters<T> {
     fn drop(&mut self) {
-        let queue =
-            self.0.lock().map_or_else(PoisonError::into_inner, |queue: MutexGuard<'_, _>| queue).take();
+        let queue = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The letters are dropped after the lock is released.
         drop(queue);
     }

@@ -77,7 +77,7 @@ fn open_now(config: &Config) -> Result<Wire<OpenInterface>, ServiceError> {
     let spec = config.spec();
     let mut locks = [None, None];
     if spec.wire.backend.attaches() {
-        for (lock, name) in locks.iter_mut().zip([spec.wire.inside.first(), &spec.wire.outside]) {
+        for (lock, name) in locks.iter_mut().zip([ports::an_inside(&spec.wire), &spec.wire.outside]) {
             *lock = take(name)?;
         }
     }
@@ -117,7 +117,7 @@ fn take(name: &str) -> Result<Option<DeviceLock>, ServiceError> {
 }
 
 fn missing(spec: &Spec) -> Result<Option<(&'static str, String)>, ServiceError> {
-    for (key, name) in [("inside", spec.wire.inside.first()), ("outside", &spec.wire.outside)] {
+    for (key, name) in [("inside", ports::an_inside(&spec.wire)), ("outside", &spec.wire.outside)] {
         let found = link::index_of(name);
         if found.map_err(|error| ServiceError::system(format!("looking for `{name}`"), error))?.is_none() {
             return Ok(Some((key, name.clone())));
@@ -173,6 +173,9 @@ pub(super) fn again(spec: &Spec, held: Held) -> super::port::Open<AnyPort> {
         drop(held.take()); // before the next one is taken
         if spec.wire.backend.attaches() {
             let fail = |source| PortError::System { operation: "locking", name: name.to_owned(), source };
+            // A router's inside port has the name of the first interface, and needs any of them.
+            let is_outside = name == spec.wire.outside;
+            let name = if is_outside { name } else { ports::an_inside(&spec.wire) };
             let index = link::index_of(name).map_err(fail)?;
             let index = index.ok_or_else(|| PortError::Gone { name: name.to_owned() })?;
             let lock = DeviceLock::take(index).map_err(fail)?;

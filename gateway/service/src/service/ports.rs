@@ -3,10 +3,11 @@
 use super::bridge::Bridge;
 use super::error::ServiceError;
 use crate::config::backend::BackendKind;
-use crate::config::environment::passages;
+use crate::config::environment::{passages, table_of};
 use crate::config::spec::Spec;
+use crate::config::wire::WireSpec;
 use crate::config::{Config, environment};
-use fairwire_datapath::io::router::{End, RouterEnd};
+use fairwire_datapath::io::router::{End, RouterEnd, remove_tables};
 use fairwire_linux::af_packet::AfPacket;
 use fairwire_linux::interface::mtu;
 use fairwire_linux::link;
@@ -118,12 +119,16 @@ pub(super) fn remove_left(spec: &Spec) -> Result<(), ServiceError> {
     if spec.wire.backend.kind() != BackendKind::Router {
         return Ok(());
     }
-    passages(spec).into_iter().try_for_each(|passage| {
-        let fail = |error| {
-            ServiceError::system(format!("deleting the tables `{}` that were left", passage.table), error)
-        };
-        passage.remove_left().map_err(fail)
-    })
+    let fail = |error| {
+        ServiceError::system(format!("deleting the tables that a gateway `{}` left", spec.name), error)
+    };
+    remove_tables(&table_of(spec)).map_err(fail)
+}
+
+/// The first inside interface that exists; the first one if none exists.
+pub(super) fn an_inside(wire: &WireSpec) -> &String {
+    let exists = |name: &&String| link::index_of(name).is_ok_and(|index| index.is_some());
+    wire.inside.names().iter().find(exists).unwrap_or(wire.inside.first())
 }
 
 /// The most bytes of a frame that the interfaces accept.
@@ -131,10 +136,18 @@ pub(super) fn frame_bytes(spec: &Spec) -> Result<u32, PortError> {
     if let Some(mtu) = spec.wire.backend.mtu() {
         return Ok(mtu);
     }
-    let inside = mtu(spec.wire.inside.first())?;
     if spec.wire.backend.kind() == BackendKind::Router {
-        return Ok(inside + HEADER_BYTES);
+        // The last error stays if no interface exists.
+        let largest = spec
+            .wire
+            .inside
+            .names()
+            .iter()
+            .map(|name| mtu(name))
+            .max_by_key(|mtu| mtu.as_ref().ok().copied());
+        return Ok(largest.expect("a router has an inside interface")? + HEADER_BYTES);
     }
+    let inside = mtu(spec.wire.inside.first())?;
     let outside = mtu(&spec.wire.outside)?;
     Ok(inside.max(outside) + HEADER_BYTES)
 }

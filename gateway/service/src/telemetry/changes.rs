@@ -28,7 +28,7 @@ pub enum ChangeKind {
     GuardGone,
     /// A sender thread is stuck.
     SenderStuck,
-    /// The first packets were lost for a reason that indicates a wrong setup.
+    /// Packets were lost for a reason that indicates a wrong setup. Reported once per reason.
     Losses,
     /// A direction was full for a minute, with drops or marks throughout.
     Full,

@@ -33,8 +33,8 @@ fn held(stage: &dyn Stage, scenario: &Scenario) -> RunRecord {
     run(stage, scenario, &mut |_| {}, &NEVER).expect("it can be run").expect("it is not stopped")
 }
 
-/// A stage's wire draws from the same random streams as the simulated wire. But TCP sends different
-/// numbers of packets, so fractions are compared.
+/// A stage's wire draws from the same random streams as the simulated wire. The numbers of packets
+/// differ between stages, so the test compares the fractions that are lost and duplicated.
 pub(crate) fn a_wire_loses_the_same_part() {
     let scenario = datagrams("{ loss = 0.02, to_bad = 0.02, to_good = 0.3, duplicate = 0.1 }");
     for stage in [&Sim as &dyn Stage, LAB, &Gateway] {

@@ -1,7 +1,8 @@
-//! Numbers of draws in a page of advice: for each claim that supports a sentence, the draws in
-//! which it holds.
+//! Fills counts into a page of advice: for each claim that supports a sentence, the number of a
+//! study's draws in which the claim holds.
 //!
-//! The text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->` becomes `30 of 32`.
+//! The count replaces the text between `<!-- share: PAPER EXHIBIT.CLAIM -->` and `<!-- / -->`, as
+//! in `30 of 32`.
 
 use super::marker::{Kind, Marked, known, marks};
 use fairwire_study::Study;

@@ -31,8 +31,8 @@ pub(crate) struct Sides {
     done: Time,
     /// By link: the lane of its [`Event::LinkFree`].
     free: Vec<Lane>,
-    /// The time at which the only link becomes free, for which no lane has an event. MAX for never,
-    /// and with several links.
+    /// The time at which the link becomes free, if the network has one link: no event is scheduled
+    /// for it. MAX if it never does, or if there are several links.
     free_at: Time,
     left: Vec<Leaving>,
     came_up: usize,

@@ -71,7 +71,7 @@ impl<'a> Trial<'a> {
             let sum: f64 = of.iter().map(|&at| errors[turn][at].unwrap_or_default()).sum();
             sum / of.len() as f64
         };
-        // The study's own choice is one of the candidates.
+        // The study's own setting is turn 0, and competes with the drawn ones.
         let nearest = |of: &[usize]| {
             (0..turns.len()).min_by(|&a, &b| mean(a, of).total_cmp(&mean(b, of))).unwrap_or_default()
         };

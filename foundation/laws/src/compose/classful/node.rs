@@ -26,7 +26,8 @@ pub(super) struct Node {
     pub(super) cost: u64,                           // of a byte in virtual time: the inverse of the weight
     pub(super) priority: usize,
     pub(super) tag: u128, // virtual time from which it is owed excess
-    /// Virtual times of the excess among the node's children, one for each priority.
+    /// For each priority, the virtual time by which the children share the excess: the rate beyond
+    /// their guarantees.
     pub(super) clocks: Box<[u128]>,
     /// The time before which no packet below may leave; zero if unknown.
     pub(super) not_before: Time,

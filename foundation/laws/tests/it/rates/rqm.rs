@@ -116,8 +116,8 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
         rates.iter_mut().for_each(|rate| *rate *= scale);
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
-        // By lemmas 3 and 4, the imbalance of the rates falls by a factor of e^q within the time B
-        // (ln n + q) / (alpha n). B is the virtual capacity; here alpha is 1 and q is 20.
+        // By lemmas 3 and 4, the imbalance of the rates falls by a factor of e^q within a time of
+        // (ln n + q) B / (alpha n), where B is the virtual capacity. Here alpha is 1 and q is 20.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);

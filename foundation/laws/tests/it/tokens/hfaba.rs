@@ -110,9 +110,9 @@ proptest! {
     }
 }
 
-/// Hierarchical FABA transcribed from the pseudo-code. A draw is a point on a line with a part for
-/// each flow and each active class. Weights are powers of two, so the order of the parts is simple:
-/// flows first, then classes by rising weight.
+/// Hierarchical FABA transcribed from the pseudo-code. A draw is a point on a line on which each
+/// flow and each active class has a part as long as its weight: first the flows, then the classes
+/// by rising weight. Weights are powers of two.
 struct Reference {
     was_idle: bool,
     limit: Limit,

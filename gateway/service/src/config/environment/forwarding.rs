@@ -52,6 +52,12 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
 }
 
+/// The name of a router's first table. Those of its other tables continue with `/`, which no name of
+/// a gateway or an interface contains.
+pub(crate) fn table_of(spec: &Spec) -> String {
+    format!("fairwire-{}", spec.name)
+}
+
 /// The paths of packets through a router: for each inside interface one to the outside, and one to
 /// each tunnel.
 pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
@@ -61,13 +67,14 @@ pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
     };
     let of_inside = |(at, inside): (u8, &String)| {
         let table = match at {
-            0 => format!("fairwire-{}", spec.name),
-            _ => format!("fairwire-{}-{inside}", spec.name),
+            0 => table_of(spec),
+            _ => format!("{}/{inside}", table_of(spec)),
         };
-        let (inside, outside) = (inside.clone(), spec.wire.outside.clone());
-        let direct = Passage { table, inside, outside, number: 4 * at, added_bytes: 0, failing };
+        let outside = spec.wire.outside.clone();
+        let direct =
+            Passage { table, inside: inside.clone(), outside, number: 4 * at, added_bytes: 0, failing };
         let through = |(number, tunnel): (u8, &TunnelSpec)| Passage {
-            table: format!("{}-tunnel-{number}", direct.table),
+            table: format!("{}/{inside}/{number}", table_of(spec)),
             outside: tunnel.interface.clone(),
             number: 4 * at + number,
             added_bytes: tunnel.overhead_bytes,
@@ -137,7 +144,16 @@ pub(super) fn check_router(config: &Config) -> Result<Vec<Note>, DocumentError> 
         notes.extend(fits(config, "inside", inside, &there)?);
         notes.extend(without_ethernet(config, inside)?);
     }
-    let names = [wire.inside.first().as_str(), wire.outside.as_str()];
+    let inside = wire.inside.names().iter().find(|name| there.contains(name));
+    let names = [inside.unwrap_or(wire.inside.first()).as_str(), wire.outside.as_str()];
+    for tunnel in &wire.tunnels {
+        if !there.contains(&tunnel.interface) {
+            notes.push(Note(format!(
+                "the tunnel `{}` is missing; it is shaped when it exists",
+                tunnel.interface
+            )));
+        }
+    }
     let outside = link::index_of(&wire.outside).ok().flatten();
     let Some(outside) = outside else { return Err(missing(config, "outside", &there)) };
     if link::about(outside).is_ok_and(|about| about.is_loopback) {

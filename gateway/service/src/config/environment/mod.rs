@@ -4,7 +4,7 @@
 mod forwarding;
 pub mod survey;
 
-pub(crate) use forwarding::passages;
+pub(crate) use forwarding::{passages, table_of};
 
 use super::Config;
 use super::backend::BackendKind;
