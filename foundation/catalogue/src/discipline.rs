@@ -118,7 +118,8 @@ fn served<'a>(entry: &Entry, parameters: &'a Parameters) -> Result<Cow<'a, Param
     let typed = parameters.find(entry.key).and_then(|spec| SCHEDULER.given(spec));
     if let Some(other) = typed.filter(|service| service.name != kind) {
         let parameter = Parameter { discipline: entry.key, name: "scheduler" };
-        let allowed = format_args!("`{}`, or none, with the discipline `{}`", kind.name(), entry.name);
+        let (kind, name) = (kind.name(), entry.name);
+        let allowed = format_args!("`{kind}`, or no `scheduler`, with the discipline `{name}`");
         return Err(parameter.refuse(format_args!("`{}`", other.name.name()), allowed));
     }
     let mut parameters = parameters.clone();

@@ -279,9 +279,10 @@ impl fmt::Display for Allowed {
             ClassTreeError::NoParent { .. } => {
                 f.write_str("parents that are listed, or none for a class under the root")
             }
-            ClassTreeError::Circle { .. } | ClassTreeError::TooDeep { .. } => {
-                write!(f, "a tree of at most {MAX_LEVELS} levels")
+            ClassTreeError::Circle { .. } => {
+                f.write_str("a parent that is neither the class itself nor below it")
             }
+            ClassTreeError::TooDeep { .. } => write!(f, "a tree of at most {MAX_LEVELS} levels"),
         }
     }
 }

@@ -384,6 +384,16 @@ fn unknown(text: &str, given: &str, units: impl Iterator<Item = (&'static str, f
         let likely = Vec::from([format!("{} {unit}", shortened(number))]);
         return Problem::UnknownUnit { given: shortened(given), likely };
     }
+    // A decimal comma; before three digits, it may also separate thousands.
+    if let Some(decimals) = given.strip_prefix(',') {
+        let unit = decimals.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_meant = decimals.len() != unit.len() + 3 && units.clone().any(|(name, _)| name == unit.trim());
+        let meant = shortened(&text.trim().replacen(',', ".", 1));
+        return Problem::UnknownUnit {
+            given: shortened(given),
+            likely: is_meant.then_some(meant).into_iter().collect(),
+        };
+    }
     let (mut scales, mut likely): (Vec<f64>, Vec<String>) = Default::default();
     // If `given` is a size in place of a rate, bits are most likely meant: `Mbit/s` for `MB`.
     let bits = given.strip_suffix('B').map(|prefix| format!("{prefix}bit/s"));

@@ -25,7 +25,11 @@ pub struct DocumentError {
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// There is no such file.
-    #[error("there is no file `{}`", path.display())]
+    #[error(
+        "there is no {} `{}`",
+        if wanted.starts_with("a folder") { "folder" } else { "file" },
+        path.display()
+    )]
     NotFound {
         /// The given path.
         path: PathBuf,
@@ -182,14 +186,18 @@ impl Problem {
             }
             Problem::Directory { .. } => Some("allowed: a file".into()),
             Problem::NotADirectory { .. } => Some("allowed: a directory".into()),
+            Problem::Unreadable { path, .. } if path.is_dir() => Some("allowed: a readable folder".into()),
             Problem::Unreadable { .. } => Some("allowed: a readable file".into()),
             Problem::NotAFile { .. } => Some("allowed: a regular file, no pipe and no device".into()),
             Problem::TooLarge { max, .. } => Some(format!("allowed: at most {max} bytes")),
             Problem::NotText { .. } => Some("allowed: text in UTF-8".into()),
             Problem::NotToml { .. } => {
-                Some("allowed: TOML, for example `rate = \"10 Mbit/s\"`, one key to a line".into())
+                let example = "`rate = \"10 Mbit/s\"`";
+                Some(format!("allowed: TOML, for example {example}, one key to a line, each key once"))
             }
-            Problem::Unknown { allowed, .. } if allowed.is_empty() => Some("allowed: none here".into()),
+            Problem::Unknown { what, allowed, .. } if allowed.is_empty() => {
+                Some(format!("allowed: no {what} here"))
+            }
             Problem::Unknown { given, allowed, .. } => {
                 let known = match allowed.get(MAX_LISTED..) {
                     None | Some([]) => listed(allowed),

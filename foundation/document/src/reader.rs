@@ -193,9 +193,10 @@ impl<'de> Deserializer<'de> for Node<'_> {
                 let word = key.get_ref();
                 visitor.visit_enum(Choice { word, value: Some((key.span(), Node::from(value))) })
             }
-            _ => {
-                Err(de::Error::custom("a table was given; allowed: one word with its value, `{ word = … }`"))
-            }
+            _ => Err(de::Error::custom(
+                "the table does not name exactly one word; \
+                 allowed: one word in quotes, or `{ word = … }` if the word takes a value",
+            )),
         }
         .map_err(|mistake| mistake.at(&self.span))
     }
@@ -235,8 +236,7 @@ fn scalar<'a>(value: &'a DeValue<'_>) -> Result<Scalar<'a>, Mistake> {
             },
             Err(_) => {
                 return Err(de::Error::custom(format!(
-                    "{number} has too many digits; allowed: a whole number from 0 to {}",
-                    i64::MAX
+                    "{number} has too many digits; allowed: a whole number of at most 19 digits"
                 )));
             }
         },
@@ -333,7 +333,7 @@ impl<'de> VariantAccess<'de> for Chosen<'_> {
             None => Ok(()),
             Some(Node { value: Value::Table(table), .. }) if table.is_empty() => Ok(()),
             Some(Node { span, .. }) => {
-                let kind = Kind::Said("a value was given; allowed: the word alone, in quotes".into());
+                let kind = Kind::Said("this word takes no value; allowed: the word alone, in quotes".into());
                 Err(Mistake { kind, span })
             }
         }
@@ -409,11 +409,12 @@ mod tests {
             ("word = \"with\"", "a:1:8: `word`: the word was given alone; allowed: `{ word = … }`"),
             (
                 "word = { plain = 1, with = 2 }",
-                "a:1:8: `word`: a table was given; allowed: one word with its value, `{ word = … }`",
+                "a:1:8: `word`: the table does not name exactly one word; \
+                 allowed: one word in quotes, or `{ word = … }` if the word takes a value",
             ),
             (
                 "word = { plain = 1 }",
-                "a:1:18: `word.plain`: a value was given; allowed: the word alone, in quotes",
+                "a:1:18: `word.plain`: this word takes no value; allowed: the word alone, in quotes",
             ),
             (
                 "word = { table = { depth = 300 } }",

@@ -101,8 +101,10 @@ fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
         Ok(value) => Ok(shifted(value, start)),
         Err(error) if text.starts_with(['"', '\'', '[', '{']) => {
             let at = error.span().unwrap_or(0..text.len());
-            let message = error.message().to_string();
-            Err(SetError { problem: Problem::NotToml { message }, span: start + at.start..start + at.end })
+            let message = format!("this is not TOML: {}", error.message());
+            let allowed = "a TOML value, such as `20`, `\"10 Mbit/s\"` or `[\"red\", \"codel\"]`".into();
+            let problem = Problem::BadOverride { message, allowed };
+            Err(SetError { problem, span: start + at.start..start + at.end })
         }
         Err(_) => Ok(Spanned::new(start..start + text.len(), DeValue::String(Cow::Borrowed(text)))),
     }
@@ -179,11 +181,16 @@ fn place_in_value<'a>(
         plain => Err(SetError {
             problem: Problem::BadOverride {
                 message: format!(
-                    "`{}` is a {}, with nothing below it",
+                    "`{}` is {} {}, with nothing below it",
                     shortened(above.get_ref()),
+                    if plain.type_str().starts_with('i') { "an" } else { "a" },
                     plain.type_str()
                 ),
-                allowed: format!("a path that ends there{}", opened(plain)),
+                allowed: format!(
+                    "a path that ends at `{}`{}",
+                    shortened(above.get_ref()),
+                    opened(above, plain)
+                ),
             },
             span: path[0].span(),
         }),
@@ -192,11 +199,14 @@ fn place_in_value<'a>(
 
 /// The end of an error about a path below a plain value. If the value looks like the name of a
 /// choice, the text adds that a path may lead through this name; otherwise it is empty.
-fn opened(plain: &DeValue<'_>) -> String {
+fn opened(above: &Step<'_>, plain: &DeValue<'_>) -> String {
     let is_name =
         |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase()) && !text.contains([' ', '.']);
     match plain.as_str().filter(|text| is_name(text)) {
-        Some(name) => format!(", or, below a choice, one through its name, `{}`", shortened(name)),
+        Some(name) => {
+            let (above, name) = (shortened(above.get_ref()), shortened(name));
+            format!("; or one through `{above}.{name}`, if `{name}` has parameters")
+        }
         None => String::new(),
     }
 }
@@ -218,8 +228,10 @@ fn element(items: &DeArray<'_>, above: &Step<'_>, step: &Step<'_>) -> Result<usi
         let named: Vec<String> = names.into_iter().flatten().collect();
         let near = hint(name, named.iter().map(String::as_str));
         let listed: String = named.iter().map(|other| format!("`{}`, ", shortened(other))).collect();
-        let allowed =
-            format!("{listed}{}an index below {}", if listed.is_empty() { "" } else { "or " }, items.len());
+        let allowed = match items.len() {
+            0 => format!("a path that ends at `{}`: the list is empty", shortened(above.get_ref())),
+            count => format!("{listed}{}an index below {count}", if listed.is_empty() { "" } else { "or " }),
+        };
         SetError {
             problem: Problem::BadOverride {
                 message: format!("there is no `{}` in `{}`", shortened(name), shortened(above.get_ref())),

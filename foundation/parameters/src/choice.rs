@@ -64,7 +64,7 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
         let Some(at) = table.next_key_seed(OneOf(C::names()))? else {
             let what = C::WHAT;
             return Err(A::Error::custom(format_args!(
-                "no {what} is named; allowed: its name in quotes, or a table such as `{}`",
+                "no {what} is named; allowed: the name of a {what} in quotes, or a table such as `{}`",
                 C::EXAMPLE
             )));
         };
@@ -72,7 +72,7 @@ impl<'de, C: Choice> Visitor<'de> for Reader<C> {
         match table.next_key::<String>()? {
             None => Ok(choice),
             Some(second) => Err(A::Error::custom(format_args!(
-                "`{second}` is a second {}; allowed: one, in a table such as `{}`",
+                "`{second}` is a second {0}; allowed: one {0}, in a table such as `{1}`",
                 C::WHAT,
                 C::EXAMPLE
             ))),
@@ -169,10 +169,13 @@ mod tests {
             ("\"plum\"", "unknown variant `plum`, expected one of `apple`, `pear`, `quince`"),
             ("{\"plum\": 3}", "unknown field `plum`, expected one of `apple`, `pear`, `quince`"),
             ("\"quince\"", "`quince` needs its `ripe`; allowed: a table such as `{ quince = { ripe = … } }`"),
-            ("{}", "no fruit is named; allowed: its name in quotes, or a table such as `{ apple = 3 }`"),
+            (
+                "{}",
+                "no fruit is named; allowed: the name of a fruit in quotes, or a table such as `{ apple = 3 }`",
+            ),
             (
                 "{\"apple\": 3, \"pear\": 2}",
-                "`pear` is a second fruit; allowed: one, in a table such as `{ apple = 3 }`",
+                "`pear` is a second fruit; allowed: one fruit, in a table such as `{ apple = 3 }`",
             ),
             ("3", "expected the name of a fruit in quotes, or a table such as `{ apple = 3 }`"),
         ] {

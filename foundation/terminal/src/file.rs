@@ -134,7 +134,7 @@ pub fn check_writable<'a>(flag: &str, path: &Path, endings: &[&'a str]) -> Resul
     let allowed = endings.iter().map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" or ");
     let Some(ending) = endings.iter().find(|ending| **ending == given) else {
         let why = match given.as_str() {
-            "" => "an extension selects the format".into(),
+            "" => "it has no extension to select the format".into(),
             given => format!("no format has the extension `.{given}`"),
         };
         return Err(Failure::user(

@@ -31,7 +31,7 @@ pub fn check_free(path: &Path) -> Result<(), Failure> {
     }
 }
 
-const FOLDER: &str = "allowed: a file in a folder that is there and can be written";
+const FOLDER: &str = "allowed: a file in a folder that exists and can be written";
 
 /// Writes `text` to a new file.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -48,8 +48,8 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 fn taken(path: &Path) -> Failure {
     Failure::user(
-        format!("`{}` is there already, and nothing is written over it", path.display()),
-        "allowed: the name of a file that is not there yet",
+        format!("`{}` exists, and nothing is written over it", path.display()),
+        "allowed: the name of a file that does not exist",
     )
 }
 

@@ -74,8 +74,8 @@ fn unknown_argument(given: &str, command: &clap::Command) -> Failure {
     }
     if given[1..].starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return Failure::user(
-            format!("`{}` is given, but is no option", shortened(given)),
-            "allowed: a value of 0 or more; a negative one only as `--option=VALUE`",
+            format!("`{}` is read as an option, but there is no such option", shortened(given)),
+            "allowed: a value of 0 or more; a negative value, where permitted, only as `--option=VALUE`",
         );
     }
     let options = command.get_arguments().filter(|option| !option.is_hide_set());
@@ -149,6 +149,8 @@ fn usage(error: &Error, name: &str) -> String {
         _ => return format!("`{name} --help` shows how it is used"),
     };
     let usage = usage.split_whitespace().skip(1).collect::<Vec<_>>().join(" ");
+    // A command with subcommands may have several forms.
+    let usage = usage.replace(&format!(" {name} "), &format!("` or `{name} "));
     format!("allowed: `{usage}`")
 }
 

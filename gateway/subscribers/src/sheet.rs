@@ -227,9 +227,9 @@ impl Sheet<'_> {
             if columns.contains(&column) {
                 return Err(self.refuse(
                     span,
-                    "columns",
+                    "column",
                     quoted(given),
-                    "that column is there already",
+                    "an earlier column has the same name",
                     "each column once",
                 ));
             }
@@ -241,7 +241,7 @@ impl Sheet<'_> {
                 "columns",
                 quoted(&self.source.text[at.clone()]),
                 "`name` is missing",
-                "`name` and others",
+                "a column `name`, and others",
             ));
         }
         if !RECOGNIZES.iter().any(|column| columns.contains(column)) {
@@ -269,8 +269,9 @@ impl Sheet<'_> {
             return Err(self.refuse(at, "file", "longer", "that is above the maximum", allowed));
         }
         if record.len() != self.columns.len() {
-            let given = format!("{} values", record.len());
-            let why = format!("the first line names {} columns", self.columns.len());
+            let plural = if record.len() == 1 { "" } else { "s" };
+            let given = format!("a list of {} value{plural}", record.len());
+            let why = format!("the line of column names has {}", self.columns.len());
             return Err(self.refuse(
                 at,
                 "line",
@@ -327,7 +328,7 @@ impl Sheet<'_> {
                 None => {
                     return refuse(
                         "that is not the Ethernet address of a host",
-                        "such as `02:00:5e:00:53:01`",
+                        "an address that is neither zero nor multicast, such as `02:00:5e:00:53:01`",
                     );
                 }
             },
@@ -373,7 +374,8 @@ impl Sheet<'_> {
             [Some(vlan), None] => AccessKey::Vlan(vlan),
             [Some(outer), Some(inner)] => AccessKey::InnerVlan { outer, inner },
             [None, Some(inner)] => {
-                let (why, allowed) = ("it is within no outer VLAN", "the outer one in `vlan` as well");
+                let why = "the outer VLAN is missing";
+                let allowed = "`inner_vlan` with the outer VLAN in `vlan`";
                 return Err(self.refuse_value(row, COLUMNS[INNER_VLAN], inner.to_string(), why, allowed));
             }
         };
@@ -500,7 +502,8 @@ pub struct BadName {
 
 /// Checks that a class or a subscriber may have this name.
 pub fn checked_name(name: &str) -> Result<(), BadName> {
-    let bad = |why| Err(BadName { why, allowed: "1 to 64 bytes that can be printed" });
+    let bad =
+        |why| Err(BadName { why, allowed: "1 to 64 bytes of printable text, without a space at either end" });
     match name {
         "" => bad("a name is needed"),
         UNCLAIMED_NAME => Err(BadName {

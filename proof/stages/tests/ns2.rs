@@ -126,7 +126,10 @@ fn features_missing_in_ns2_are_named() {
         ("flow.udp.source.cbr.ecn='ect1'", "an `ecn` of `udp`"),
         ("link.device='100 packets'", "a `device` behind the discipline, which `ns2` does not have"),
         ("flow.udp.dscp=46", "a `class` or a `dscp` of `udp`"),
-        ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
+        (
+            "return={ buffer = '10 packets' }",
+            "a queue in the return direction, `[return]`; allowed: one `[link]`",
+        ),
     ] {
         let why = why(&contest(&[set])).expect("it is refused");
         assert!(why.contains(named), "{set}: {why}");

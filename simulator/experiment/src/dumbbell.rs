@@ -140,7 +140,7 @@ impl Shared {
             return Err(CannotRun::new("a network of links", ONE_LINK));
         }
         if spec.return_link.is_some() {
-            return Err(CannotRun::new("a way back with a queue, `[return]`", ONE_LINK));
+            return Err(CannotRun::new("a queue in the return direction, `[return]`", ONE_LINK));
         }
         check_access(plan)?;
         let network = plan
@@ -158,7 +158,7 @@ impl Shared {
         }
         if let Some(group) = network.groups.iter().find(|group| group.class != 0 || group.dscp != 0) {
             let given = format!("a `class` or a `dscp` of `{}`", group.name);
-            return Err(CannotRun::new(given, "flows without"));
+            return Err(CannotRun::new(given, "flows without `class` and `dscp`"));
         }
         match network.groups.iter().find(|group| group.ecn != Ecn::NotEct) {
             Some(group) => {
@@ -278,11 +278,11 @@ impl Dumbbell {
 fn check_spec(plan: &Plan<'_>) -> Result<(), CannotRun> {
     let spec = plan.scenario.spec();
     if !spec.aggregate.is_empty() {
-        return Err(CannotRun::new("aggregates with contracts, `[[aggregate]]`", "flows without"));
+        return Err(CannotRun::new("aggregates with contracts, `[[aggregate]]`", "no `[[aggregate]]`"));
     }
     if plan.duration() > MAX_DURATION {
         let given = format!("a duration of {}", plan.duration());
-        return Err(CannotRun::new(given, format!("at most {MAX_DURATION}: it passes as on a clock")));
+        return Err(CannotRun::new(given, format!("at most {MAX_DURATION}, since runs are in real time")));
     }
     Ok(())
 }
@@ -357,7 +357,7 @@ fn sends(group: &GroupPlan, mtu: &mut Mtu) -> Result<(Sends, String), CannotRun>
         Source::Cbr { rate, packet_bytes, header_bytes, .. } => {
             if *header_bytes != UDP_HEADERS {
                 let given = of(format!("headers of {header_bytes} B"));
-                return Err(CannotRun::new(given, format!("{UDP_HEADERS} B, as of UDP over IPv4")));
+                return Err(CannotRun::new(given, format!("{UDP_HEADERS} B, those of UDP over IPv4")));
             }
             if !(MIN_UDP..=MAX_PACKET).contains(packet_bytes) {
                 let given = of(format!("packets of {packet_bytes} B"));

@@ -45,7 +45,9 @@ impl EstimatorSpec {
         within("window", window.into(), windows.contains(&window), &format!("1 to {MAX_WINDOW}"))?;
         within("weight", weight, weight > 0.0 && weight <= 1.0, "above 0, at most 1")?;
         within("low", low, (0.0..=1.0).contains(&low), "0 to 1")?;
-        within("high", high, (low..=1.0).contains(&high), &format!("`low`, which is {low}, to 1"))
+        let default = EstimatorPlan::default().high;
+        let allowed = format!("{low}, which is `low`, to 1; the default is {default}");
+        within("high", high, (low..=1.0).contains(&high), &allowed)
     }
 }
 
@@ -130,7 +132,7 @@ pub(crate) fn check(spec: &Spec, topology: &Topology) -> Result<(), Fault> {
         // limit its share.
         if topology.routes[at].iter().any(|route| route.queues().next().is_none()) {
             let (path, given) = (format!("flow.{at}.aggregate"), format!("`{name}`"));
-            let allowed = "a group that passes a link with a queue";
+            let allowed = "leave it out, or a route over a link with a queue";
             return Err(refused(path, given, "this group passes no queue", allowed));
         }
     }

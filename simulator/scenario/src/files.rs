@@ -145,7 +145,7 @@ impl Files {
         if bytes.starts_with(&[0x1f, 0x8b]) {
             return Err("it is compressed; `gunzip` makes text of it".into());
         }
-        String::from_utf8(bytes).map_err(|_| "it is no text".into())
+        String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".into())
     }
 
     fn bytes(&mut self, folder: Option<&Path>, name: &str, most: u64) -> Result<Vec<u8>, String> {
@@ -173,7 +173,7 @@ fn allowed_traces(given: &str) -> String {
     let names = || traces::ALL.iter().map(|trace| trace.name);
     let listed: Vec<String> = names().map(|name| format!("`{name}`")).collect();
     let allowed =
-        format!("a file of times in ms, one to a line, or of seconds and Mbit/s, or {}", listed.join(", "));
+        format!("a file with a time in ms, or seconds and Mbit/s, on each line; or {}", listed.join(", "));
     match spelling::question(&spelling::likely(given, names())) {
         Some(question) => format!("{allowed}; {question}"),
         None => allowed,

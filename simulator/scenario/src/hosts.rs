@@ -63,7 +63,7 @@ impl<'a> Hosts<'a> {
     /// The pairs of hosts between which the flows run, at most one pair per flow.
     fn pairs(&self, path: &str, flow: &FlowSpec) -> Result<Vec<(u32, u32)>, Fault> {
         if !flow.via.is_empty() {
-            let why = "routes on a generated network follow from its ends";
+            let why = "a generated network chooses each route itself";
             return Err(refused(format!("{path}.via"), "given", why, "leave it out"));
         }
         let Some(pattern) = &flow.pattern else {
@@ -82,7 +82,8 @@ impl<'a> Hosts<'a> {
             [("from", &flow.from), ("to", &flow.to)].iter().find(|(_, name)| name.is_some())
         {
             let why = "`pattern` says who sends to whom";
-            return Err(refused(format!("{path}.{key}"), "given", why, "one of the two"));
+            let allowed = "`pattern`, or `from` and `to`, not both";
+            return Err(refused(format!("{path}.{key}"), "given", why, allowed));
         }
         pattern.pairs(self.layout.hosts(), flow.count()).map_err(|bad| {
             let path = format!("{path}.pattern.{}.{}", pattern.name(), bad.name);
@@ -96,7 +97,7 @@ impl<'a> Hosts<'a> {
         let is_plain = |number: &u32| (1..=hosts).contains(number) && format!("h{number}") == name;
         number.filter(is_plain).map(|number| number - 1).ok_or_else(|| {
             let given = format!("`{}`", fairwire_document::shortened(name));
-            let why = format!("the network has only {hosts} hosts");
+            let why = "the network has no host of that name";
             refused(path, given, why, format!("`h1` to `h{hosts}`"))
         })
     }

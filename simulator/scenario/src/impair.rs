@@ -97,7 +97,7 @@ impl ImpairSpec {
             ..law
         };
         if overtakes && law.jitter.is_none() && !law.has_delays() {
-            let why = "packets overtake others where they take different times";
+            let why = "all packets take the same time, so none can overtake another";
             let allowed = "a `jitter` beside it, or a delay that changes";
             return Err(refused(at("overtakes"), "true", why, allowed));
         }
@@ -166,7 +166,7 @@ fn reordering(
         (false, None) => Ok(None),
         (true, Some(by)) => Ok(Some((reorder, by))),
         (true, None) => {
-            let why = "for how long is not given";
+            let why = "`reorder_by`, for how long packets are held back, is not given";
             Err(refused(at("reorder"), reorder, why, "`reorder_by` beside it"))
         }
         (false, Some(by)) => {

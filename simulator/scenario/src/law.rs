@@ -13,6 +13,7 @@ use std::str::FromStr;
 /// `exponential`, `pareto`, `lognormal` and, only for jitter, `normal`.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound(deserialize = "Q: Written", serialize = "Q: Written"))]
+#[serde(expecting = "a table with a law, such as `{ uniform = … }`")]
 #[schemars(bound = "Q: Written")]
 pub struct LawSpec<Q> {
     /// Always this.
@@ -124,7 +125,7 @@ number_of!(Objects, "object", "objects", "A number of objects of a page, such as
 
 /// The error if a text is not a number of the things wanted, such as packets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no number of {wanted}; allowed: such as \"15 {wanted}\"")]
+#[error("`{given}` is no number of {wanted}; allowed: a number and its unit, such as \"15 {wanted}\"")]
 pub struct NumberError {
     given: String,
     wanted: &'static str,

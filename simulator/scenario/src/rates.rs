@@ -22,18 +22,18 @@ impl Varying<'_> {
             None => Changes::default(),
             Some(changes) => steps(&format!("{path}.changes"), changes, first)?,
         };
-        let both = |key: &str, other: &str, what: &str, allowed: &str| {
+        let both = |key: &str, other: &str, what: &str, or: &str| {
             let why = format!("{other} already how the {what} changes");
-            Err(refused(format!("{path}.{key}"), "given", why, format!("one of the two{allowed}")))
+            Err(refused(format!("{path}.{key}"), "given", why, format!("leave out `{key}`, or {or}")))
         };
-        let of_delay = ", or `changes` of the delay alone, or a `down` that loses";
+        let of_rate = "in `changes` every `rate` and every `down` that holds packets";
         let rates = match (self.pattern, self.trace) {
-            (Some(_), Some(_)) => return both("pattern", "`trace` says", "rate", ""),
+            (Some(_), Some(_)) => return both("pattern", "`trace` says", "rate", "`trace`"),
             (Some(_), None) if changes.rates != RateLaw::Fixed => {
-                return both("pattern", "`changes` say", "rate", of_delay);
+                return both("pattern", "`changes` say", "rate", of_rate);
             }
             (None, Some(_)) if changes.rates != RateLaw::Fixed => {
-                return both("trace", "`changes` say", "rate", of_delay);
+                return both("trace", "`changes` say", "rate", of_rate);
             }
             (Some(parts), None) => pattern(&format!("{path}.pattern"), parts)?,
             (None, Some(name)) => self.scaled(path, files.trace(name))?,
@@ -44,7 +44,7 @@ impl Varying<'_> {
             return Err(refused(format!("{path}.scale_to"), "given", why, "a `trace` beside it"));
         }
         if self.delays.is_some() && changes.wire.has_delays() {
-            return both("delays", "`changes` say", "delay", ", or `changes` of the rate alone");
+            return both("delays", "`changes` say", "delay", "every `delay` in `changes`");
         }
         let delay_trace = self.delays.map(|name| files.delays(name));
         Ok(Changes { rates, wire: WireLaw { delay_trace, ..changes.wire } })
@@ -82,7 +82,7 @@ impl Varying<'_> {
     ) -> Result<Rate, Fault> {
         // A wrong pattern is reported separately, and this rate is then not used.
         let any = || self.pattern.map(|_| Rate::from_bps(1).expect("not zero"));
-        self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace`"))
+        self.rate(typed, files).or_else(any).ok_or_else(|| missing(path, "rate", "or `trace` or `pattern`"))
     }
 
     /// The delay: as entered, or else the mean of the delays in the file.
@@ -106,15 +106,20 @@ const PARTS: &str = "such as [{ rate = \"12 Mbit/s\", for = \"1 s\" }, { down = 
 fn pattern(path: &str, parts: &[PartSpec]) -> Result<RateLaw, Fault> {
     if parts.is_empty() {
         let why = "a link with a pattern has rates";
-        return Err(refused(path, "empty", why, format!("at least one, {PARTS}")));
+        return Err(refused(path, "empty", why, format!("at least one part with `rate` and `for`, {PARTS}")));
     }
     let parts = parts.iter().enumerate().map(|(at, part)| checked(&format!("{path}.{at}"), part));
     let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
     let wrong = |error: PatternError| match error {
         PatternError::NothingSent => {
-            refused(path, "down all the time", "nothing would ever be sent", format!("a rate, {PARTS}"))
+            let allowed = format!("at least one part with `rate` and `for`, {PARTS}");
+            refused(path, "down all the time", "nothing would ever be sent", allowed)
         }
-        other => refused(path, "given", other.to_string(), PARTS),
+        other => {
+            let why = other.to_string();
+            let (why, allowed) = why.split_once("; allowed: ").unwrap_or((why.as_str(), PARTS));
+            refused(path, "given", why, allowed)
+        }
     };
     Ok(RateLaw::Pattern(Arc::new(Pattern::new(parts).map_err(wrong)?)))
 }
@@ -124,12 +129,19 @@ fn checked(path: &str, part: &PartSpec) -> Result<(Duration, Option<Rate>), Faul
         PartSpec { rate: Some(rate), length: Some(length), down: None } => ("for", length.0, Some(rate.0)),
         PartSpec { rate: None, length: None, down: Some(down) } => ("down", down.0, None),
         _ => {
-            let why = "a part has a rate and a time, or only a time down";
-            return Err(refused(path, "given", why, format!("`rate` and `for`, or `down` alone, {PARTS}")));
+            let given = match *part {
+                PartSpec { down: Some(_), .. } => "`down` with `rate` or `for`",
+                PartSpec { rate: Some(_), .. } => "`rate` without `for`",
+                PartSpec { length: Some(_), .. } => "`for` without `rate`",
+                _ => "empty",
+            };
+            let why = "a part has a rate and a time, or a `down` time alone";
+            return Err(refused(path, given, why, format!("`rate` and `for`, or `down` alone, {PARTS}")));
         }
     };
     if length.is_zero() {
-        return Err(refused(format!("{path}.{key}"), length, "that is no time", "a time above 0"));
+        let why = "a part of no time has no effect";
+        return Err(refused(format!("{path}.{key}"), length, why, "a time above 0"));
     }
     let fastest = Rate::from_bps(FASTEST).expect("not zero");
     match rate.filter(|rate| *rate > fastest) {
@@ -146,7 +158,8 @@ const EXAMPLE: &str = "such as { at = \"10 s\", rate = \"5 Mbit/s\" }";
 /// The changes in the array at `path`, in order of time, all after the start.
 fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fault> {
     let (mut rates, mut delays, mut outages) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut rate, mut free_from, mut why) = (first, Duration::ZERO, "the table of the link sets the start");
+    let (mut rate, mut free_from) = (first, Duration::ZERO);
+    let mut why = "the table of the link sets the values at the start".to_owned();
     for (number, change) in changes.iter().enumerate() {
         let path = format!("{path}.{number}");
         let at = change.at.0;
@@ -174,7 +187,11 @@ fn steps(path: &str, changes: &[ChangeSpec], first: Rate) -> Result<Changes, Fau
         }
         delays.extend(change.delay.map(|delay| DelayStep { at: Time::ZERO + at, delay: delay.0 }));
         free_from = at + down;
-        why = if down.is_zero() { "the change above is not earlier" } else { "the link is down until then" };
+        why = if down.is_zero() {
+            "the previous change is not earlier".to_owned()
+        } else {
+            format!("the link is down until {free_from}")
+        };
     }
     let rates = if rates.is_empty() { RateLaw::Fixed } else { RateLaw::Steps(rates.into()) };
     let wire = WireLaw { delays: delays.into(), outages: outages.into(), ..WireLaw::default() };
@@ -203,7 +220,7 @@ fn check(path: &str, change: &ChangeSpec) -> Result<(), Fault> {
         return Err(refused(place, given, above, allowed));
     }
     if let Some((place, _)) = down.filter(|(_, down)| down.is_zero()) {
-        return Err(refused(place, "0 ns", "that is no time", "a time above 0"));
+        return Err(refused(place, "0 ns", "an outage of no time has no effect", "a time above 0"));
     }
     Ok(())
 }
@@ -287,7 +304,7 @@ mod tests {
     #[test]
     fn nonsensical_changes_are_refused() {
         for (text, place, why) in [
-            ("{ at = \"0 s\", down = \"1 s\" }", "link.changes.0.at", "sets the start"),
+            ("{ at = \"0 s\", down = \"1 s\" }", "link.changes.0.at", "at the start"),
             ("{ at = \"1 s\" }", "link.changes.0", "nothing changes"),
             ("{ at = \"1 s\", down = \"0 s\" }", "link.changes.0.down", "no time"),
             ("{ at = \"1 s\", down = { for = \"0 s\" } }", "link.changes.0.down.for", "no time"),
@@ -301,7 +318,7 @@ mod tests {
             (
                 "{ at = \"1 s\", down = \"3 s\" }, { at = \"3 s\", delay = \"1 ms\" }",
                 "link.changes.1.at",
-                "down until then",
+                "down until 4 s",
             ),
             (
                 "{ at = \"2 s\", delay = \"3 s\" }, { at = \"1 s\", delay = \"1 ms\" }",

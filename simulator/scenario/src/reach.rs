@@ -24,7 +24,7 @@ impl FlowSpec {
             (Some(delay), None) => Ok(Reach::Access(delay)),
             (None, Some(rtt)) => Ok(Reach::RoundTrip(rtt)),
             (Some(_), Some(_)) => {
-                let why = "`access.delay` says already how far away the flows are";
+                let why = "`access.delay` already determines the round-trip time";
                 Err(refused(format!("{path}.rtt"), "given", why, "one of the two"))
             }
             (None, None) => Err(missing(format!("{path}.access"), "delay", "or `rtt` beside `access`")),
@@ -119,7 +119,7 @@ fn check(flows: &[FlowSpec], routes: &[Vec<Route>], queues: &[QueuePlan]) -> Res
             return Err(refused(
                 format!("flow.{at}.rtt"),
                 rtt.shortest(),
-                format!("the links on the way take {longest} there and back"),
+                format!("the links of the route take {longest} there and back"),
                 format!("at least {longest}, or links with a shorter `delay`"),
             ));
         }

@@ -8,13 +8,14 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
+use std::num::IntErrorKind;
 use std::str::FromStr;
 
 /// The maximum number of seeds. More would hardly narrow an interval, because its width shrinks
 /// only with the square root of their number.
 const MAX_SEEDS: u64 = 10_000;
 
-const SEEDS_WANTED: &str = "one seed such as 7, a list such as [1, 2, 3], or a range such as \"1..=10\", all different, at most 10000";
+const SEEDS_WANTED: &str = "one seed such as 7, a list such as \"1, 2, 3\", or a range such as \"1..=10\": at most 10000 seeds, all different";
 
 /// The seeds to run under, written `7`, `[1, 2, 3]`, `"1..=10"` (the end included), or `"1..11"`
 /// (the end excluded).
@@ -68,8 +69,12 @@ impl FromStr for Seeds {
     type Err = SeedsError;
     fn from_str(text: &str) -> Result<Self, SeedsError> {
         let refuse = |why| SeedsError { given: shortened(text), why };
-        let number =
-            |part: &str| part.trim().parse::<u64>().map_err(|_| refuse("is not made of whole numbers"));
+        let number = |part: &str| {
+            part.trim().parse::<u64>().map_err(|error| match error.kind() {
+                IntErrorKind::PosOverflow => refuse("has a seed above 18446744073709551615"),
+                _ => refuse("is not made of whole numbers of 0 or more"),
+            })
+        };
         let (first, end) = match (text.split_once("..="), text.split_once("..")) {
             (Some((first, last)), _) => {
                 let last = number(last)?;

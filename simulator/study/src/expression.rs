@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
             return if takes_several || given.len() == 1 {
                 Ok(Expression::Call(*function, given))
             } else {
-                Err(format!("`{name}` takes one number; allowed: such as `{name}(drops)`"))
+                Err(format!("`{name}` takes one number; allowed: one number, such as `{name}(drops)`"))
             };
         }
         let Some((_, fold)) = FOLDS.iter().find(|(known, _)| *known == name) else {
@@ -304,8 +304,8 @@ impl<'a> Reader<'a> {
             }
             _ => {
                 return Err(format!(
-                    "`{name}` takes a series; allowed: such as `{name}(backlog.bottleneck)`, or with two times in \
-                 seconds behind it"
+                    "`{name}` takes a series, or a series and two times in seconds; allowed: a call such as \
+                     `{name}(backlog.bottleneck)` or `{name}(backlog.bottleneck, 5, 20)`"
                 ));
             }
         };

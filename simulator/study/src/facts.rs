@@ -1,7 +1,7 @@
 //! The measures of a run, by name.
 
 use crate::packets;
-use crate::text::hint;
+use crate::text::{hint, listed};
 use fairwire_metrics::record::{FlowRecord, LinkRecord, RunRecord, Sojourn};
 use fairwire_metrics::summary;
 use fairwire_metrics::{Kind, OfTransfers, jain};
@@ -164,9 +164,9 @@ fn refusal(name: &str, groups: &[&str], links: &[&str], aggregates: &[&str]) -> 
     }
     let near = hint(name, &known);
     format!(
-        "there is no measure `{name}` here; allowed: {} and more (docs/studies.md), each with one of `{}` behind it; or {}{near}",
+        "there is no measure `{name}` here; allowed: {} and more (docs/studies.md), each followed by {}; or {}{near}",
         OF_GROUPS[..6].join(", "),
-        groups.iter().map(|group| format!(".{group}")).collect::<Vec<_>>().join("`, `"),
+        listed(&groups.iter().map(|group| format!(".{group}")).collect::<Vec<_>>()),
         OF_ALL.join(", ")
     )
 }

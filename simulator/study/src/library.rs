@@ -61,7 +61,7 @@ pub fn read(path: &Path) -> Result<Vec<Folder>, ScenarioError> {
                 io::ErrorKind::NotFound => Problem::NotFound {
                     path,
                     nearest: Vec::new(),
-                    wanted: "a folder of studies, such as studies",
+                    wanted: "a folder of studies, such as `studies`",
                 },
                 io::ErrorKind::NotADirectory => Problem::NotADirectory { path },
                 _ => Problem::Unreadable { path, cause },

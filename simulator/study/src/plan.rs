@@ -194,7 +194,7 @@ impl Maker<'_> {
             if measures.iter().any(|measure| measure.id == spec.id) {
                 return Err(refuse(
                     "id",
-                    format!("another measure is `{}`; allowed: each name once", spec.id),
+                    format!("another measure has the id `{}`; allowed: each `id` once", spec.id),
                 ));
             }
             measures.push(measure(spec).map_err(|(key, why)| refuse(key, why))?);
@@ -217,7 +217,11 @@ impl Maker<'_> {
         if !spec.labels.is_empty() && spec.labels.len() != spec.of.len() {
             return Err(refuse(
                 "labels",
-                format!("{} were given; allowed: {}, one for each of `of`", spec.labels.len(), spec.of.len()),
+                format!(
+                    "the number of labels is {}; allowed: {}, the number of series in `of`",
+                    spec.labels.len(),
+                    spec.of.len()
+                ),
             ));
         }
         let mut of = Vec::new();
@@ -227,7 +231,9 @@ impl Maker<'_> {
         }
         let seed = spec.seed.or(seeds.first().copied()).unwrap_or(1);
         if !seeds.contains(&seed) {
-            return Err(refuse("seed", format!("{seed} was given; allowed: one of the exhibit's seeds")));
+            let such = seeds.first().map_or(String::new(), |first| format!(", such as {first}"));
+            let why = format!("no run has the seed {seed}; allowed: a seed of the exhibit's runs{such}");
+            return Err(refuse("seed", why));
         }
         Ok(Some(Curves { of, seed, split: spec.split }))
     }
@@ -238,7 +244,8 @@ impl Maker<'_> {
         let claimed: Vec<At> = self.spec.claim.iter().flat_map(|claim| claim.points()).collect();
         plan.points = sweep::thinned(points, &self.spec.quick, &claimed, self.depth);
         if plan.points.is_empty() {
-            return Err(self.refuse("quick", "it leaves no point; allowed: at least one"));
+            let why = "`points` has no point of the exhibit; allowed: at least one point of the exhibit";
+            return Err(self.refuse("quick", why));
         }
         let mut made: BTreeMap<Wanted, Arc<Scenario>> = BTreeMap::new();
         for (number, point) in plan.points.iter().enumerate() {

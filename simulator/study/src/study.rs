@@ -138,16 +138,16 @@ fn check(spec: &StudySpec, locations: &Locations) -> Result<(), ScenarioError> {
             return Err(refuse(
                 locations,
                 &path("id"),
-                format!("another exhibit is `{}`; allowed: each name once", exhibit.id),
+                format!("another exhibit has the id `{}`; allowed: each `id` once", exhibit.id),
             ));
         }
         ids.push(&exhibit.id);
         if exhibit.scenario.is_some() == exhibit.compute.is_some() {
-            return Err(refuse(
-                locations,
-                &path("id"),
-                "`scenario` and `compute` are both given, or none of them; allowed: one of the two",
-            ));
+            let what = match exhibit.scenario {
+                Some(_) => "`scenario` and `compute` are both given",
+                None => "neither `scenario` nor `compute` is given",
+            };
+            return Err(refuse(locations, &path(""), format!("{what}; allowed: one of the two")));
         }
         for (number, line) in exhibit.figure.reference.iter().enumerate() {
             check_line(line, exhibit)
@@ -161,7 +161,7 @@ fn check(spec: &StudySpec, locations: &Locations) -> Result<(), ScenarioError> {
                 return Err(refuse(
                     locations,
                     &format!("{path}.id"),
-                    format!("another claim is `{}`; allowed: each name once", claim.id),
+                    format!("another claim has the id `{}`; allowed: each `id` once", claim.id),
                 ));
             }
             claims.push(&claim.id);
@@ -172,14 +172,16 @@ fn check(spec: &StudySpec, locations: &Locations) -> Result<(), ScenarioError> {
 }
 
 fn check_line(line: &LineSpec, exhibit: &ExhibitSpec) -> Result<(), String> {
-    if !line.y.is_finite() || line.label.trim().is_empty() {
-        return Err(format!(
-            "y = {} with the label `{}` was given; allowed: a number, and a name for it",
-            line.y, line.label
-        ));
+    if !line.y.is_finite() {
+        return Err(format!("y = {} was given; allowed: a finite number", line.y));
+    }
+    if line.label.trim().is_empty() {
+        return Err("the `label` is blank; allowed: a text for the line".into());
     }
     if let Some(within) = line.within.filter(|within| !(*within > 0.0 && within.is_finite())) {
-        return Err(format!("within = {within} was given; allowed: a part of `y` above 0, such as 0.15"));
+        return Err(format!(
+            "within = {within} was given; allowed: a fraction of `y`: a number above 0, such as 0.15"
+        ));
     }
     let panels = exhibit.figure.panel.iter().map(|panel| panel.title.clone());
     let curves = exhibit.series.iter().flat_map(|series| series.labels.iter().chain(&series.of).cloned());
@@ -235,15 +237,15 @@ fn check_claim(claim: &ClaimSpec) -> Result<(), (&'static str, String)> {
     };
     if margin && claim.because.trim().is_empty() {
         return Err((
-            ".id",
-            "a tolerance, a margin or a bound is given without its reason; allowed: with `because`, where it comes from"
+            "",
+            "`because` is missing or blank; allowed: the reason for the tolerance, the margin or the bound"
                 .into(),
         ));
     }
     if claim.stricter.as_ref().is_some_and(|why| why.trim().is_empty()) {
         return Err((
             ".stricter",
-            "nothing was given; allowed: why the check requires more than the paper says".into(),
+            "the text is blank; allowed: the reason why the check requires more than the paper says".into(),
         ));
     }
     let bounds = [&claim.bound, &claim.slope].into_iter().flatten();

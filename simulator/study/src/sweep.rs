@@ -38,11 +38,20 @@ pub(crate) fn is_near(a: f64, b: f64) -> bool {
 pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static str, String)> {
     // Without variations there is one point, and it needs no name.
     let Some(vary) = vary else { return Ok(vec![Point { at: String::new(), ..plain(0.0, &[])? }]) };
-    let ways = [!vary.points.is_empty(), !vary.values.is_empty(), vary.from.is_some()];
-    if ways.iter().filter(|way| **way).count() != 1 {
+    let keys = [
+        ("points", !vary.points.is_empty()),
+        ("values", !vary.values.is_empty()),
+        ("from", vary.from.is_some()),
+    ];
+    let given: Vec<&str> = keys.into_iter().filter_map(|(key, is_given)| is_given.then_some(key)).collect();
+    if given.len() != 1 {
+        let what = match given.is_empty() {
+            true => "no points are given".to_owned(),
+            false => format!("`{}` are given together", given.join("` and `")),
+        };
         return Err((
             "",
-            "the points are not given, or given twice; allowed: one of `points`, `values`, or `from` with `to` and `step`".into(),
+            format!("{what}; allowed: one of `points`, `values`, or `from` with `to` and `step`"),
         ));
     }
     let points: Vec<Point> = if !vary.points.is_empty() {
@@ -54,7 +63,10 @@ pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static st
         if points[..number].iter().any(|other| other.at == point.at) {
             return Err((
                 "",
-                format!("two points have the name `{}`; allowed: an `at` of its own for each", point.at),
+                format!(
+                    "two points have the name `{}`; allowed: a different `at`, or number without `at`, for each point",
+                    point.at
+                ),
             ));
         }
     }
@@ -64,13 +76,21 @@ pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static st
 fn values(vary: &VarySpec) -> Result<Vec<f64>, (&'static str, String)> {
     let Some(from) = vary.from else { return Ok(vary.values.clone()) };
     let (Some(to), Some(step)) = (vary.to, vary.step) else {
-        return Err((".from", "`from` is given alone; allowed: `from` with `to` and `step`".into()));
+        let missing = match (vary.to, vary.step) {
+            (None, None) => "`to` and `step` are",
+            (None, _) => "`to` is",
+            _ => "`step` is",
+        };
+        return Err((".from", format!("{missing} missing; allowed: `from` with `to` and `step`")));
     };
     let steps = ((to - from) / step).round();
     if !(0.0..MAX_POINTS as f64).contains(&steps) {
         return Err((
             ".step",
-            format!("steps of {step} do not lead from {from} to {to}; allowed: 1 to {MAX_POINTS} points"),
+            format!(
+                "steps of {step} from {from} to {to} do not give 1 to {MAX_POINTS} points; \
+                 allowed: a step towards `to`, and at most {MAX_POINTS} points"
+            ),
         ));
     }
     // The points are rounded to twelve places, so that 3 steps of 0.1 are 0.3.

@@ -27,7 +27,7 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("name", "keys that change what is run"),
     ("title", "keys that change what is run"),
     ("disciplines", "`vary` with the key `discipline`"),
-    ("seeds", "`seeds` of the plan"),
+    ("seeds", "the key `seeds` of the plan, outside [vary]"),
     ("expect", "keys that change what is run; the results have all measures"),
     ("agree", "keys that change what is run; the results have all measures"),
     ("output", "`measures` and `flows` of the plan"),
@@ -106,10 +106,19 @@ impl Plan {
         let folder = path.parent().unwrap_or(Path::new(""));
         let Some(scenario) = &spec.scenario else {
             let message =
-                "it is missing; allowed: the path of a scenario file, from the plan's folder".to_owned();
+                "the key is missing; allowed: the path of a scenario file, from the plan's folder".to_owned();
             return Err(locations.refuse("scenario", Problem::BadValue { key: "scenario".into(), message }));
         };
-        let base = Base::load(&folder.join(scenario))?;
+        let file = folder.join(scenario);
+        let whole = |path: &Path| path.canonicalize().ok();
+        if whole(&file).is_some_and(|file| whole(path) == Some(file)) {
+            let message = format!(
+                "`{scenario}` is the plan itself; \
+                 allowed: the path of a scenario file, from the plan's folder"
+            );
+            return Err(locations.refuse("scenario", Problem::BadValue { key: "scenario".into(), message }));
+        }
+        let base = Base::load(&file)?;
         let store = folder.join(spec.store.as_deref().unwrap_or("results"));
         Ok(Plan { store: Some(store), ..Plan::of(base, &spec, &locations)? })
     }
@@ -336,16 +345,22 @@ impl Maker<'_> {
     fn check(&self) -> Result<(), DocumentError> {
         let spec = self.spec;
         if spec.format != FORMAT {
-            return Err(self.refuse("format", format!("{} was given; allowed: {FORMAT}", spec.format)));
+            let why = format!(
+                "{} was given, but this version of fairwire reads only format {FORMAT}; allowed: {FORMAT}",
+                spec.format
+            );
+            return Err(self.refuse("format", why));
         }
         match spec.precision {
             Some(part) if !(part > 0.0 && part < 1.0) => Err(self.refuse(
                 "precision",
-                format!("{part} was given; allowed: a part of the mean, above 0 and below 1, such as 0.01"),
+                format!(
+                    "{part} is out of range; allowed: a fraction of the mean, above 0 and below 1, such as 0.01"
+                ),
             )),
             Some(_) if spec.measures.is_empty() => Err(self.refuse(
                 "precision",
-                "it is given without `measures`; allowed: `measures` with those that are to be precise"
+                "it is given without `measures`; allowed: `measures` as well, with the measures that need it"
                     .into(),
             )),
             _ => Ok(()),
@@ -460,7 +475,8 @@ impl Maker<'_> {
             let scenario =
                 scenario.map_err(|error| self.placed(error, &self.paths(axes, &at, discipline)))?;
             let [compared] = scenario.spec().disciplines.as_slice() else {
-                let message = format!("`{given}` is several disciplines; allowed: one in each value");
+                let message =
+                    format!("`{given}` names several disciplines; allowed: one discipline in each value");
                 return Err(self.refuse("vary.discipline", message));
             };
             let memory = Memory::of(&scenario); // takes a while with many links
@@ -520,7 +536,7 @@ impl Maker<'_> {
             if self.spec.measures[..at].contains(name) {
                 return Err(self.refuse(
                     &format!("measures.{at}"),
-                    format!("`{name}` is given twice; allowed: each once"),
+                    format!("`{name}` is given twice; allowed: each measure once"),
                 ));
             }
         }

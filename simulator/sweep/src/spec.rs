@@ -163,7 +163,9 @@ impl RangeSpec {
             return Err(format!("`points = {}` was given; allowed: 2 to {MAX_POINTS}", self.points));
         }
         if self.spacing == Spacing::Log && !(from.number > 0.0 && to.number > 0.0) {
-            return Err("a range with `spacing = \"log\"` reaches zero; allowed: ends above zero".into());
+            return Err(
+                "a range with `spacing = \"log\"` reaches zero; allowed: `from` and `to` above zero".into()
+            );
         }
         let is_whole = from.is_whole && to.is_whole && from.unit.as_deref().is_none_or(is_counted);
         let at = |point: u32| {
@@ -240,11 +242,18 @@ impl<'de> Deserialize<'de> for AxisSpec {
                 let table = toml::Table::deserialize(MapAccessDeserializer::new(map))?;
                 if let Some((key, _)) = table.iter().find(|(_, value)| value.is_array() || value.is_table()) {
                     return Err(M::Error::custom(format!(
-                        "`{key}` does not belong into a range; allowed: {WANTED}, as in \"link.buffer\" = [\"50 packets\", \"100 packets\"]"
+                        "`{key}` is a list or a table, which a range cannot contain; allowed: {WANTED}, as in \"link.buffer\" = [\"50 packets\", \"100 packets\"]"
                     )));
                 }
                 table.try_into().map(AxisSpec::Range).map_err(|error: toml::de::Error| {
-                    M::Error::custom(format!("{}; allowed: {WANTED}", error.message()))
+                    let why = match error.message().split_once(", expected ") {
+                        Some((unknown, _)) if unknown.starts_with("unknown ") => unknown,
+                        _ => error.message(),
+                    };
+                    let why = why.replacen("unknown field", "unknown key", 1);
+                    let why = why.replacen("unknown variant", "unknown spacing", 1);
+                    let why = why.replacen("missing field", "missing key", 1);
+                    M::Error::custom(format!("{why}; allowed: {WANTED}"))
                 })
             }
         }

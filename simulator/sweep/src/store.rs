@@ -49,7 +49,7 @@ pub enum StoreError {
     },
     /// A file that is not a part.
     #[error(
-        "`{}`: {why}; allowed: a file that this version of fairwire wrote. Remove it to repeat its runs, or give another folder",
+        "`{}`: {why}; allowed: a file that this version of fairwire wrote. Remove the present file to repeat its runs, or give another folder",
         path.display()
     )]
     Broken {
@@ -395,6 +395,9 @@ fn look(path: &Path) -> Result<Option<Part>, StoreError> {
     let bytes = match parquet::open(path).and_then(|mut file| file.read_to_end(&mut bytes)) {
         Ok(_) => Bytes::from(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(_) if path.exists() && !path.is_file() => {
+            return Err(StoreError::Broken { path: path.into(), why: "it is no regular file".into() });
+        }
         Err(error) => return Err(StoreError::io(path)(error)),
     };
     let broken = |why: &str| StoreError::Broken { path: path.into(), why: why.into() };

@@ -403,7 +403,7 @@ fn a_part_with_a_changed_byte_gives_no_wrong_row() {
         bytes[at] ^= 0x55;
         fs::write(&path, &bytes).unwrap();
         let error = plan.table(&Stores::new(folder.path())).unwrap_err().to_string();
-        assert!(error.contains("changed or truncated") && error.contains("Remove it"), "byte {at}: {error}");
+        assert!(error.contains("changed or truncated") && error.contains("Remove the"), "byte {at}: {error}");
     }
     fs::write(&path, &whole[..whole.len() - 1]).unwrap();
     assert!(plan.table(&Stores::new(folder.path())).is_err());

@@ -28,12 +28,12 @@ fn markers_refuse_values_out_of_range() {
         (
             "tr-tcm",
             "[tr-tcm]\nrate = '5 Mbit/s'\npeak_rate = '4 Mbit/s'",
-            "`peak_rate` of `tr-tcm` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+            "`peak_rate` of `tr-tcm` is 4 Mbit/s; allowed: no less than the committed `rate`, which is 5 Mbit/s",
         ),
         (
             "tsw3cm",
             "[tsw3cm]\nrate = '5 Mbit/s'\npeak_rate = '4 Mbit/s'",
-            "`peak_rate` of `tsw3cm` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+            "`peak_rate` of `tsw3cm` is 4 Mbit/s; allowed: no less than the committed `rate`, which is 5 Mbit/s",
         ),
         (
             "sr-tcm",
@@ -49,12 +49,12 @@ fn markers_refuse_values_out_of_range() {
         (
             "adaptive-token-bucket",
             "[adaptive-token-bucket]\nrate = '5 Mbit/s'\nlowest = '6 Mbit/s'",
-            "`lowest` of `adaptive-token-bucket` is 6 Mbit/s; allowed: at most rate, which is 5 Mbit/s",
+            "`lowest` of `adaptive-token-bucket` is 6 Mbit/s; allowed: at most the committed `rate`, which is 5 Mbit/s",
         ),
         (
             "adaptive-token-bucket",
             "[adaptive-token-bucket]\nrate = '5 Mbit/s'\nhighest = '4 Mbit/s'",
-            "`highest` of `adaptive-token-bucket` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+            "`highest` of `adaptive-token-bucket` is 4 Mbit/s; allowed: no less than the committed `rate`, which is 5 Mbit/s",
         ),
     ] {
         let base: MarkerParameters = toml::from_str(typed).expect("well-formed");
@@ -91,7 +91,7 @@ fn a_marker_is_a_name_or_a_table_and_its_own_parameters_come_first() {
         ("marker = 'srtcm'", "unknown variant `srtcm`, expected one of `token-bucket`, `sr-tcm`"),
         ("marker = { sr-tcm = {}, tsw2cm = {} }", "`tsw2cm` is a second marker"),
         ("marker = { sr-tcm = { rat = '1 Mbit/s' } }", "unknown field `rat`"),
-        ("marker = {}", "no marker is named; allowed: its name in quotes"),
+        ("marker = {}", "no marker is named; allowed: the name of a marker in quotes"),
     ] {
         let error = read(text).unwrap_err();
         assert!(error.contains(message), "{text}: {error}");

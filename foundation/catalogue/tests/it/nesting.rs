@@ -161,7 +161,7 @@ fn wrong_nesting_is_refused() {
             "conditioner",
             "[conditioner]\nmarker = { tr-tcm = { rate = '5 Mbit/s', peak_rate = '4 Mbit/s' } }"
         ),
-        "`peak_rate` of `tr-tcm` in `conditioner.marker` is 4 Mbit/s; allowed: no less than rate, which is 5 Mbit/s",
+        "`peak_rate` of `tr-tcm` in `conditioner.marker` is 4 Mbit/s; allowed: no less than the committed `rate`, which is 5 Mbit/s",
     );
     discipline("prio", "[prio]\nband = [{ discipline = { fifo = {} } }]");
     for (typed, message) in [

@@ -118,12 +118,12 @@ impl Spec {
         let lowest = self.lowest.map_or_else(|| portion(rate, 100), |typed| typed.0);
         let highest = self.highest.map_or_else(|| site.rate.max(rate), |typed| typed.0);
         if lowest > rate {
-            return Err(parameter("lowest").refuse(lowest, format_args!("at most rate, which is {rate}")));
+            return Err(parameter("lowest")
+                .refuse(lowest, format_args!("at most the committed `rate`, which is {rate}")));
         }
         if highest < rate {
-            return Err(
-                parameter("highest").refuse(highest, format_args!("no less than rate, which is {rate}"))
-            );
+            return Err(parameter("highest")
+                .refuse(highest, format_args!("no less than the committed `rate`, which is {rate}")));
         }
         let burst = bucket(self.burst, rate, site, parameter("burst"))?;
         Ok(Config { rate, burst, given, lowest, highest })

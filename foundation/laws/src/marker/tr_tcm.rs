@@ -101,7 +101,7 @@ impl Spec {
         let twice = || Rate::from_bps(rate.bps().saturating_mul(2)).expect("not zero");
         let peak_rate = self.peak_rate.map_or_else(twice, |typed| typed.0);
         if peak_rate < rate {
-            let allowed = format_args!("no less than rate, which is {rate}");
+            let allowed = format_args!("no less than the committed `rate`, which is {rate}");
             return Err(parameter("peak_rate").refuse(peak_rate, allowed));
         }
         let sized = |typed, rate, name| {

@@ -57,7 +57,7 @@ pub enum CaptureError {
         allowed: u16,
     },
     /// The file ends within a header, a record or a block.
-    #[error("the capture ends within what begins at byte {at}")]
+    #[error("the capture ends in the header, record or block at byte {at}")]
     Truncated {
         /// The location, in bytes from the start of the file.
         at: usize,
@@ -69,7 +69,7 @@ pub enum CaptureError {
         at: usize,
     },
     /// A length that contradicts the block or file around it.
-    #[error("the record or block at byte {at} has a length of {given}, which cannot be")]
+    #[error("the record or block at byte {at} has a length of {given} B, which cannot be right")]
     Length {
         /// The location, in bytes from the start of the file.
         at: usize,
@@ -231,7 +231,7 @@ pub fn notes(file: &[u8]) -> Result<Vec<String>, CaptureError> {
         )
     });
     let cut = cut.map(|at| {
-        format!("it ends within what begins at byte {at}; packets before it, which are taken: {whole}")
+        format!("it ends in the record or block at byte {at}; packets before it, which are taken: {whole}")
     });
     Ok(unidentified.into_iter().chain(cut).collect())
 }

@@ -317,7 +317,7 @@ fn a_truncated_capture_has_its_complete_packets_and_a_note() {
             for cut in [third + 1, third + 8, file.len() - 1] {
                 assert_eq!(seen(&file[..cut]).as_deref(), Ok(&whole[..2]), "cut at {cut}");
                 let note = format!(
-                    "it ends within what begins at byte {third}; packets before it, which are taken: 2"
+                    "it ends in the record or block at byte {third}; packets before it, which are taken: 2"
                 );
                 assert_eq!(notes(&file[..cut]), Ok(vec![note]));
             }

@@ -89,7 +89,7 @@ impl fmt::Display for AccessKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AccessKey::Pppoe(number) | AccessKey::Vlan(number) => write!(f, "{number}"),
-            AccessKey::InnerVlan { outer, inner } => write!(f, "{inner} in {outer}"),
+            AccessKey::InnerVlan { outer, inner } => write!(f, "{inner} in the outer VLAN {outer}"),
             AccessKey::Mac(octets) => {
                 let text: Vec<String> = octets.iter().map(|octet| format!("{octet:02x}")).collect();
                 f.write_str(&text.join(":"))

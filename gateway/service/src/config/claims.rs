@@ -32,7 +32,9 @@ pub(super) fn claims(
             );
             let allowed = match key {
                 AccessKey::Vlan(_) => "a VLAN that no other subscriber has",
-                AccessKey::InnerVlan { .. } => "an inner VLAN that no other subscriber has in this outer one",
+                AccessKey::InnerVlan { .. } => {
+                    "an inner VLAN that no other subscriber has in the same outer VLAN"
+                }
                 AccessKey::Pppoe(_) => "a session that no other subscriber has",
                 AccessKey::Mac(_) => "an Ethernet address that no other subscriber has",
             };

@@ -44,7 +44,7 @@ pub(super) fn sharing(
             Err(texts.refuse(&path, quoted(discipline), why, listed(&of_trees(), " or ")))
         }
         ClassSupport::None if is_weighted => {
-            let why = "it has no classes, and some here have a weight other than 1";
+            let why = "it has no classes, and a class or subscriber has a weight other than 1";
             let with = "or one with a `scheduler` in its table, such as `lqd` with `scheduler = \"drr\"`";
             let names = with_classes(|classes| classes != ClassSupport::None);
             Err(texts.refuse(&path, quoted(discipline), why, format!("{}, {with}", listed(&names, ", "))))
@@ -69,7 +69,7 @@ fn refuse_typed_classes(
         None => Ok(()),
         Some(key) => {
             let path = format!("{}.{key}", chosen.table(way));
-            let why = "the classes of the discipline are `[[class]]` and `[subscribers]`";
+            let why = "the discipline takes its classes from `[[class]]` and `[subscribers]`";
             Err(texts.refuse(&path, "given", why, "leave it out"))
         }
     }

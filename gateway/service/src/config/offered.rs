@@ -23,7 +23,7 @@ pub(super) fn of_trees() -> Vec<&'static str> {
 /// ceilings.
 pub(super) fn with_leaves() -> String {
     let names = with_classes(|classes| classes == ClassSupport::Queues);
-    format!("with the discipline {}", listed(&names, " or "))
+    format!("only with the discipline {}", listed(&names, " or "))
 }
 
 /// The names of the disciplines whose support for classes, without parameters, `are_right` accepts.

@@ -23,12 +23,18 @@ const MAX_FRAMES: u32 = 1 << 22;
 
 pub(super) fn check(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
     if spec.format != FORMAT {
-        return Err(texts.refuse("format", spec.format, "this version of fairwire reads another", FORMAT));
+        let why = format_args!("this version of fairwire reads only format {FORMAT}");
+        return Err(texts.refuse("format", spec.format, why, FORMAT));
     }
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if spec.name.is_empty() || spec.name.len() > MAX_NAME_BYTES || !spec.name.chars().all(is_word) {
-        let why = "the socket is named after it";
-        return Err(texts.refuse("name", quoted(&spec.name), why, "1 to 64 letters, digits, `-` and `_`"));
+        let why = match spec.name.len() {
+            0 => "a name is needed",
+            1..=MAX_NAME_BYTES => "it has a character that the name of the socket cannot have",
+            _ => "it is too long for the name of the socket",
+        };
+        let allowed = "1 to 64 ASCII letters, digits, `-` and `_`";
+        return Err(texts.refuse("name", quoted(&spec.name), why, allowed));
     }
     wire(spec, texts)?;
     telemetry(spec, texts)?;
@@ -63,11 +69,13 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
             name if name.chars().any(is_odd) => "no interface can have that name",
             _ => continue,
         };
-        return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, "1 to 15 bytes, such as `eth0`"));
+        let allowed = "1 to 15 bytes without `/`, `:` and spaces, such as `eth0`";
+        return Err(texts.refuse(&format!("wire.{key}"), quoted(name), why, allowed));
     }
     if let Some(twice) = (1..names.len()).find(|at| names[..*at].contains(&names[*at])) {
         let why = "that interface is listed twice";
-        return Err(texts.refuse(&format!("wire.inside.{twice}"), quoted(&names[twice]), why, "each once"));
+        let path = format!("wire.inside.{twice}");
+        return Err(texts.refuse(&path, quoted(&names[twice]), why, "each interface once"));
     }
     if names.contains(&wire.outside) {
         let why = "that is the interface of the other side too";
@@ -78,14 +86,16 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
             true => "a router has at most 3 tunnels",
             false => "only a router has tunnels",
         };
-        let given = format_args!("a list of {} tunnels", wire.tunnels.len());
-        return Err(texts.refuse("wire.tunnels", given, why, "with `backend = \"router\"`, at most 3"));
+        let plural = if wire.tunnels.len() == 1 { "" } else { "s" };
+        let given = format_args!("a list of {} tunnel{plural}", wire.tunnels.len());
+        let allowed = "at most 3 tunnels, and only with `backend = \"router\"`";
+        return Err(texts.refuse("wire.tunnels", given, why, allowed));
     }
     for (at, TunnelSpec { interface, overhead_bytes }) in wire.tunnels.iter().enumerate() {
         let is_twice = wire.tunnels[..at].iter().any(|tunnel| tunnel.interface == *interface);
         if is_twice || names.contains(interface) || *interface == wire.outside {
-            let (path, why) = (format!("wire.tunnels.{at}.interface"), "that interface is listed twice");
-            return Err(texts.refuse(&path, quoted(interface), why, "each once in [wire]"));
+            let (path, why) = (format!("wire.tunnels.{at}.interface"), "[wire] lists that interface already");
+            return Err(texts.refuse(&path, quoted(interface), why, "each interface once in [wire]"));
         }
         span(&format!("wire.tunnels.{at}.overhead_bytes"), Some(*overhead_bytes), 0..=512, texts)?;
     }
@@ -134,7 +144,7 @@ fn telemetry(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
                     &key,
                     "given",
                     "it has no effect without `metrics` or `page`",
-                    "leave it out, or give one of these too",
+                    "leave it out, or give `metrics` or `page` too",
                 ))
             }
         };

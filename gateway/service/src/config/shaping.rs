@@ -155,7 +155,10 @@ fn each_is_of_hosts(
     for (number, class) in tree.book.iter() {
         let Some(each) = class.bounds[way as usize].each else { continue };
         let (why, allowed) = match tree.book.is_leaf(number) {
-            false => ("classes or subscribers are below that class", "`each` of one without any".into()),
+            false => (
+                "classes or subscribers are below that class",
+                "`each` in a class with neither below it".into(),
+            ),
             true if has_no_hosts => {
                 let path = way.name();
                 ("flows here have no hosts", format!("`flows = \"inside\"` or two levels in [{path}]"))
@@ -340,14 +343,15 @@ fn flows(
         Some(FlowsSpec::Levels(levels)) => {
             let given = levels_as_typed(levels);
             let [hosts, FlowsSpec::Named(FlowsChoice::FiveTuple)] = levels.as_slice() else {
-                return Err(texts.refuse(&path, given, "that is not a host and then `5-tuple`", TWO_LEVELS));
+                let why = "a list has two levels, a host and then `5-tuple`";
+                return Err(texts.refuse(&path, given, why, TWO_LEVELS));
             };
             let kind = flow_kind(spec, hosts, &path, texts)?;
             if matches!(kind, FlowKind::FiveTuple | FlowKind::Dscp | FlowKind::Subscriber) {
                 return Err(texts.refuse(&path, given, "the first level is not a host", TWO_LEVELS));
             }
             if has_classes && !has_leaves {
-                let why = format!("`{discipline}` shares between classes, and between flows in these");
+                let why = format!("`{discipline}` with classes has only one level of flows");
                 let allowed = "one level, such as `inside`; or the discipline `classful`";
                 return Err(texts.refuse(&path, given, why, allowed));
             }
@@ -389,7 +393,8 @@ fn flow_kind(
         }
         FlowsSpec::Levels(levels) => {
             let given = levels_as_typed(levels);
-            return Err(texts.refuse(path, given, "a level is a word or a prefix, not a list", TWO_LEVELS));
+            let (path, why) = (format!("{path}.0"), "a level is a word or a prefix, not a list");
+            return Err(texts.refuse(&path, given, why, TWO_LEVELS));
         }
         FlowsSpec::Named(choice) => match choice {
             FlowsChoice::FiveTuple => FlowKind::FiveTuple,

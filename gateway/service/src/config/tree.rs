@@ -163,7 +163,16 @@ fn class_tree(
             None => None,
             Some(parent) => match names.get(parent.as_str()) {
                 Some(Origin::Class(above)) if parent != UNCLAIMED_NAME => Some(*above as u32),
-                _ => return Err(texts.unknown(origin, "parent", "class", parent, class_names(spec))),
+                _ if parent == UNCLAIMED_NAME => {
+                    let why = "no class can be below the class of unclaimed traffic";
+                    let allowed = "another class, or no `parent`";
+                    return Err(texts.refuse_of(origin, "parent", quoted(parent), why, allowed));
+                }
+                _ => {
+                    let mut others = class_names(spec);
+                    others.retain(|name| *name != class.name);
+                    return Err(texts.unknown(origin, "parent", "class", parent, others));
+                }
             },
         };
         let weight = checked_weight(class.weight.unwrap_or(1.0), origin, texts)?;
@@ -220,7 +229,7 @@ fn matches_are_of_leaves(spec: &Spec, tree: &Tree, texts: &Texts<'_>) -> Result<
             let below = below.map_or("", |(_, below)| below.name.as_str());
             let given = "given";
             let why = format_args!("`{}` is below that class", shortened(below));
-            let allowed = "`match` in classes without children and subscribers";
+            let allowed = "`match` in a class with neither classes nor subscribers below it";
             return Err(texts.refuse_of(tree.origins[number as usize], "match", given, why, allowed));
         }
     }

@@ -294,7 +294,10 @@ fn what_the_lab_cannot_run_is_named() {
             "the source of `tcp`; allowed: `bulk`, which the kernel's TCP sends, and `cbr`",
         ),
         ("flow.tcp.tcp={ ecn = 'ect1' }", "ECT(1) of `tcp`; allowed: ECT(0), or no ECN"),
-        ("return={ buffer = '10 packets' }", "a way back with a queue, `[return]`; allowed: one `[link]`"),
+        (
+            "return={ buffer = '10 packets' }",
+            "a queue in the return direction, `[return]`; allowed: one `[link]`",
+        ),
         ("flow.udp.source.cbr.ecn='ect1'", "an `ecn` of `udp`"),
         ("flow.udp.source.cbr.packet=1000 B", "datagrams of 1000 B beside TCP's packets of 552 B"),
     ] {

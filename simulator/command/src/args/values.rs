@@ -23,8 +23,8 @@ pub(crate) fn changes(set: &[String]) -> Result<Vec<String>, Failure> {
         if let Some(before) = set[..at].iter().find(|before| steps(before).starts_with(&path)) {
             let (before, later) = (shortened(before), shortened(later));
             return Err(Failure::user(
-                format!("`--set`: `{before}` is given, but `{later}` after it overrides it"),
-                "allowed: each path once, and a table before what is in it",
+                format!("`--set`: `{before}` is given, but the later `{later}` overrides it"),
+                "allowed: each path once, and a table before the keys in it",
             ));
         }
     }

@@ -40,7 +40,10 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
         if !trial.plans().is_empty() {
             if args.record && exhibits.len() < study.len() {
                 return Err(Failure::user(
-                    format!("`--record` is given, but only a part of `{}` is drawn", study.spec.paper),
+                    format!(
+                        "`--record` is given, but only some exhibits of `{}` are calibrated",
+                        study.spec.paper
+                    ),
                     format!("allowed: whole papers, such as `{}`", study.spec.paper),
                 ));
             }
@@ -54,11 +57,14 @@ pub(crate) fn calibrate(args: &CalibrateArgs, quiet: bool) -> Result<Ending, Fai
             .map(|study| study.spec.paper.clone())
             .collect();
         return Err(Failure::user(
-            "these exhibits have no choices",
-            format!(
-                "allowed: exhibits that the `space.toml` of a study names; there is one for {}",
-                fairwire_document::listed(&open)
-            ),
+            "the chosen exhibits have no setting to calibrate",
+            match open.is_empty() {
+                true => "allowed: exhibits of a study with a `space.toml`".to_owned(),
+                false => format!(
+                    "allowed: exhibits that the `space.toml` of {} names",
+                    fairwire_document::listed(&open)
+                ),
+            },
         ));
     }
     let cache = cache::open().fresh(args.fresh);

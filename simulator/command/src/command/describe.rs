@@ -36,7 +36,7 @@ pub(crate) fn describe(args: &DescribeArgs) -> Result<Ending, Failure> {
             let message = "`<NAME>` is missing: a discipline, a marker, a controller, a source, a network, an impairment or a parameter";
             return Err(Failure::user(
                 message,
-                "allowed: such as `fairwire describe faba`; or `--out DIR` for the pages of all",
+                "allowed: a name, such as in `fairwire describe faba`; or `--out DIR` for all pages",
             ));
         }
     }

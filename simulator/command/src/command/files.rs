@@ -61,6 +61,9 @@ pub(super) fn read(args: &RunArgs) -> Result<Vec<File>, Failure> {
             },
         }
     }
+    // A mistake in an option is the same for every file.
+    let mut shown = BTreeSet::new();
+    wrong.retain(|error| shown.insert(error.to_string()));
     let mut wrong = wrong.into_iter();
     if let Some(mut first) = wrong.next() {
         first.more = first.more.into_iter().chain(wrong).collect();
@@ -79,7 +82,7 @@ pub(super) fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = listed().map_err(|error| {
         Failure::user(
             format!("`{}` cannot be read: {error}", folder.display()),
-            "allowed: a folder of scenarios",
+            "allowed: a readable folder of scenarios",
         )
     })?;
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && path.is_file());

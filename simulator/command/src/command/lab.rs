@@ -15,8 +15,8 @@ use std::path::Path;
 
 pub(crate) fn share(args: &ShareArgs, quiet: bool) -> Result<Ending, Failure> {
     if args.watch && !io::stdout().is_terminal() {
-        let what = "`--watch` needs a terminal, but the output is none";
-        return Err(Failure::user(what, "allowed: a terminal; `--format json` writes what came out"));
+        let what = "`--watch` needs a terminal, but the output is not a terminal";
+        return Err(Failure::user(what, "allowed: a terminal; `--format json` writes the results instead"));
     }
     // Progress would overwrite the picture.
     carry_out(args, args.format, args.out.as_deref(), Part::whole(), quiet || args.watch)

@@ -224,9 +224,10 @@ fn disciplines(text: &str) -> Result<Vec<String>, String> {
     for entry in all.iter().filter(|entry| !entry.starts_with('{')) {
         let name = entry.trim_matches('"');
         if fairwire_catalogue::find(name).is_err() {
-            let allowed = fairwire_catalogue::allowed(name).join(", ");
+            let known = fairwire_catalogue::allowed(name);
+            let (allowed, near) = (known.join(", "), spelling::hint(name, known.iter().copied()));
             return Err(format!(
-                "`{name}` is no discipline; allowed: {allowed} (`fairwire list disciplines`)"
+                "`{name}` is no discipline; allowed: {allowed} (`fairwire list disciplines`){near}"
             ));
         }
     }

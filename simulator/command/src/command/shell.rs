@@ -63,7 +63,7 @@ fn watch(number: u32) -> Result<Ending, Failure> {
     };
     if !io::stdout().is_terminal() {
         return Err(Failure::user(
-            "`--watch` needs a terminal, but the output is none",
+            "`--watch` needs a terminal, but the output is not a terminal",
             "allowed: a terminal",
         ));
     }
@@ -170,7 +170,7 @@ fn command(args: &ShellArgs) -> Result<Vec<OsString>, Failure> {
     }
     let program = &args.command[0];
     if !is_there(program) {
-        let allowed = "a program on the PATH, or its path; the shell's own words after `sh -c`";
+        let allowed = "a program on the PATH, or its path; built-in commands of a shell after `sh -c`";
         return Err(Failure::user(
             format!("`{}` is to be run, but there is no such program", program.to_string_lossy()),
             format!("allowed: {allowed}"),

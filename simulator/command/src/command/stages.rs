@@ -92,7 +92,9 @@ pub(crate) fn carry_out(scenario: &Scenario, order: &StageOptions<'_>) -> Result
         trouble = Some(Failure::Ours(format!("{stage}: {what}")));
     }
     if report.runs.is_empty() && trouble.is_none() && !interrupt::is_requested() {
-        return Err(Failure::user("no stage can run this scenario", of_stages));
+        let names: Vec<&str> = stages.iter().map(|stage| stage.name()).collect();
+        let what = format!("this scenario cannot run on `{}`", names.join("` or `"));
+        return Err(Failure::user(what, of_stages));
     }
     if report.manifest.interrupted {
         notice(format_args!(

@@ -168,7 +168,7 @@ fn failure(error: &SweepError) -> Failure {
                 Some((message, allowed)) => Failure::user(message, format!("allowed: {allowed}")),
                 None => Failure::user(
                     text,
-                    "allowed: a folder that can be written, with room; what was finished is kept",
+                    "allowed: a folder that can be written, on a disk with room; finished runs are kept",
                 ),
             }
         }

@@ -35,7 +35,7 @@ pub(crate) fn watch(args: &WatchArgs) -> Result<Ending, Failure> {
     let allowed = format!("allowed: a scenario of at most {MAX_FLOWS} flows");
     let mut playing = Playing::new(scenario, args.speed).map_err(|error| Failure::user(error, allowed))?;
     if !io::stdout().is_terminal() {
-        let what = "`watch` needs a terminal, but the output is none";
+        let what = "`watch` needs a terminal, but the output is not a terminal";
         return Err(Failure::user(what, format!("allowed: a terminal; {WITHOUT}")));
     }
     screen::on_terminal(WITHOUT, |terminal| play(terminal, &mut playing))

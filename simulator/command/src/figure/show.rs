@@ -345,7 +345,7 @@ fn names(table: &super::table::Table, column: &str) -> Vec<String> {
 
 fn absent(measure: &str, there: Vec<String>, show: Show) -> Failure {
     if there.is_empty() {
-        let message = format!("`--show` is `{}`, but the results have nothing of it", show.name());
+        let message = format!("`--show` is `{}`, but the results have no data for that figure", show.name());
         return Failure::user(message, format!("allowed: {}", show.needs()));
     }
     let near = spelling::hint(measure, there.iter().map(String::as_str));

@@ -18,7 +18,10 @@ pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("it is no regular file"));
     }
     if about.len() >= MAX_BYTES {
-        return Err(io::Error::other(format!("it has {} bytes, and less than 1 GiB is read", about.len())));
+        return Err(io::Error::other(format!(
+            "it has {} bytes, and must be smaller than 1 GiB",
+            about.len()
+        )));
     }
     fs::read(path)
 }

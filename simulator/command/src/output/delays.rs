@@ -31,7 +31,7 @@ pub(super) fn prepare<'a>(request: &Request<'a>) -> Result<Option<Box<dyn Writer
     let spec = request.scenario.spec();
     let flows: u32 = spec.flow.iter().map(FlowSpec::count).fold(0, u32::saturating_add);
     if has_one_way && flows > MAX_ONE_WAY {
-        let help = format!("allowed: at most {MAX_ONE_WAY} flows, since each takes 60 kB");
+        let help = format!("allowed: at most {MAX_ONE_WAY} flows, since each takes 60 kB of memory");
         return Err(Failure::user(format!("`--one-way` is given, but the scenario has {flows} flows"), help));
     }
     let (from, kept) = (request.warm_up(), Kept::default());

@@ -60,10 +60,10 @@ impl<'a> Request<'a> {
         match given.first() {
             Some(option) if !stages.is_empty() && !stages.contains(&SIMULATOR) => Err(Failure::user(
                 format!(
-                    "`{option}` is given, but `--on` is `{}`, and only the stage `{SIMULATOR}` has it",
+                    "`{option}` is given, but works only on the stage `{SIMULATOR}`, and `--on` is `{}`",
                     stages.join(",")
                 ),
-                format!("allowed: without it, or with `{SIMULATOR}` among the stages"),
+                format!("allowed: `{SIMULATOR}` among the stages of `--on`, or no `{option}`"),
             )),
             _ => Ok(()),
         }
@@ -88,7 +88,7 @@ impl<'a> Request<'a> {
                 let shown = path.display();
                 return Err(Failure::user(
                     format!("`{key}` is `{shown}`, but `{other}` is the same file"),
-                    "allowed: a file of its own for each output",
+                    "allowed: a different file for each output",
                 ));
             }
         }
@@ -110,7 +110,7 @@ impl<'a> Request<'a> {
             return Ok(());
         }
         let help = "allowed: together with `--histogram`, `--percentiles`, `--out` or `--format json`";
-        Err(Failure::user("`--one-way` is given, but no output has it", help))
+        Err(Failure::user("`--one-way` is given, but no output shows one-way delays", help))
     }
 
     pub(super) fn every(&self) -> Duration {
@@ -146,20 +146,16 @@ impl<'a> Request<'a> {
             let named = self.spec.paired.as_deref().map(|name| scenario.label(name));
             return Ok(named.filter(|named| labels.len() > 1 && labels.contains(named)).map(str::to_owned));
         };
-        let help = || {
-            format!(
-                "allowed: two disciplines or more, one of which is the baseline: `{}`",
-                labels.join("`, `")
-            )
-        };
         if labels.len() < 2 {
-            return Err(Failure::user("`--paired` is given, but only one discipline is run", help()));
+            let help = "allowed: two disciplines or more";
+            return Err(Failure::user("`--paired` is given, but only one discipline is run", help));
         }
         let baseline = if given.is_empty() { labels[0] } else { given };
         if labels.contains(&baseline) {
             return Ok(Some(baseline.into()));
         }
-        Err(Failure::user(format!("`--paired` is `{given}`, but that discipline is not run"), help()))
+        let help = format!("allowed: one of the disciplines that are run: `{}`", labels.join("`, `"));
+        Err(Failure::user(format!("`--paired` is `{given}`, but that discipline is not run"), help))
     }
 }
 

@@ -108,6 +108,6 @@ fn check(option: &str, flows: &[FlowSpec]) -> Result<(), Failure> {
     let timed: Vec<&str> = timed.map(|source| source.name).collect();
     Err(Failure::user(
         format!("`{option}` is given, but no flow of the scenario has transfers that end"),
-        format!("allowed: where the `source` of a flow is `{}`", timed.join("`, `")),
+        format!("allowed: a scenario with a flow whose `source` is one of `{}`", timed.join("`, `")),
     ))
 }

@@ -61,7 +61,12 @@ impl Folder {
     /// a folder.
     fn prove(&self) -> Result<(), String> {
         fs::create_dir_all(&self.path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => "that is a file".into(),
+            io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+                match self.path.ancestors().find(|above| above.is_file()) {
+                    Some(file) => format!("`{}` is a file", file.display()),
+                    None => "it is no folder".into(),
+                }
+            }
             _ => format!("the folder cannot be made: {error}"),
         })?;
         if let Some(name) = names().find(|name| self.path.join(name).is_dir()) {

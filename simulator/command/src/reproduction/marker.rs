@@ -60,9 +60,10 @@ pub(super) fn marks(path: &str, text: &str, kinds: &[Kind]) -> Result<Vec<Marked
         };
         let words = split(&text[inner..close]);
         if !kind.words.contains(&words.len()) {
+            let fault = if words.len() < *kind.words.start() { "too few" } else { "too many" };
             return Err(Failure::user(
-                format!("{place}: `{}` was given", text[inner..close].trim()),
-                format!("allowed: {}, names with blanks in \"quotes\"", kind.form),
+                format!("{place}: `{}` has {fault} words", &text[start..begin]),
+                format!("allowed: {}, names with spaces in \"quotes\"", kind.form),
             ));
         }
         all.push(Marked { kind: open, content: begin..stop, line, words });

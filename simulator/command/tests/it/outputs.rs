@@ -573,7 +573,10 @@ fn an_unwritable_output_is_refused_before_the_run() {
         &["--series", "x.txt"],
         &["`--series` is `x.txt`, but no format has the extension `.txt`", ".csv or .ndjson"],
     );
-    says(&["--trace", "x"], &["`--trace` is `x`, but an extension selects the format", ".pcapng or .ndjson"]);
+    says(
+        &["--trace", "x"],
+        &["`--trace` is `x`, but it has no extension to select the format", ".pcapng or .ndjson"],
+    );
     says(&["--flows", "x.feather"], &["the extension `.feather`", ".csv or .parquet"]);
     let nowhere = path(&contest, "no/where.csv");
     says(&["--histogram", &nowhere], &["cannot be written", "a folder that exists"]);

@@ -148,8 +148,9 @@ fn out_is_refused(contest: &Contest, out: &str, part: &str) {
 #[test]
 fn an_unwritable_location_is_an_error_before_the_run() {
     let contest = Contest::of(SCENARIO);
-    out_is_refused(&contest, &contest.file(), "but that is a file");
-    out_is_refused(&contest, &format!("{}/below", contest.file()), "but that is a file");
+    let is_file = format!("but `{}` is a file", contest.file());
+    out_is_refused(&contest, &contest.file(), &is_file);
+    out_is_refused(&contest, &format!("{}/below", contest.file()), &is_file);
     out_is_refused(&contest, "/proc/fairwire", "cannot be made");
     std::fs::create_dir_all(contest.path("taken/report.json")).unwrap();
     out_is_refused(&contest, &contest.path("taken").display().to_string(), "its `report.json` is a folder");

@@ -61,7 +61,7 @@ fn a_key_in_the_wrong_table_is_directed_to_its_own() {
 fn a_change_without_effect_is_refused() {
     let contest = Contest::of(SCENARIO);
     let one_way = refused(&contest, &["run", "short.toml", "--one-way"]);
-    assert!(one_way.contains("`--one-way` is given, but no output has it"), "{one_way}");
+    assert!(one_way.contains("`--one-way` is given, but no output shows one-way delays"), "{one_way}");
     let every = refused(&contest, &["run", "short.toml", "--every", "10 ms"]);
     assert!(every.contains("`--every` is given, but nothing is sampled"), "{every}");
     let slip = refused(&contest, &["run", "short.toml", "--series", "s.csv", "--every", "1 ns"]);

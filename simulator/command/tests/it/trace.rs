@@ -127,7 +127,7 @@ fn a_truncated_capture_is_read_to_its_end_with_a_note() {
     let output = run(&["trace", "rates", &path]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(stdout(&output).contains("1 packets of 1 flows"), "{}", stdout(&output));
-    let note = "it ends within what begins at byte 68; packets before it, which are taken: 1";
+    let note = "it ends in the record or block at byte 68; packets before it, which are taken: 1";
     assert!(stderr(&output).contains(note), "{}", stderr(&output));
 }
 
@@ -140,7 +140,7 @@ fn a_file_that_is_no_capture_is_refused_with_a_reason() {
     for (bytes, why) in [
         (b"format = 1".to_vec(), "this is no capture"),
         (Vec::new(), "this is no capture"),
-        (whole[..60].to_vec(), "ends within what begins at byte 24"),
+        (whole[..60].to_vec(), "ends in the header, record or block at byte 24"),
         (whole[..24].to_vec(), "it has no packets"),
         (hostile, "cannot be"),
     ] {

@@ -16,8 +16,7 @@ impl Check<'_> {
             let Some(text) = text else { continue };
             self.text(&path(key), text)?;
             if text.trim().is_empty() {
-                let (why, allowed) = ("an agreement states its reason", "a reason, in a sentence");
-                return Err(refused(path(key), "nothing", why, allowed));
+                return Err(refused(path(key), "blank", "it must give a reason", "a reason, in a sentence"));
             }
         }
         let numbers =
@@ -25,12 +24,12 @@ impl Check<'_> {
         for (key, number) in numbers {
             self.finite(&path(key), number)?;
             if let Some(below) = number.filter(|number| *number < 0.0) {
-                return Err(refused(path(key), below, "a distance is not negative", "0 or more"));
+                return Err(refused(path(key), below, "that is negative", "0 or more"));
             }
         }
         match (agree.tolerance, agree.relative) {
             (None, None) => {
-                let note = "or `relative`, a part of what the first stage has";
+                let note = "or `relative`, a fraction of the first stage's mean";
                 Err(missing(format!("agree.{at}"), "tolerance", note))
             }
             (Some(_), Some(relative)) => {
@@ -46,8 +45,12 @@ impl Check<'_> {
             return Ok(());
         }
         let kinds = measures.iter().filter_map(|measure| measure.rsplit_once('.').map(|(kind, _)| kind));
-        let mut allowed: Vec<String> = kinds.map(String::from).collect();
-        allowed.dedup();
+        let mut allowed: Vec<String> = Vec::new();
+        for kind in kinds.map(String::from) {
+            if !allowed.contains(&kind) && !measures.contains(&kind) {
+                allowed.push(kind);
+            }
+        }
         allowed.extend_from_slice(measures);
         Err(unknown(path, "measure", name, allowed))
     }

@@ -80,10 +80,11 @@ impl Check<'_> {
                 return refuse(why, "a label that is no other discipline's name");
             }
         }
-        if self.spec.disciplines[..at].iter().any(|other| other.label() == label) {
-            let why = match compared.label.is_none() && compared.name() != label {
-                true => format!("`{}` is another name of it, and it is already listed", compared.name()),
-                false => "that is already listed".to_owned(),
+        if let Some(other) = self.spec.disciplines[..at].iter().find(|other| other.label() == label) {
+            let alias = [compared, other].into_iter().find(|one| one.label.is_none() && one.name() != label);
+            let why = match alias {
+                Some(one) => format!("`{}` is another name of it, and it is already listed", one.name()),
+                None => "that name is already listed".to_owned(),
             };
             return refuse(why, "each discipline once, or each time with a different `label`");
         }

@@ -23,14 +23,14 @@ const MAX_PACKET: u64 = 65_535;
 impl Check<'_> {
     pub(super) fn flows(&self, files: &Files) -> Result<Vec<Sends>, Fault> {
         if self.spec.flow.is_empty() {
-            return Err(refused("flow", "empty", "a run needs at least one", "at least one `[[flow]]`"));
+            return Err(refused("flow", "empty", "a run needs at least one flow", "at least one `[[flow]]`"));
         }
         let mut all = Vec::with_capacity(self.spec.flow.len());
         for (at, flow) in self.spec.flow.iter().enumerate() {
             self.flow(&format!("flow.{at}"), flow)?;
             if self.spec.flow[..at].iter().any(|other| other.group == flow.group) {
-                let (given, why) = (format!("`{}`", flow.group), "another group has that name");
-                let allowed = "a name of its own for each group";
+                let (given, why) = (format!("`{}`", flow.group), "another group has the same name");
+                let allowed = "a different name for each group";
                 return Err(refused(format!("flow.{at}.group"), given, why, allowed));
             }
             let sends = source::sends(&format!("flow.{at}"), flow, files)?;
@@ -47,14 +47,19 @@ impl Check<'_> {
         if flows > MAX_FLOWS {
             let given = format!("{flows} flows and connections in all");
             let why = "they would take more than 2 GB of memory";
-            return Err(refused("flow", given, why, format!("at most {MAX_FLOWS} flows")));
+            return Err(refused("flow", given, why, format!("at most {MAX_FLOWS} in all")));
         }
         Ok(())
     }
 
     fn flow(&self, path: &str, flow: &FlowSpec) -> Checked {
         self.name(&format!("{path}.group"), &flow.group)?;
-        self.within(&format!("{path}.count"), u64::from(flow.count()), 1..=MAX_FLOWS)?;
+        let count = u64::from(flow.count());
+        if flow.pattern.is_some() && count > MAX_FLOWS {
+            let allowed = format!("1 to {MAX_FLOWS}; the default is one for each pair of hosts in `pattern`");
+            return Err(refused(format!("{path}.count"), count, "that is above the maximum", allowed));
+        }
+        self.within(&format!("{path}.count"), count, 1..=MAX_FLOWS)?;
         self.within(&format!("{path}.access.rate"), flow.access.rate.0, bps(1)..=bps(FASTEST))?;
         let (key, longest) = match flow.reach(path)? {
             Reach::Access(delay) => ("access.delay", delay.longest()),
@@ -139,20 +144,17 @@ impl Check<'_> {
         else {
             return Ok(());
         };
-        let why = match tcp.recovery {
-            Some(_) => {
-                "`recovery` is not \"sack\" or \"rack\", and it measures the path by selective acknowledgements".into()
-            }
+        let given = format!("`{}`", control.name());
+        let measures = format!("selective acknowledgements, by which {given} measures the path");
+        let (why, profile) = match tcp.recovery {
+            Some(_) => (format!("`recovery` is not \"sack\" or \"rack\", so there are no {measures}"), ""),
             None => {
                 let profile = tcp.effective_profile().word();
-                format!(
-                    "the profile \"{profile}\" has none of the selective acknowledgements by which it measures the path"
-                )
+                (format!("the profile \"{profile}\" has no {measures}"), "`profile = \"modern\"`, ")
             }
         };
-        let given = format!("`{}`", control.name());
         let allowed = format!(
-            "{given} with `profile = \"modern\"`, or with `recovery = \"rack\"` or \"sack\"; another `control`"
+            "{given} with {profile}`recovery = \"rack\"` or `recovery = \"sack\"`, or another `control`"
         );
         Err(refused(format!("{path}.control"), given, why, allowed))
     }

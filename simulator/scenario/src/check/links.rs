@@ -27,7 +27,8 @@ impl Check<'_> {
         let Some(back) = &self.spec.return_link else { return Ok(()) };
         if back.bottleneck && back.discipline.is_some() {
             let why = "the disciplines compared work at a link with `bottleneck = true`";
-            return Err(refused("return.discipline", "given", why, "one of the two"));
+            let allowed = "`discipline` or `bottleneck = true`, not both";
+            return Err(refused("return.discipline", "given", why, allowed));
         }
         self.part("return", back.rate, back.delay)
     }
@@ -48,7 +49,11 @@ impl Check<'_> {
     /// Checks the names of nodes, which form the names of links.
     fn nodes(&self) -> Checked {
         let nodes = &self.spec.nodes;
-        self.within("nodes", nodes.len(), 2..=MAX_NODES)?;
+        if !(2..=MAX_NODES).contains(&nodes.len()) {
+            let given = format!("a list of {} name{}", nodes.len(), if nodes.len() == 1 { "" } else { "s" });
+            let allowed = format!("2 to {MAX_NODES} names of nodes");
+            return Err(refused("nodes", given, "that is out of range", allowed));
+        }
         for (at, node) in nodes.iter().enumerate() {
             self.name(&format!("nodes.{at}"), node)?;
             if nodes[..at].contains(node) {

@@ -78,7 +78,7 @@ impl Check<'_> {
 
     fn head(&self) -> Checked {
         if self.spec.format != FORMAT {
-            let why = "this version of fairwire reads another";
+            let why = format!("this version of fairwire reads only format {FORMAT}");
             return Err(refused("format", self.spec.format, why, FORMAT.to_string()));
         }
         self.name("name", &self.spec.name)?;
@@ -96,7 +96,7 @@ impl Check<'_> {
     fn finite(&self, path: &str, value: Option<f64>) -> Checked {
         let why = match value {
             Some(value) if value.is_nan() => "that is not a number",
-            Some(value) if value.is_infinite() => "that bounds nothing",
+            Some(value) if value.is_infinite() => "that is infinite",
             _ => return Ok(()),
         };
         let given = value.unwrap_or_default().to_string();
@@ -110,8 +110,12 @@ impl Check<'_> {
         if starts_well && name.len() <= 64 && name.chars().all(is_plain) {
             return Ok(());
         }
-        let why = "it is part of paths and of file names";
-        let allowed = "a letter, then letters, digits, `-` and `_`, 64 at most";
+        let why = match name.chars().find(|&c| !is_plain(c)) {
+            Some(bad) => format!("it contains the character {bad:?}"),
+            None if starts_well => format!("it has {} characters", name.len()),
+            None => "it does not start with a letter".to_owned(),
+        };
+        let allowed = "a letter, then letters, digits, `-` and `_`, at most 64 characters in all";
         Err(refused(path, format!("`{}`", shortened(name)), why, allowed))
     }
 

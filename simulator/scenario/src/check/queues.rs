@@ -78,11 +78,11 @@ impl Check<'_> {
             return Ok(());
         }
         let (said, send) = match &self.spec.link {
-            Some(Links::Shared(_)) => (format!("at {} the link", topology.queues[0].rate), "rate"),
-            _ => ("the links together".into(), "rates"),
+            Some(Links::Shared(_)) => (format!("at {} the link", topology.queues[0].rate), "a lower rate"),
+            _ => ("the links together".into(), "lower rates"),
         };
-        let why = format!("{said} would send {packets:.1e} packets, which takes days");
-        let allowed = format!("duration and {send} for at most {MAX_PACKETS:.0e} packets");
+        let why = format!("{said} would send {packets:.1e} packets, which takes days to simulate");
+        let allowed = format!("a shorter duration or {send}, for at most {MAX_PACKETS:.0e} packets");
         Err(refused("duration", self.spec.duration, why, allowed))
     }
 }

@@ -74,7 +74,8 @@ impl NetworkSpec for FatTreeSpec {
     fn layout(&self) -> Result<Box<dyn Layout>, OutOfRange> {
         let Checked { k, hosts, rate, switch_rate, route, delay, buffer } = self.checked()?;
         if k % 2 == 1 {
-            let (given, allowed) = (k.to_string(), "an even number: half of the ports lead up".into());
+            let given = format!("{k}, which is odd");
+            let allowed = "an even number from 2 to 64: half of a switch's ports lead up".into();
             return Err(OutOfRange { name: "k", given, allowed });
         }
         let half = k / 2;
@@ -284,7 +285,8 @@ mod tests {
             };
             given.layout().expect_err("it makes no sense").to_string()
         };
-        assert_eq!(refused(5, None), "`k` is 5; allowed: an even number: half of the ports lead up");
+        let allowed = "an even number from 2 to 64: half of a switch's ports lead up";
+        assert_eq!(refused(5, None), format!("`k` is 5, which is odd; allowed: {allowed}"));
         assert!(refused(64, Some(1000)).contains("allowed: at most 100000 nodes"));
     }
 }

@@ -177,16 +177,15 @@ impl At<'_> {
         given: Option<&LawSpec<Q>>,
         default: Law,
     ) -> Result<Law, NoOffer> {
-        let allowed = format!(
-            "one law, such as {{ exponential = \"{}\" }}; `min` at most `max`, both 0 or more",
-            Q::EXAMPLES[0]
-        );
+        let is_bounded = given.is_some_and(|law| law.min.is_some() || law.max.is_some());
+        let bounds = if is_bounded { "; `min` at most `max`" } else { "" };
+        let allowed = format!("one law, such as {{ exponential = \"{}\" }}{bounds}", Q::EXAMPLES[0]);
         given.map_or(Ok(default), |spec| spec.law().map_err(|why| self.invalid(key, why, allowed)))
     }
 
     pub(super) fn gap(self, key: &str, gap: Duration) -> Result<Duration, NoOffer> {
         let allowed = format!("{MIN_GAP} to {MAX_GAP}");
-        let why = if gap < MIN_GAP { "a run would take days" } else { "no run lasts that long" };
+        let why = if gap < MIN_GAP { "a run would then take days" } else { "no run lasts that long" };
         if (MIN_GAP..=MAX_GAP).contains(&gap) { Ok(gap) } else { Err(self.refuse(key, gap, why, allowed)) }
     }
 
@@ -207,7 +206,7 @@ impl At<'_> {
         let why = if connections == 0 {
             "without a connection nothing is fetched"
         } else {
-            "each takes the memory of a flow"
+            "each connection takes as much memory as a flow"
         };
         Err(self.refuse("connections", connections, why, format!("1 to {MAX_CONNECTIONS}")))
     }

@@ -86,13 +86,13 @@ impl SourceSpec for CallSpec {
         let packet_bytes = at.packet(packet)?;
         let headers = (f64::from(at.header + 1) * 8.0 / frame.secs()).ceil() as u64;
         if least.bps() < headers {
-            let why = format!("a frame each {frame} has headers of {} B at least", at.header);
+            let why = format!("a frame every {frame}, with headers of {} B, needs more", at.header);
             return Err(at.refuse("least", least, why, format!("{headers} bit/s or more")));
         }
         let key_every = self.key_every.map_or(Duration::ZERO, |every| every.0);
         if self.key_every.is_some() && key_every <= frame {
             let why = format!("frames are {frame} apart");
-            let allowed = "longer, or leave it out for none";
+            let allowed = format!("longer than {frame}, or leave `key_every` out");
             return Err(at.refuse("key_every", key_every, why, allowed));
         }
         let rates = CallRates { least_bps: least.bps() as f64, most_bps: most.bps() as f64, priority };

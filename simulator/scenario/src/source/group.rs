@@ -67,7 +67,9 @@ fn misplaced<K>(key: &str) -> Option<Misplaced<K>> {
     let is_source = listed::all().iter().any(|source| source.name == key);
     let message = match key {
         "rate" | "packet" | "dither" => {
-            format!("it is a parameter of the source `cbr`; allowed: `source = {{ cbr = {{ {key} = … }} }}`")
+            format!(
+                "`{key}` is a parameter of the source `cbr`; allowed: `source = {{ cbr = {{ {key} = … }} }}`"
+            )
         }
         _ if is_source => format!(
             "parameters of a source go under its name in `source`; allowed: `source = {{ {key} = {{ … }} }}`, or the table \

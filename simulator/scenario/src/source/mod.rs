@@ -85,8 +85,10 @@ pub(crate) fn check_keys(path: &str, flow: &FlowSpec) -> Result<(), Fault> {
     let (key, true) = foreign else { return Ok(()) };
     let others = all().iter().filter(|source| source.about.is_tcp != is_tcp);
     let named: Vec<String> = others.map(|source| source.name.to_owned()).collect();
-    let (why, given) = (format!("the source of this group is `{}`", flow.source.name()), "given");
-    let allowed = format!("leave it out, or one of the sources {}", fairwire_document::listed(&named));
+    let uses = if is_tcp { "uses" } else { "does not use" };
+    let (why, given) = (format!("the source of this group, `{}`, {uses} TCP", flow.source.name()), "given");
+    let named = fairwire_document::listed(&named);
+    let allowed = format!("leave `{key}` out, or use one of the sources {named}");
     Err(refused(format!("{path}.{key}"), given, why, allowed))
 }
 

@@ -77,7 +77,7 @@ impl SourceSpec for StreamingSpec {
         let video = Streaming { chunk, rates_bps, buffer, start, reservoir, cushion };
         let needed = video.needed_to_start();
         if needed > buffer {
-            let why = format!("it plays with {needed} in whole chunks of {chunk}");
+            let why = format!("playback starts only with {needed}: `start` in whole chunks of {chunk}");
             return Err(at.refuse("buffer", buffer, why, format!("{needed} or more")));
         }
         Ok(Offer::Tcp(Load::Streaming(Box::new(video))))
@@ -92,7 +92,7 @@ impl StreamingSpec {
         if rates.is_empty() {
             return Err(at.invalid(
                 "rates",
-                "an empty list is given, and a video has a bitrate at least",
+                "an empty list is given, but a video has at least one bitrate",
                 allowed,
             ));
         }

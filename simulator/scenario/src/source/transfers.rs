@@ -42,8 +42,9 @@ impl SourceSpec for TransfersSpec {
         let size = at.law("size", Some(&size), Law::Fixed(0.0))?;
         let arrivals = match (&self.think, self.mean_gap) {
             (Some(_), None) if self.connections.is_some() => {
-                let why = "with `think` there is one at a time";
-                return Err(at.refuse("connections", "given", why, "`connections` or `mean_gap`, not both"));
+                let why = "with `think` there is one connection at a time";
+                let allowed = "leave `connections` out, or use `mean_gap` instead of `think`";
+                return Err(at.refuse("connections", "given", why, allowed));
             }
             (Some(think), None) => Arrivals::Think(at.law("think", Some(think), Law::Fixed(0.0))?),
             (None, Some(mean_gap)) => Arrivals::Poisson {
@@ -52,7 +53,7 @@ impl SourceSpec for TransfersSpec {
             },
             (Some(_), Some(_)) => {
                 let why = "`think` says already when transfers begin";
-                return Err(at.refuse("mean_gap", "given", why, "one of the two"));
+                return Err(at.refuse("mean_gap", "given", why, "`think` or `mean_gap`, not both"));
             }
             (None, None) => return Err(at.missing("think", "or `mean_gap`")),
         };

@@ -47,7 +47,8 @@ impl SourceSpec for VoipSpec {
         for (key, is_given) in [("spurt", self.spurt.is_some()), ("silence", self.silence.is_some())] {
             if continuous && is_given {
                 let why = "there are no silences with `continuous`";
-                return Err(at.refuse(key, "given", why, "one of the two"));
+                let allowed = format!("`{key}` or `continuous = true`, not both");
+                return Err(at.refuse(key, "given", why, allowed));
             }
         }
         let talk = Talk {

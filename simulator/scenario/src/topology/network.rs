@@ -24,9 +24,9 @@ pub(super) fn laid(spec: &Spec, links: &[NetworkLinkSpec], files: &Files) -> Res
     if laid.queues.iter().all(|queue| queue.own.is_some()) {
         return Err(refused(
             "link",
-            "a network of wires and of links with a `discipline` of their own",
-            "the disciplines compared need a link",
-            "`bottleneck = true` at one link or more, or a link without `discipline`",
+            "a network in which each link has a `discipline` or is a `wire`",
+            "that leaves no link for the list `disciplines`",
+            "at least one link with a `buffer` and without a `discipline`",
         ));
     }
     let routes =
@@ -107,11 +107,13 @@ impl Layout<'_> {
     fn check_names(&self) -> Result<(), Fault> {
         for (at, queue) in self.queues.iter().enumerate() {
             if self.queues[..at].iter().any(|other| other.name == queue.name) {
+                let path = queue.path.strip_suffix(".back").unwrap_or(&queue.path);
                 return Err(refused(
-                    format!("{}.name", queue.path),
+                    format!("{path}.name"),
                     format!("`{}`", queue.name),
                     "another link has that name",
-                    "a `name` of its own for each of several links between two nodes",
+                    "a `name` that no other link has; the default is `FROM-TO`, and `TO-FROM` \
+                     for the return direction",
                 ));
             }
         }
@@ -125,7 +127,8 @@ impl Layout<'_> {
             return Err(only_with(&path("direction"), "`[link]`"));
         }
         let [from, to] = [("from", &flow.from), ("to", &flow.to)].map(|(key, name)| {
-            let name = name.as_ref().ok_or_else(|| missing(format!("flow.{at}"), key, "with `[[link]]`"));
+            let name =
+                name.as_ref().ok_or_else(|| missing(format!("flow.{at}"), key, "required with `[[link]]`"));
             name.and_then(|name| self.node(&path(key), name))
         });
         let mut stops = vec![from?];
@@ -155,7 +158,8 @@ impl Layout<'_> {
                     path,
                     given,
                     why,
-                    "what can be reached, or another link; a `one_way` link has no route back",
+                    "nodes that the links connect, or a further `[[link]]`; a `one_way` link leads \
+                     only from its `from` to its `to`",
                 )
             }
             NoRoute::Loop { node } => {
@@ -175,11 +179,12 @@ fn queue(
 ) -> Result<Option<QueuePlan>, Fault> {
     if link.one_way && link.back.is_some() {
         let path = format!("{path}.back");
-        return Err(refused(path, "given", "the link is `one_way`", "one of the two"));
+        return Err(refused(path, "given", "the link is `one_way`", "`back` or `one_way`, not both"));
     }
     if link.bottleneck && link.discipline.is_some() {
-        let why = "the disciplines compared work at a link with `bottleneck = true`";
-        return Err(refused(format!("{path}.discipline"), "given", why, "one of the two"));
+        let why = "a link with `bottleneck = true` runs the disciplines of the list `disciplines`";
+        let allowed = "`discipline` or `bottleneck = true`, not both";
+        return Err(refused(format!("{path}.discipline"), "given", why, allowed));
     }
     if link.wire {
         let back = link.back.as_ref();
@@ -207,8 +212,8 @@ fn queue(
         return Err(refused(
             format!("{path}.{key}"),
             "given",
-            "packets never wait at a wire",
-            "a `buffer` or a `wire`, not both",
+            "a link with `wire = true` has only a rate and a delay",
+            format!("`{key}` or `wire = true`, not both"),
         ));
     }
     let Some(buffer) = link.buffer else {

@@ -171,5 +171,5 @@ pub(super) fn tail_drop() -> Compared {
 }
 
 pub(super) fn only_with(path: &str, table: &str) -> Fault {
-    refused(path, "given", format!("it belongs to {table}"), format!("leave it out, or use {table}"))
+    refused(path, "given", format!("it works only with {table}"), format!("leave it out, or use {table}"))
 }

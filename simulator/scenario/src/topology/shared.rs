@@ -70,7 +70,8 @@ fn return_queue(link: &LinkSpec, back: &ReturnSpec, rate: Rate, law: RateLaw) ->
 fn shared_route(at: usize, flow: &FlowSpec, back: Hop) -> Result<Vec<Route>, Fault> {
     let places = [("from", flow.from.is_some()), ("to", flow.to.is_some()), ("via", !flow.via.is_empty())];
     if let Some((key, _)) = places.iter().find(|(_, is_given)| *is_given) {
-        return Err(only_with(&format!("flow.{at}.{key}"), "`[[link]]`"));
+        let table = if *key == "via" { "`[[link]]`" } else { "`[[link]]` or `network`" };
+        return Err(only_with(&format!("flow.{at}.{key}"), table));
     }
     no_pattern(at, flow)?;
     let there = Hop::Link(0);

@@ -156,7 +156,7 @@ fn a_pattern_needs_a_generated_network() {
     let error =
         parse("one.toml", text, &Overrides { set, ..Overrides::default() }).expect_err("it is refused");
     assert!(
-        error.to_string().contains("`flow.tcp.pattern` is given, but it belongs to `network`"),
+        error.to_string().contains("`flow.tcp.pattern` is given, but it works only with `network`"),
         "{error}"
     );
 }

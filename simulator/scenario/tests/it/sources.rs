@@ -159,7 +159,7 @@ fn set_can_reach_into_a_source_given_by_name() {
     let given = read.spec().flow[0].source.given::<TelnetSpec>().expect("keystrokes").mean_gap;
     assert_eq!(given.map(|gap| gap.to_string()).as_deref(), Some("9 ms"));
     let other = refusal(set("flow.g.source.web.connections=3"), "web");
-    says(&other, &["--set:1:15", "`source` is a string", "one through its name, `telnet`"]);
+    says(&other, &["--set:1:15", "`source` is a string", "one through `source.telnet`"]);
     let gone = refusal(set("flow.g.telnet.mean_gap=9 ms"), "beside");
     says(&gone, &["--set:1:8", "`source = { telnet = { … } }`"]);
 }
@@ -169,11 +169,14 @@ fn values_out_of_range_are_refused() {
     says(&message("source = { telnet = { mean_gap = \"1 ns\" } }"), &["telnet.mean_gap", "1 us to"]);
     says(&message("source = { sequence = { lasts = \"0 s\" } }"), &["sequence.lasts"]);
     says(&message("source = { web = { connections = 0 } }"), &["web.connections", "1 to 1024"]);
-    says(&message("source = { video = { packet = \"28 B\" } }"), &["headers alone carry no video"]);
+    says(
+        &message("source = { video = { packet = \"28 B\" } }"),
+        &["packets of 28 bytes have room for headers alone"],
+    );
     says(&message("source = { video = { group = 0 } }"), &["flow.g.source.video", "a group has no frames"]);
     says(
         &message("source = { voip = { payload = \"1 MB\", frame = \"1 s\" } }"),
-        &["flow.g.source.voip", "none that IP could carry"],
+        &["flow.g.source.voip", "IP carries 1 to 65535"],
     );
     let both = "source = { voip = { continuous = true, spurt = { fixed = \"1 s\" } } }";
     says(&message(both), &["flow.g.source.voip.spurt", "no silences with `continuous`"]);
@@ -337,7 +340,7 @@ fn too_short_packets_are_omitted_and_truncated_captures_are_noted() {
     let scenario = loaded(&whole[..whole.len() - 7]).expect("a good one");
     noted(
         &scenario,
-        "`a.pcap`: it ends within what begins at byte 3588; packets before it, which are taken: 99",
+        "`a.pcap`: it ends in the record or block at byte 3588; packets before it, which are taken: 99",
     );
 
     small.truncate(24);
@@ -461,7 +464,10 @@ fn a_trace_without_a_rate_uses_its_mean() {
     says(&notes[0], &["`a-b` follows a trace, mean 3.01 Mbit/s; disciplines there go by 3.01 Mbit/s"]);
 
     let nothing = without(on_link(""));
-    says(&refusal(folder.load(&nothing), "no rate"), &["the key `rate` is missing", "`link` (or `trace`)"]);
+    says(
+        &refusal(folder.load(&nothing), "no rate"),
+        &["the key `rate` is missing", "`link` (or `trace` or `pattern`)"],
+    );
     let changes = without(on_link("changes = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]"));
     says(&refusal(folder.load(&changes), "no rate"), &["the key `rate` is missing"]);
     let fast = Folder::new().file("a.trace", "1\n".repeat(200_000).as_bytes()); // 2.4 Tbit/s

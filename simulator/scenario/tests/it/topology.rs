@@ -190,6 +190,6 @@ fn reverse_flows_need_a_reverse_queue() {
     );
     says(
         &message(&text.replace("direction = \"reverse\"", "from = \"a\"")),
-        &["`flow.back.from`", "belongs to `[[link]]`"],
+        &["`flow.back.from`", "only with `[[link]]` or `network`"],
     );
 }

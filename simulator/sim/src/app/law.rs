@@ -77,17 +77,17 @@ impl Law {
                 is(value >= 0.0 && value.is_finite(), "a fixed value is below 0 or no number")
             }
             Law::Uniform(most) => is(most > 0.0 && most.is_finite(), "a uniform law's end is not above 0"),
-            Law::Exponential { mean } => is(mean > 0.0 && mean.is_finite(), "a mean is not above 0"),
+            Law::Exponential { mean } => is(mean > 0.0 && mean.is_finite(), "the mean is not above 0"),
             Law::Pareto { mean, shape } => {
                 let good = mean > 0.0 && mean.is_finite() && shape > 1.0 && shape.is_finite();
                 is(good, "a Pareto law needs a mean above 0 and a shape above 1")
             }
             Law::LogNormal { mu, sigma } => {
                 let good = mu.is_finite() && sigma >= 0.0 && sigma.is_finite();
-                is(good, "a lognormal law needs a finite mu and a sigma from 0")
+                is(good, "a lognormal law needs a mean above 0 and a deviation of 0 or more")
             }
             Law::Between { ref law, min, max } => {
-                law.problem().or_else(|| is(0.0 <= min && min <= max, "bounds are below 0 or out of order"))
+                law.problem().or_else(|| is(0.0 <= min && min <= max, "`min` is below 0 or above `max`"))
             }
             Law::AtMost { ref law, max } => law.problem().or_else(|| is(max >= 0.0, "a bound is below 0")),
             Law::Less { ref law, by } => {

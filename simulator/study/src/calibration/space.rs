@@ -123,11 +123,17 @@ impl SpaceSpec {
                 return Err(refuse(
                     locations,
                     &key("id"),
-                    format!("another setting is `{}`; allowed: each name once", setting.id),
+                    format!(
+                        "another setting has the id `{}`; allowed: an id that no other setting has",
+                        setting.id
+                    ),
                 ));
             }
             if setting.choice.is_empty() == setting.range.is_none() {
-                let why = "`choice` and `range` are both given, or none of them; allowed: one of the two";
+                let why = match setting.range {
+                    Some(_) => "`choice` and `range` are both given; allowed: one of the two",
+                    None => "neither `choice` nor `range` is given; allowed: one of the two",
+                };
                 return Err(refuse(locations, &key("id"), why));
             }
             if let Some([from, to]) = setting.range
@@ -135,9 +141,14 @@ impl SpaceSpec {
                     || !(from.is_finite() && to.is_finite())
                     || (setting.scale == Scale::Log && from <= 0.0))
             {
-                let allowed =
-                    "allowed: two finite numbers, the smaller first, and above 0 where the scale is `log`";
-                return Err(refuse(locations, &key("range"), format!("[{from}, {to}] was given; {allowed}")));
+                let why = match from < to {
+                    _ if !(from.is_finite() && to.is_finite()) => "has a number that is not finite",
+                    true => "does not begin above 0, as the scale `log` requires",
+                    false => "does not begin below its end",
+                };
+                let allowed = "two finite numbers, the smaller first; with the scale `log`, both above 0";
+                let message = format!("[{from}, {to}] {why}; allowed: {allowed}");
+                return Err(refuse(locations, &key("range"), message));
             }
             let mut tried = Vec::new();
             for (at, exhibit) in setting.exhibits.iter().enumerate() {

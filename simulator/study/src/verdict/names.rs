@@ -9,7 +9,7 @@ use fairwire_scenario::ScenarioError;
 pub(crate) fn check(plan: &Plan<'_>) -> Result<(), ScenarioError> {
     for (number, claim) in plan.spec().claim.iter().enumerate() {
         check_claim(claim, plan)
-            .map_err(|why| plan.study.refuse(plan.at, &format!("claim.{number}.id"), why))?;
+            .map_err(|why| plan.study.refuse(plan.at, &format!("claim.{number}"), why))?;
     }
     Ok(())
 }

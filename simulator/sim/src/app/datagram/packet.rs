@@ -33,7 +33,7 @@ pub(super) fn whole_bytes(bytes: f64, header_bytes: u32) -> u32 {
 /// The problem, if any, of packets of `bytes`, including `header_bytes` of headers.
 pub(super) fn packet_problem(bytes: u32, header_bytes: u32) -> Option<String> {
     if bytes == 0 || u64::from(bytes) > MAX_BYTES {
-        return Some(format!("a packet of {bytes} bytes is none that IP could carry: 1 to {MAX_BYTES}"));
+        return Some(format!("a packet has {bytes} bytes, but IP carries 1 to {MAX_BYTES}"));
     }
     (header_bytes > bytes).then(|| format!("{header_bytes} of {bytes} bytes cannot be headers"))
 }

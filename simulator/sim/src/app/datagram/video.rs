@@ -53,8 +53,8 @@ impl Video {
     pub(super) fn problem(&self, header_bytes: u32) -> Option<String> {
         let laws = self.i_bytes.problem().or(self.p_bytes.problem());
         let group = (self.group == 0).then(|| "a group has no frames; it needs one at least".to_owned());
-        let all_headers =
-            (header_bytes == self.packet_bytes).then(|| "packets of headers alone carry no video".to_owned());
+        let all_headers = (header_bytes == self.packet_bytes)
+            .then(|| format!("packets of {header_bytes} bytes have room for headers alone, not for video"));
         let packet = packet_problem(self.packet_bytes, header_bytes).or(all_headers);
         gap_problem(self.frame).or(packet).or(group).or(laws.map(str::to_owned))
     }
