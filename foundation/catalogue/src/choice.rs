@@ -93,8 +93,9 @@ pub fn read_table<'de, A: MapAccess<'de>>(
                 choice = Some(Choice { name: Cow::Owned(name), parameters });
             }
             Key::Discipline(name) => {
+                let first = choice.as_ref().map_or("", Choice::name);
                 return Err(A::Error::custom(format_args!(
-                    "`{name}` is a second discipline; allowed: one name, with a table of its parameters"
+                    "`{first}` and `{name}` are two disciplines; allowed: one discipline, with a table of its parameters"
                 )));
             }
         }

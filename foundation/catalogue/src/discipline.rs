@@ -152,7 +152,7 @@ mod tests {
         };
         let typed = |text| toml::from_str::<Parameters>(text).unwrap();
         let error = check("drr+red", &typed("[red]\nscheduler = 'scfq'"), &site).unwrap_err().to_string();
-        assert!(error.contains("`scfq`") && error.contains("allowed: `drr`, or none"), "{error}");
+        assert!(error.contains("`scfq`") && error.contains("allowed: `drr`, or no `scheduler`"), "{error}");
         let same = typed("[red]\nscheduler = { drr = { quantum = '300 B' } }");
         assert_eq!(check("drr+red", &same, &site), Ok(()));
     }

@@ -82,17 +82,18 @@ impl Nested<'_> {
     /// deep for recursion.
     pub(crate) fn outlined(&self, site: &Site<'_>) -> Result<&'static Entry, BadParameter> {
         let entry = registry::find(self.choice.name()).map_err(|unknown| {
-            let why = unknown.why.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+            let why = unknown.why.as_ref();
+            let why = why.map_or(", an unknown discipline".to_owned(), |why| format!(" ({why})"));
             let near = spelling::question(&unknown.likely).map_or(String::new(), |near| format!("; {near}"));
             let given = format_args!("`{}`{why}", unknown.given);
-            let allowed = format_args!("the name of a discipline in the catalogue{near}");
+            let allowed = format_args!("the name of a discipline{near}");
             self.refuse(self.key(), given, allowed)
         })?;
         if fits_into(&(self.choice, *site), MAX_NESTED - 1) {
             return Ok(entry);
         }
-        let given =
-            format_args!("`{}`, with {MAX_NESTED} or more levels of disciplines in all", self.choice.name());
+        let (name, most) = (self.choice.name(), MAX_NESTED);
+        let given = format_args!("`{name}`, which makes more than {most} disciplines inside each other");
         let allowed = format_args!("at most {MAX_NESTED} disciplines inside each other");
         Err(self.refuse(self.key(), given, allowed))
     }

@@ -255,7 +255,7 @@ impl fmt::Display for ClassTreeError {
             ClassTreeError::NumberTooLarge { class } => write!(f, "class {class}"),
             ClassTreeError::Twice { class } => write!(f, "class {class} twice"),
             ClassTreeError::NoParent { class, parent } => {
-                write!(f, "class {class} under class {parent}, which is not there")
+                write!(f, "class {class} under class {parent}, which is not listed")
             }
             ClassTreeError::Circle { class } => write!(f, "class {class} below itself"),
             ClassTreeError::TooDeep { class } => {
@@ -277,7 +277,7 @@ impl fmt::Display for Allowed {
             ClassTreeError::NumberTooLarge { .. } => write!(f, "numbers from 0 to {}", MAX_CLASSES - 1),
             ClassTreeError::Twice { .. } => f.write_str("each class once"),
             ClassTreeError::NoParent { .. } => {
-                f.write_str("parents that are listed, or none for a class under the root")
+                f.write_str("a listed class as `parent`, or no `parent` for a class under the root")
             }
             ClassTreeError::Circle { .. } => {
                 f.write_str("a parent that is neither the class itself nor below it")
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(refusal(&[(1, None), (1, None)]), "class 1 twice; allowed: each class once");
         assert!(
             refusal(&[(1, Some(2))])
-                .starts_with("class 1 under class 2, which is not there; allowed: parents")
+                .starts_with("class 1 under class 2, which is not listed; allowed: a listed class")
         );
         assert_eq!(tree(&[(3, Some(1)), (1, Some(2)), (2, Some(1))]).map_err(ClassTreeError::class), Err(3));
         assert!(refusal(&[(1, Some(2)), (2, Some(1))]).contains("class 1 below itself"));
@@ -390,7 +390,7 @@ mod tests {
     fn an_error_names_the_given_value() {
         assert_eq!(
             ClassTreeError::NoParent { class: 1, parent: 2 }.to_string(),
-            "class 1 under class 2, which is not there"
+            "class 1 under class 2, which is not listed"
         );
     }
 }

@@ -121,9 +121,9 @@ pub enum Problem {
         note: String,
     },
     /// A value of the wrong type, or one that cannot be parsed.
-    #[error("`{key}`: {}", halves(message).0)]
+    #[error("{}{}", if key.is_empty() { String::new() } else { format!("`{key}`: ") }, halves(message).0)]
     BadValue {
-        /// The dotted key.
+        /// The dotted key; empty if the message is about a key.
         key: String,
         /// The given value, followed by `; allowed: ` and the allowed values.
         message: String,

@@ -53,7 +53,7 @@ impl Mistake {
 
     /// The mistake as a problem; `path` is the dotted path of its location.
     pub(crate) fn explained(self, path: Option<&str>) -> Problem {
-        let key = path.unwrap_or("this value");
+        let key = path.unwrap_or_default();
         match self.kind {
             Kind::Unknown { what, given, allowed } => Problem::Unknown {
                 what,
@@ -176,14 +176,16 @@ impl<'de> Deserializer<'de> for Node<'_> {
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
-        _: &'static [&'static str],
+        words: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Mistake> {
         let mut entries = match &self.value {
             Value::Table(table) => Some(table.iter()),
             Value::Plain(DeValue::String(_)) => None,
             other => {
-                let kind = Kind::Wrong { found: other.described(), wanted: "one word, in quotes".into() };
+                let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+                let wanted = format!("{}, in quotes", crate::error::listed(&words));
+                let kind = Kind::Wrong { found: other.described(), wanted };
                 return Err(Mistake { kind, span: self.span });
             }
         };
@@ -405,7 +407,10 @@ mod tests {
                 "a:2:10: `number`: 1e999 is too large; allowed: at most 1.7976931348623157e308",
             ),
             ("word = { plane = 1 }", "a:1:10: unknown word `plane`; allowed: `plain`, `with` or `table`"),
-            ("word = 3", "a:1:8: `word`: integer `3` was given; allowed: one word, in quotes"),
+            (
+                "word = 3",
+                "a:1:8: `word`: integer `3` was given; allowed: `plain`, `with` or `table`, in quotes",
+            ),
             ("word = \"with\"", "a:1:8: `word`: the word was given alone; allowed: `{ word = … }`"),
             (
                 "word = { plain = 1, with = 2 }",

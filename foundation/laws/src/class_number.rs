@@ -15,7 +15,9 @@ impl<'de> Deserialize<'de> for ClassNumber {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
         let number = text.parse().map_err(|_| {
-            de::Error::custom(format_args!("`{text}` is not the number of a class; allowed: digits"))
+            let max = fairwire_core::class_tree::MAX_CLASSES - 1;
+            let allowed = format_args!("a whole number from 0 to {max}");
+            de::Error::custom(format_args!("`{text}` is not the number of a class; allowed: {allowed}"))
         })?;
         Ok(ClassNumber(number))
     }

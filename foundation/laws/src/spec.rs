@@ -140,8 +140,9 @@ impl FromValue for Weights {
             return Err(value.instead_of("a table of classes, such as `{ 1 = 2.0 }`"));
         };
         let one = |(key, _, value): (&str, u32, &Value)| {
-            let number =
-                key.parse().map_err(|_| format!("`{key}` is not the number of a class; allowed: digits"))?;
+            let allowed = format_args!("a whole number from 0 to {}", MAX_CLASSES - 1);
+            let why = || format!("`{key}` is not the number of a class; allowed: {allowed}");
+            let number = key.parse().map_err(|_| why())?;
             Ok((ClassNumber(number), f64::from_value(value)?))
         };
         table.entries().map(one).collect::<Result<_, _>>().map(Weights)

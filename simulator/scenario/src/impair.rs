@@ -240,7 +240,7 @@ mod tests {
                 "link.impair.jitter",
                 "no bound but 0",
             ),
-            ("overtakes = true", "link.impair.overtakes", "different times"),
+            ("overtakes = true", "link.impair.overtakes", "none can overtake another"),
             ("reorder = 0.1", "link.impair.reorder", "for how long"),
             ("reorder_by = \"1 ms\"", "link.impair.reorder_by", "no packet is held back"),
         ] {

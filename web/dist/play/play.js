@@ -457,7 +457,7 @@ seeds = "1..=2"
 disciplines = ["drr"]
 
 [lesson]
-question = "Under deficit round robin two flows share a link, and Jain's index over the run says that they do not. One of them begins after 20 s. When must measuring begin?"
+question = "Two flows share a link fairly under deficit round robin, but Jain's index over the run is far below 1. One of the flows begins after 20 s. When must measuring begin?"
 look = "Look at the rates over time: are they the same from some time on?"
 measure = "jain"
 reads = "Jain's index of fairness over what is measured: 1 is fair."

@@ -355,7 +355,7 @@ fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, wh
         Overpromised::Ceiling { place, guaranteed } => {
             let (id, ceiling) = (class(place).number(), typed(class(place).ceiling));
             let allowed = match class(place).rate {
-                Some(rate) => format!("no less than its rate, {rate}"),
+                Some(rate) => format!("no less than the rate of the class, {rate}"),
                 None => {
                     format!("no less than the {} promised to the classes below it", rate_text(guaranteed))
                 }
@@ -364,7 +364,7 @@ fn overpromised<'a>(broken: Overpromised, class: impl Fn(usize) -> &'a Class, wh
         }
         Overpromised::Link { total } => {
             let given = format!("{} promised to the classes under the root", rate_text(total));
-            parameter.refuse(given, format_args!("no more than there is, {whole}"))
+            parameter.refuse(given, format_args!("at most the {whole} that these classes share"))
         }
     }
 }
@@ -398,7 +398,8 @@ fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
     }
     let given =
         format_args!("a discipline or a buffer in class {}, which has classes below it", class.number());
-    Err(Parameter::of(NAME, "class").refuse(given, "disciplines and buffers in leaves"))
+    let allowed = "`discipline` and `buffer` only in classes without classes below them";
+    Err(Parameter::of(NAME, "class").refuse(given, allowed))
 }
 
 #[cfg(test)]

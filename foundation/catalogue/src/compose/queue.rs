@@ -127,8 +127,9 @@ impl Spec {
             && let Some(slot) = SCHEDULER.slot(part)
             && slot.replace(service.clone()).is_some_and(|own| own != *service)
         {
-            let given = format!("`{}`, and another for the dropper `{name}`", service.name.name());
-            return Err(refuse("scheduler", given, "one of the two"));
+            let kind = service.name.name();
+            let given = format!("`{kind}`, and the dropper `{name}` has a different `scheduler`");
+            return Err(refuse("scheduler", given, "one `scheduler`, in `queue` or in the dropper"));
         }
         if let Some(ecn) = self.ecn {
             part.set_default(role::ECN, ecn);

@@ -21,7 +21,7 @@ fn disciplines_nest_at_most_eight_deep() {
     let message = refusal("shaper", &shapers(8));
     assert!(
         message.starts_with(
-            "`discipline` of `shaper` is `shaper`, with 8 or more levels of disciplines in all;"
+            "`discipline` of `shaper` is `shaper`, which makes more than 8 disciplines inside each other;"
         ),
         "{message}"
     );
@@ -43,7 +43,7 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "shaper",
             "discipline = 'rde'",
-            "`discipline` of `shaper` is `rde`; allowed: the name of a discipline in the catalogue; did you mean `red`?",
+            "`discipline` of `shaper` is `rde`, an unknown discipline; allowed: the name of a discipline; did you mean `red`?",
         ),
         (
             "conditioner",
@@ -53,22 +53,22 @@ fn an_error_names_the_parameter_of_the_discipline_inside() {
         (
             "prio",
             "band = [{ of = [1] }, { discipline = 'rde' }]",
-            "`band.1.discipline` of `prio` is `rde`; allowed:",
+            "`band.1.discipline` of `prio` is `rde`, an unknown discipline; allowed:",
         ),
         (
             "prio",
             "band = [{}, { discipline = { shaper = { discipline = 'rde' } } }]",
-            "`discipline` of `shaper` in `prio.band.1.discipline` is `rde`; allowed: ",
+            "`discipline` of `shaper` in `prio.band.1.discipline` is `rde`, an unknown discipline; allowed: ",
         ),
         (
             "shaper",
             "discipline = { prio = { band = [{}, {}, { discipline = 'rde' }] } }",
-            "`band.2.discipline` of `prio` in `shaper.discipline` is `rde`; allowed: ",
+            "`band.2.discipline` of `prio` in `shaper.discipline` is `rde`, an unknown discipline; allowed: ",
         ),
         (
             "classful",
             "class = [{ id = 7 }, { id = 9, discipline = 'rde' }]",
-            "`class.1.discipline` of `classful` is `rde`; allowed: ",
+            "`class.1.discipline` of `classful` is `rde`, an unknown discipline; allowed: ",
         ),
         (
             "classful",
@@ -165,7 +165,7 @@ fn wrong_nesting_is_refused() {
     );
     discipline("prio", "[prio]\nband = [{ discipline = { fifo = {} } }]");
     for (typed, message) in [
-        ("{ red = {}, codel = {} }", "is a second discipline"),
+        ("{ red = {}, codel = {} }", "are two disciplines"),
         ("{}", "no discipline is named; allowed: `{ name = { parameters } }` or \"name\""),
         ("{ rde = {} }", "unknown field `rde`"),
         ("3", "expected the name of a discipline in quotes, or a table"),

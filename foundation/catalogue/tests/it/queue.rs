@@ -50,11 +50,11 @@ fn nonsense_is_refused_with_the_allowed_values() {
         ("dropper = 'queue'", "`dropper` of `queue` is `queue`, which has a scheduler of its own;"),
         (
             "dropper = 'rde'",
-            "`dropper` of `queue` is `rde`; allowed: the name of a discipline in the catalogue; did you mean `red`?",
+            "`dropper` of `queue` is `rde`, an unknown discipline; allowed: the name of a discipline; did you mean `red`?",
         ),
         (
             "scheduler = 'drr'\ndropper = { red = { scheduler = 'scfq' } }",
-            "`scheduler` of `queue` is `drr`, and another for the dropper `red`; allowed: one of the two",
+            "`scheduler` of `queue` is `drr`, and the dropper `red` has a different `scheduler`; allowed: one `scheduler`, in `queue` or in the dropper",
         ),
         (
             "dropper = { red = { weight = 2 } }",

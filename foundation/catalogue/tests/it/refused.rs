@@ -31,7 +31,7 @@ fn nonsensical_classes_are_refused() {
         ("class = [{ id = 1 }, { id = 1 }]", "is class 1 twice; allowed: each class once"),
         (
             "class = [{ id = 1, rate = '3 Mbit/s', ceiling = '2 Mbit/s' }]",
-            "is a ceiling of 2 Mbit/s for class 1; allowed: no less than its rate, 3 Mbit/s",
+            "is a ceiling of 2 Mbit/s for class 1; allowed: no less than the rate of the class, 3 Mbit/s",
         ),
         (
             "class = [{ id = 1, rate = '3 Mbit/s' }, { id = 2, parent = 1, rate = '4 Mbit/s' }]",
@@ -43,15 +43,15 @@ fn nonsensical_classes_are_refused() {
         ),
         (
             "class = [{ id = 1, rate = '6 Mbit/s' }, { id = 2, rate = '5 Mbit/s' }]",
-            "is 11 Mbit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
+            "is 11 Mbit/s promised to the classes under the root; allowed: at most the 10 Mbit/s that these classes share",
         ),
         (
             "rate = '1 Gbit/s'\nclass = [{ id = 1, rate = '6 Mbit/s' }, { id = 2, rate = '5 Mbit/s' }]",
-            "is 11 Mbit/s promised to the classes under the root; allowed: no more than there is, 10 Mbit/s",
+            "is 11 Mbit/s promised to the classes under the root; allowed: at most the 10 Mbit/s that these classes share",
         ),
         (
             "class = [{ id = 1, discipline = 'red' }, { id = 2, parent = 1 }]",
-            "is a discipline or a buffer in class 1, which has classes below it; allowed: disciplines and buffers in leaves",
+            "is a discipline or a buffer in class 1, which has classes below it; allowed: `discipline` and `buffer` only in classes without classes below them",
         ),
     ] {
         assert_eq!(

@@ -202,7 +202,7 @@ impl Spec {
             None => Draws::Fixed(draws),
             Some(_) if self.draws.is_some() => {
                 return Err(Parameter::of(NAME, "draws")
-                    .refuse(draws, "none along with `regions`, which gives the draws"));
+                    .refuse(draws, "no `draws` along with `regions`, which sets them"));
             }
             Some(regions) => Draws::Regions(regions),
         };

@@ -131,7 +131,7 @@ impl Service {
         let CheckedTerms { quantum } = typed.terms.checked().of_table(parameter("scheduler"))?;
         if let Some(quantum) = quantum.filter(|_| !typed.name.has_rounds()) {
             let allowed = format_args!(
-                "nothing with `{}`, which has no rounds; `drr` and `fbfq` have",
+                "no `quantum` with `{}`; only `drr` and `fbfq` use a quantum",
                 typed.name.name()
             );
             return Err(parameter("scheduler.quantum").refuse(quantum, allowed));
@@ -231,7 +231,7 @@ fn refuse_slivers(weights: &WeightOf, quantum: u64, parameter: Parameter) -> Res
         return Ok(());
     }
     let given = format_args!("{least} with a quantum of {}", Size(quantum));
-    Err(parameter.refuse(given, "weights that bring 1/1024 B per round or more"))
+    Err(parameter.refuse(given, "weights whose product with the quantum is at least 1/1024 B"))
 }
 
 impl CheckedService {

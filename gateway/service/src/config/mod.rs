@@ -16,6 +16,7 @@ mod leaves;
 mod notes;
 mod offered;
 mod other;
+pub(crate) mod passages;
 mod places;
 mod promises;
 mod record;

@@ -1,7 +1,7 @@
 //! Checks the settings that belong to neither direction: names, interfaces, telemetry and safety.
 
 use super::backend::{Backend, BackendKind};
-use super::environment::passages;
+use super::passages::passages;
 use super::places::Texts;
 use super::spec::{FORMAT, OnFailure, Spec};
 use super::tree::quoted;

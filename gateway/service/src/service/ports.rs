@@ -3,7 +3,7 @@
 use super::bridge::Bridge;
 use super::error::ServiceError;
 use crate::config::backend::BackendKind;
-use crate::config::environment::{passages, table_of};
+use crate::config::passages::{passages, table_of};
 use crate::config::spec::Spec;
 use crate::config::wire::WireSpec;
 use crate::config::{Config, environment};

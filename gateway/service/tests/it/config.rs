@@ -195,7 +195,7 @@ fn many_faults_of_the_subscriber_file_are_reported_at_once_and_at_most_ten() {
     let lines: Vec<&str> = message.lines().collect();
     assert!(lines[0].starts_with("s.csv:2:5: `vlan` is `0`"), "{message}");
     assert!(lines[1].starts_with("s.csv:4:1: `name` is ``, but a name is needed; allowed: "), "{message}");
-    assert!(lines[2].starts_with("s.csv:5:1: `line` is 3 values"), "{message}");
+    assert!(lines[2].starts_with("s.csv:5:1: `line` is a list of 3 values"), "{message}");
     assert_eq!(lines.len(), 3, "{message}");
     let rows = |row: &str| row.repeat(50);
     for (what, csv) in [

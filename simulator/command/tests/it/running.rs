@@ -367,7 +367,7 @@ fn a_new_scenario_is_written_once_and_runs() {
     );
     let again = run(&["new", &file]);
     assert_eq!((code(&again), std::fs::read_to_string(&path).unwrap()), (2, text));
-    assert!(stderr(&again).contains("there already"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("exists, and nothing is written over it"), "{}", stderr(&again));
     let ran = run(&["run", &file, "--seeds", "1"]);
     assert_eq!(code(&ran), 0, "{}", stderr(&ran));
     assert!(stdout(&ran).contains("share of cubic") && stdout(&ran).contains("codel"), "{}", stdout(&ran));

@@ -17,7 +17,7 @@ impl Check<'_> {
         let compared = &self.spec.disciplines;
         if compared.is_empty() {
             let allowed = "at least one name, see `fairwire list disciplines`";
-            return Err(refused("disciplines", "empty", "a run needs at least one", allowed));
+            return Err(refused("disciplines", "empty", "a run needs at least one discipline", allowed));
         }
         let places = topology.compared_places();
         for (at, compared) in compared.iter().enumerate() {
@@ -83,7 +83,7 @@ impl Check<'_> {
         if let Some(other) = self.spec.disciplines[..at].iter().find(|other| other.label() == label) {
             let alias = [compared, other].into_iter().find(|one| one.label.is_none() && one.name() != label);
             let why = match alias {
-                Some(one) => format!("`{}` is another name of it, and it is already listed", one.name()),
+                Some(one) => format!("`{}` is another name of `{label}`, already listed", one.name()),
                 None => "that name is already listed".to_owned(),
             };
             return refuse(why, "each discipline once, or each time with a different `label`");

@@ -59,8 +59,10 @@ impl Check<'_> {
             return Ok(());
         }
         let group = &self.spec.flow[group].group;
-        let why = format!("a packet of `{group}` has {bytes} B on the wire, and there is room for {room} B");
-        let allowed = format!("at least {bytes} B, or the time to send that");
+        let why = format!(
+            "a packet of the group `{group}` has {bytes} B on the wire, and there is room for {room} B"
+        );
+        let allowed = format!("at least {bytes} B, or the time to send {bytes} B");
         Err(refused(format!("{path}.buffer"), buffer, why, allowed))
     }
 

@@ -75,7 +75,7 @@ fn a_composed_name_can_be_used_with_others_of_the_same_dropper() {
     let none = refusal("disciplines=[\"drr+rde\"]");
     assert!(none.contains("did you mean `drr+red`?") && none.contains("`drr+fred`"), "{none}");
     let twice = refusal("disciplines=[{ \"drr+red\" = { scheduler = \"scfq\" } }]");
-    assert!(twice.contains("`scfq`") && twice.contains("allowed: `drr`, or none"), "{twice}");
+    assert!(twice.contains("`scfq`") && twice.contains("allowed: `drr`, or no `scheduler`"), "{twice}");
     let foreign = refusal("disciplines=[{ \"drr+red\" = { lambda1 = 2 } }]");
     assert!(
         foreign.contains(

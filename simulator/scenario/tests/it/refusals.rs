@@ -116,7 +116,7 @@ fn a_nonsensical_combination_is_refused_with_reason_and_location() {
     );
     says(
         &compared("{ queue = { scheduler = { scfq = { quantum = \"300 B\" } } } }"),
-        &["--set:1:59", "queue.scheduler.scfq.quantum` is 300 B", "nothing with `scfq`, which has no rounds"],
+        &["--set:1:59", "queue.scheduler.scfq.quantum` is 300 B", "no `quantum` with `scfq`; only `drr`"],
     );
     says(
         &compared("{ \"drr+faba\" = { lambda1 = 2.0 } }"),

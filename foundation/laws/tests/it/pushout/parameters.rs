@@ -41,7 +41,7 @@ fn parameters_that_contradict_each_other_are_refused() {
     for (text, message) in [
         (
             "draws = 2\nregions = 8",
-            "`draws` of `choke` is 2; allowed: none along with `regions`, which gives the draws",
+            "`draws` of `choke` is 2; allowed: no `draws` along with `regions`, which sets them",
         ),
         (
             "min_threshold = '30 packets'",

@@ -117,7 +117,7 @@ fn in_the_fluid_model_all_sessions_converge_to_equal_shares() {
         let (n, step) = (sessions as f64, 0.02);
         let (first, mut last) = (imbalance(&rates), f64::INFINITY);
         // By lemmas 3 and 4, the imbalance of the rates falls by a factor of e^q within a time of
-        // (ln n + q) B / (alpha n), where B is the virtual capacity. Here alpha is 1 and q is 20.
+        // (ln n + q) B / (alpha n). B is the virtual capacity; here alpha is 1 and q is 20.
         let time = law.virtual_capacity / n * (n.ln() + 20.0);
         for i in 1..=(time / step) as u32 {
             runge_kutta(&law, &mut rates, step);

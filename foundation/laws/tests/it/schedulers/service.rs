@@ -269,7 +269,7 @@ fn weights_that_a_round_cannot_resolve_are_refused() {
     };
     assert_eq!(
         check("1 B", "1 = 1e-6, 2 = 3e-6"),
-        Err("`weights` of `drr` is 0.000001 with a quantum of 1 B; allowed: weights that bring 1/1024 B per round or more"
+        Err("`weights` of `drr` is 0.000001 with a quantum of 1 B; allowed: weights whose product with the quantum is at least 1/1024 B"
             .into())
     );
     assert_eq!(check("1514 B", "1 = 1e-6, 2 = 3e-6"), Ok(()));

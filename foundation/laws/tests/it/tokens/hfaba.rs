@@ -558,7 +558,7 @@ fn classes_that_are_no_tree_are_refused() {
         ),
         (
             vec![(1, 1.0, Some(2))],
-            "`class` of `hfaba` is class 1 under class 2, which is not there; allowed: parents that are listed, or none for a class under the root",
+            "`class` of `hfaba` is class 1 under class 2, which is not listed; allowed: a listed class as `parent`, or no `parent` for a class under the root",
         ),
     ] {
         assert_eq!(tree(&classes).check(&site(Amount::Packets(100))).unwrap_err().to_string(), message);

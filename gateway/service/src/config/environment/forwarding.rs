@@ -2,10 +2,10 @@
 
 use super::super::Config;
 use super::{Note, fits, has_global_ipv6, interfaces, missing, refused};
-use crate::config::spec::{OnFailure, Spec};
-use crate::config::wire::TunnelSpec;
+use crate::config::passages::passages;
+use crate::config::spec::Spec;
 use fairwire_datapath::classify::FlowKind;
-use fairwire_datapath::io::router::{Failing, Passage};
+use fairwire_datapath::io::router::Passage;
 use fairwire_document::DocumentError;
 use fairwire_linux::interface::ipv4_address;
 use fairwire_linux::link;
@@ -50,40 +50,6 @@ pub(super) fn refuse_beside(config: &Config) -> Result<(), DocumentError> {
     let allowed = "`backend = \"router\"` in [wire], which shapes what the kernel forwards, with NAT or without \
                    (docs/gateway/router.md); or interfaces without addresses; or `backend = { af-packet = { allow_forwarding = true } }`, where you know better";
     Err(refused(config, "wire.inside", names[0], why, allowed.into()))
-}
-
-/// The name of a router's first table. Those of its other tables continue with `/`, which no name of
-/// a gateway or an interface contains.
-pub(crate) fn table_of(spec: &Spec) -> String {
-    format!("fairwire-{}", spec.name)
-}
-
-/// The paths of packets through a router: for each inside interface one to the outside, and one to
-/// each tunnel.
-pub(crate) fn passages(spec: &Spec) -> Vec<Passage> {
-    let failing = match spec.safety.on_failure {
-        OnFailure::Open => Failing::Open,
-        OnFailure::Closed => Failing::Closed,
-    };
-    let of_inside = |(at, inside): (u8, &String)| {
-        let table = match at {
-            0 => table_of(spec),
-            _ => format!("{}/{inside}", table_of(spec)),
-        };
-        let outside = spec.wire.outside.clone();
-        let direct =
-            Passage { table, inside: inside.clone(), outside, number: 4 * at, added_bytes: 0, failing };
-        let through = |(number, tunnel): (u8, &TunnelSpec)| Passage {
-            table: format!("{}/{inside}/{number}", table_of(spec)),
-            outside: tunnel.interface.clone(),
-            number: 4 * at + number,
-            added_bytes: tunnel.overhead_bytes,
-            ..direct.clone()
-        };
-        let tunnels: Vec<Passage> = (1..).zip(&spec.wire.tunnels).map(through).collect();
-        [vec![direct], tunnels].concat()
-    };
-    (0..).zip(spec.wire.inside.names()).flat_map(of_inside).collect()
 }
 
 /// Notes on a router's traffic that bypasses the gateway: in the router's own tunnels, and in

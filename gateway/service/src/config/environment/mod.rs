@@ -4,8 +4,6 @@
 mod forwarding;
 pub mod survey;
 
-pub(crate) use forwarding::{passages, table_of};
-
 use super::Config;
 use super::backend::BackendKind;
 use super::spec::OnFailure;
