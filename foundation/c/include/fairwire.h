@@ -268,7 +268,8 @@ typedef struct fw_discipline {
    */
   void (*backlog)(void *state, uint32_t *packets, uint64_t *bytes);
   /*
-   Writes any waiting packet, without a verdict, and returns 1, or returns 0 when empty.
+   Removes any one waiting packet, without a verdict. Writes it and returns 1, or returns 0
+   when empty.
    */
   int32_t (*drain)(void *state, struct fw_packet *packet);
   /*
@@ -376,11 +377,11 @@ typedef struct fw_tuple {
    */
   uint16_t destination_port;
   /*
-   The sender's address; its first four bytes for version 4.
+   The sender's address; an IPv4 address is in the first four bytes.
    */
   uint8_t source[16];
   /*
-   The receiver's address; its first four bytes for version 4.
+   The receiver's address; an IPv4 address is in the first four bytes.
    */
   uint8_t destination[16];
 } fw_tuple;
@@ -432,8 +433,8 @@ int32_t fw_build(uint32_t abi,
                  size_t room);
 
 /*
- Builds a queue with a discipline written in C. At most `capacity` packets may wait in it, from 1
- to 16777216.
+ Builds a queue with a discipline written in C, for at most `capacity` waiting packets, from 1 to
+ 16777216.
 
  Errors: FW_ERROR_NULL, FW_ERROR_ABI, FW_ERROR_PARAMETER. Unless there is an error, fw_free will
  call `discipline->free`.
@@ -444,8 +445,9 @@ int32_t fw_build_own(uint32_t abi,
                      struct fw_queue **queue);
 
 /*
- Frees a queue. Waiting packets are forgotten: drain it first if a cookie owns something. Null is
- allowed, and so is a call after a fault. From a callback of the queue it does nothing.
+ Frees a queue, and forgets its waiting packets: call fw_drain first if their cookies own
+ something. Null is allowed, and so is a call after a fault. A call from a callback of the queue
+ does nothing.
  */
 void fw_free(struct fw_queue *queue);
 
@@ -525,7 +527,7 @@ int32_t fw_ready_at(struct fw_queue *queue, uint64_t *at);
 int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
 
 /*
- Writes up to `room` gauges of the law. With null and a room of 0 it only counts them.
+ Writes up to `room` gauges of the law. If `gauges` is null and `room` is 0, it only counts them.
 
  Returns the number of gauges that the law has, which may exceed `room`. Errors: FW_ERROR_NULL,
  FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -533,8 +535,8 @@ int32_t fw_backlog(struct fw_queue *queue, struct fw_backlog_size *backlog);
 int32_t fw_inspect(struct fw_queue *queue, struct fw_gauge *gauges, uint32_t room);
 
 /*
- Writes every waiting packet and every kept drop to `packets`, without consulting the law. The
- queue is empty afterwards and remains usable.
+ Writes to `packets`, without consulting the law, every waiting packet and every drop that was
+ kept because no list had room for it. The queue is empty afterwards and remains usable.
 
  Returns the number of packets. Errors: FW_ERROR_ROOM, without any effect, if there are more than
  `room` packets; FW_ERROR_NULL, FW_ERROR_BUSY, FW_ERROR_FAULT.
@@ -560,8 +562,8 @@ int32_t fw_flow_hash(const uint8_t *key, const struct fw_tuple *tuple, uint64_t 
 
 /*
  Reads the headers of an Ethernet frame of `len` bytes into `*packet`: the flow, as by
- fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: an
- unreadable frame has the flow of its addresses.
+ fw_flow_hash, len, ecn and dscp. All other fields are zero. Any bytes are accepted: the flow of
+ an unreadable frame is a hash of its Ethernet addresses and type.
 
  Errors: FW_ERROR_NULL.
  */
