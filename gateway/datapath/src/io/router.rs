@@ -45,7 +45,7 @@ pub struct Passage {
     pub table: String,
     /// The interface towards the hosts that share the link.
     pub inside: String,
-    /// The interface that routes to the rest of the world use.
+    /// The interface by which packets to the rest of the world leave.
     pub outside: String,
     /// The number of this passage among those of the gateway, below 64. The passages of an inside
     /// interface differ in the last 2 bits.

@@ -102,7 +102,8 @@ fn hosts_share_equally_and_sparse_flows_do_not_wait() {
         }
         let sent = through(&mut datapath(keys), arrivals, false);
         let rates = rates(&sent, [500 * MS, 2000 * MS], destination);
-        // In 1.5 s, one packet is 0.03 % of a rate. The heavy host's pings count as its traffic.
+        // Each rate was measured over 1.5 s, so one packet is 0.03 % of it. The heavy host's rate
+        // includes its pings.
         let share = (rates[&heavy] + rates[&one]) / 2.0;
         for host in [heavy, one] {
             assert!((rates[&host] / share - 1.0).abs() < 0.005, "{keys}: {rates:?}");

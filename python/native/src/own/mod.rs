@@ -1,9 +1,9 @@
 //! Disciplines and controllers written in Python.
 //!
-//! A class may appear wherever a scenario takes a name. The scenario parser sees it as the entry
-//! `python` with the text of the class in `class`. By that text, the [`Classes`] of a scenario find
-//! the class, within the [scope](within) of one parse or one run. So no class is registered, and
-//! nothing remains of it after its scenario.
+//! A class may appear wherever a scenario takes a name. The scenario parser sees the entry
+//! `python`, whose parameter `class` is a text that identifies the class. The [`Classes`] of a
+//! scenario map this text to the class, within the [scope](within) of one parse or one run. So no
+//! class is registered, and nothing remains of it after its scenario.
 
 mod class;
 mod controller;

@@ -36,7 +36,7 @@ pub struct ContestPlan {
     pub name: String,
     /// The link's rate, counting IP packets.
     pub rate: Rate,
-    /// The law by which the rate changes, from the start.
+    /// The law by which the rate changes. Its time 0 is the start of the contest.
     pub law: RateLaw,
     /// The buffer.
     pub buffer: Amount,

@@ -161,7 +161,11 @@ fn hosts_without_processing_time_are_noted_under_disciplines_that_drop_by_place(
 fn bbr_without_selective_acknowledgements_is_refused() {
     says(
         &message("profile = \"ns2-2002\", control = \"bbr\""),
-        &["`flow.tcp.tcp.control` is `bbr`", "the profile \"ns2-2002\" has no selective acknowledgements", "`recovery = \"rack\"` or"],
+        &[
+            "`flow.tcp.tcp.control` is `bbr`",
+            "the profile \"ns2-2002\" has no selective acknowledgements",
+            "`recovery = \"rack\"` or",
+        ],
     );
     says(&message("recovery = \"newreno\", control = \"bbr\""), &["`recovery` is not \"sack\""]);
     assert_eq!(kind("profile = \"ns2-2002\", recovery = \"sack\", control = \"bbr\""), "bulk bbr");

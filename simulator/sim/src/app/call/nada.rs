@@ -283,8 +283,8 @@ mod tests {
         let mut sender = Sender::new(RATES);
         let idle = ReceiverReport { may_ramp_up: true, congestion_s: 0.0, received_bps: 300e3 };
         sender.take(&idle, Duration::from_ms(80), at(100));
-        // Growth is 50 ms over the sum of a round trip of 80 ms, a report of 100 ms and filters of
-        // 120 ms: a sixth.
+        // The rate grows by a sixth: 50 ms divided by 300 ms, the sum of the round trip (80 ms), the
+        // report interval (100 ms) and the filters (120 ms).
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "{}", sender.rate_bps);
         sender.take(&ReceiverReport { received_bps: 1.0, ..idle }, Duration::from_ms(80), at(200));
         assert!((sender.rate_bps - 350e3).abs() < 1e-6, "and never falls by that");
