@@ -150,6 +150,9 @@ pub enum Problem {
     },
 }
 
+/// The start of a note on a missing key that has an alternative, which is advice.
+const ALTERNATIVE: &str = "or ";
+
 impl Problem {
     /// The same problem, without control characters and with user text shortened.
     pub(crate) fn printable(mut self) -> Self {
@@ -211,7 +214,10 @@ impl Problem {
             Problem::Missing { key, table, .. } if key == "flow" && table.is_empty() => {
                 Some("add `[[flow]]`".into())
             }
-            Problem::Missing { key, .. } => Some(format!("add `{key} = …`")),
+            Problem::Missing { key, note, .. } => match note.strip_prefix(ALTERNATIVE) {
+                Some(other) => Some(format!("add `{key} = …`, or {other}")),
+                None => Some(format!("add `{key} = …`")),
+            },
             Problem::BadValue { message, .. } => {
                 halves(message).1.map(|allowed| format!("allowed: {allowed}"))
             }
@@ -294,7 +300,7 @@ fn halves(message: &str) -> (&str, Option<&str>) {
 }
 
 fn remark(note: &str) -> String {
-    if note.is_empty() { String::new() } else { format!(" ({note})") }
+    if note.is_empty() || note.starts_with(ALTERNATIVE) { String::new() } else { format!(" ({note})") }
 }
 
 fn within(table: &str) -> String {

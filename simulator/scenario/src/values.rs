@@ -72,7 +72,7 @@ impl FromStr for Seeds {
         let number = |part: &str| {
             part.trim().parse::<u64>().map_err(|error| match error.kind() {
                 IntErrorKind::PosOverflow => refuse("has a seed above 18446744073709551615"),
-                _ => refuse("is not made of whole numbers of 0 or more"),
+                _ => refuse("has a seed that is not a whole number of 0 or more"),
             })
         };
         let (first, end) = match (text.split_once("..="), text.split_once("..")) {
@@ -235,8 +235,8 @@ mod tests {
         for (text, why) in [
             ("3..3", "names no seed"),
             ("1,1", "names a seed twice"),
-            ("a", "is not made of whole numbers"),
-            ("-1", "is not made of whole numbers"),
+            ("a", "is not a whole number"),
+            ("-1", "is not a whole number"),
             ("0..=18446744073709551615", "ends too high"),
             ("0..18446744073709551615", "names too many seeds"),
         ] {

@@ -150,7 +150,7 @@ pub struct Published {
     pub measure: String,
     /// The series.
     pub series: String,
-    /// The number's position on the horizontal axis, if it is numeric.
+    /// The position of the number on the horizontal axis, if that position is numeric.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub x: Option<f64>,
     /// The paper's name for this position.

@@ -64,7 +64,7 @@ pub(crate) fn points(vary: Option<&VarySpec>) -> Result<Vec<Point>, (&'static st
             return Err((
                 "",
                 format!(
-                    "two points have the name `{}`; allowed: a different `at`, or number without `at`, for each point",
+                    "two points have the name `{}`; allowed: a different `at` for each point; without `at`, a different number",
                     point.at
                 ),
             ));

@@ -19,13 +19,15 @@
 //! conversation and direction. A segment whose timestamp is older than the newest was overtaken,
 //! and does not count.
 //!
-//! **A listener** ([`Trips::listen`]) follows the line outside. It gets each trip of an upload. In
-//! a download the inside sends only acknowledgements, so these are timed for the listener, as
-//! `pping` does. The first acknowledgement with a new timestamp is timed until data that it
-//! released echoes that timestamp. An idle sender makes such a trip too long, so these trips are
-//! not counted among the round trips. With each trip the listener gets the bytes that the
-//! conversation carried, and a [lower bound](RoundTrip::least) of the trip. The bound follows from
-//! the order of sending: the other end sent the answer after the segment that arrived just before.
+//! **A listener** ([`Trips::listen`]) receives the round trips over the outside line. For an upload
+//! these are the trips above. In a download the inside sends only acknowledgements, so these are
+//! timed, as `pping` does: from the first acknowledgement with a new timestamp to the data that
+//! echoes it. If the sender has no data, such a trip is too long, so only the listener gets it.
+//!
+//! With each trip the listener gets the bytes that the conversation carried, and a [lower
+//! bound](RoundTrip::least) of the trip. Let P be the packet that arrived just before the answer.
+//! The other end sent P before the timed segment reached it. Packets stay in order, so the trip
+//! takes at least the time from the segment's departure to the arrival of P.
 //!
 //! A host that forges timestamps or acknowledgements changes only the numbers of its own class. The
 //! table is bounded and hashed, under keys that no host knows.

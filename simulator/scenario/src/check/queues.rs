@@ -45,7 +45,7 @@ impl Check<'_> {
         }
         // `Limit::bytes` has one slot per 28 B, the size of the smallest packet.
         let megabytes = u64::from(MAX_SLOTS) * 28 / 1_000_000;
-        let why = "it would take more than 600 MB of memory in each run";
+        let why = "its slots, one per packet or per 28 B, would take more than 600 MB of memory in each run";
         Err(refused(path, buffer, why, format!("at most {MAX_SLOTS} packets, or {megabytes} MB")))
     }
 

@@ -207,7 +207,7 @@ fn nonsensical_files_and_patterns_are_refused_with_their_location() {
         assert!(error.contains(why), "no `{why}` in: {error}");
     }
     let error = read(&files, &text("rate = \"1 Mbit/s\"", "")).expect_err("no delay");
-    assert!(error.contains("the key `delay` is missing in `link` (or `delays`)"), "{error}");
+    assert!(error.contains("the key `delay` is missing in `link`; add `delay = …`, or `delays`"), "{error}");
     let gzip = tempfile::tempdir().expect("a folder");
     std::fs::write(gzip.path().join("a.gz"), [0x1f, 0x8b, 8]).expect("written");
     std::fs::write(gzip.path().join("one.toml"), text("rate = \"1 Mbit/s\"\ndelays = \"a.gz\"", ""))

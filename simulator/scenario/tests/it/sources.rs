@@ -466,7 +466,7 @@ fn a_trace_without_a_rate_uses_its_mean() {
     let nothing = without(on_link(""));
     says(
         &refusal(folder.load(&nothing), "no rate"),
-        &["the key `rate` is missing", "`link` (or `trace` or `pattern`)"],
+        &["the key `rate` is missing in `link`", "or `trace` or `pattern`"],
     );
     let changes = without(on_link("changes = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]"));
     says(&refusal(folder.load(&changes), "no rate"), &["the key `rate` is missing"]);
