@@ -55,7 +55,6 @@ fn folder(root: &Path, name: &str, version: &str) -> Option<PathBuf> {
     places.into_iter().map(|place| root.join(place)).find(|folder| folder.join("src").is_dir())
 }
 
-/// Collects all files under `folder`; none if `folder` does not exist.
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     if !folder.is_dir() {
         return Ok(());

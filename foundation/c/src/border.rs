@@ -427,12 +427,10 @@ unsafe fn call(queue: *const fw_queue, made: impl FnOnce(&mut Queue) -> Result<i
     code
 }
 
-/// A count as a return value, at most `i32::MAX`.
 fn count_of(all: usize) -> i32 {
     i32::try_from(all).unwrap_or(i32::MAX)
 }
 
-/// The code that `made` returns; a panic in it becomes a fault.
 #[inline]
 fn guarded(made: impl FnOnce() -> Result<i32, i32>) -> i32 {
     catch_unwind(AssertUnwindSafe(made)).unwrap_or(Err(FW_ERROR_FAULT)).unwrap_or_else(|code| code)

@@ -67,7 +67,6 @@ impl Nested<'_> {
         bad.inside(&outer)
     }
 
-    /// The discipline's parameters, with the inherited ECN policy.
     fn effective(&self, entry: &Entry) -> Cow<'_, Parameters> {
         let Some(ecn) = self.ecn else {
             return self.choice.parameters().map_or_else(|| Cow::Owned(Parameters::default()), Cow::Borrowed);
@@ -113,7 +112,6 @@ impl Nested<'_> {
     }
 }
 
-/// Does `choice` at `site` have at most `levels` levels of disciplines, counting itself?
 fn fits_into((choice, site): &Inside<'_>, levels: usize) -> bool {
     levels > 0 && inside(choice, site).iter().all(|inner| fits_into(inner, levels - 1))
 }
@@ -153,7 +151,6 @@ pub(crate) fn check_slots(
     Err(Parameter { discipline: owner, name: "buffer" }.refuse(given, allowed))
 }
 
-/// The disciplines given directly inside of `choice`, and their sites.
 fn inside<'a>(choice: &'a Choice, site: &Site<'a>) -> Vec<Inside<'a>> {
     let given = choice.parameters().zip(registry::find(choice.name()).ok());
     let spec = given.and_then(|(parameters, entry)| parameters.find(entry.key));

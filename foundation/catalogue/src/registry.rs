@@ -68,7 +68,6 @@ impl Entry {
         self.spec.is_called(name)
     }
 
-    /// Does `name` combine this entry's scheduler and dropper, each by name or alias?
     fn is_combination(&self, name: &str) -> bool {
         self.name == name
             || name.rsplit_once('+').is_some_and(|(scheduler, dropper)| {
@@ -188,7 +187,6 @@ fn scheduler(name: &str) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| kind.name() == name || kind.alias() == Some(name))
 }
 
-/// The key of the discipline called `name`, if any scheduler can serve it.
 fn dropper(name: &str) -> Option<&'static str> {
     let entry = all().iter().find(|entry| entry.is_called(name))?;
     entry.takes_scheduler().then_some(entry.key)
@@ -251,7 +249,6 @@ fn likely(given: &str) -> Vec<&'static str> {
     spelling::likely(given, allowed(given))
 }
 
-/// The names of all disciplines, with their aliases, for an error.
 fn listed() -> String {
     let one = |entry: &Entry| match entry.aliases {
         [] => format!("`{}`", entry.name),

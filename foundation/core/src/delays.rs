@@ -167,7 +167,6 @@ impl DelayTrace {
         let period = self.period();
         let first = starts.first().map_or(Duration::ZERO, |(start, _)| *start);
         let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([first + period]);
-        // A delay that would begin after the end of the period is dropped.
         let within = starts.iter().zip(ends).filter(|((start, _), _)| *start < first + period);
         let spells = within.map(|((start, delay), end)| (end.min(first + period) - *start, *delay));
         let cycle = Cycle::new(spells).expect("the first lasts until another one begins");
@@ -198,7 +197,6 @@ impl DelayTrace {
         Duration::from_ns(u64::try_from(sums.0 / sums.1.max(1)).unwrap_or(u64::MAX))
     }
 
-    /// The duration and the value of each delay, without outages.
     fn delays(&self) -> impl Iterator<Item = (Duration, Duration)> {
         self.cycle.spells().filter_map(|(_, length, delay)| Some((length, delay?)))
     }

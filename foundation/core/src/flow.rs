@@ -194,7 +194,6 @@ impl FlowIndex {
         (at + 1) & (self.groups.len() - 1)
     }
 
-    /// The cyclic distance in groups between `from` and `to`.
     #[inline]
     fn distance(&self, from: usize, to: usize) -> usize {
         to.wrapping_sub(from) & (self.groups.len() - 1)
@@ -222,7 +221,6 @@ impl Group {
         self.places[slot % GROUP] = short(place);
     }
 
-    /// Empties a slot, and moves the last slot in use there.
     #[inline]
     fn clear(&mut self, slot: usize) {
         let last = self.used() - 1;

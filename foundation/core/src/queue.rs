@@ -67,7 +67,6 @@ impl<S: Scheduler, D: Dropper> Queue<S, D> {
         &self.scheduler
     }
 
-    /// May a congestion signal for `packet` be a mark, rather than a drop?
     fn marks(&self, packet: &Packet) -> bool {
         self.ecn == EcnPolicy::Mark && packet.ecn.is_capable()
     }

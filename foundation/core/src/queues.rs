@@ -203,7 +203,6 @@ impl Limited {
         self.index.find(flow, |queue| self.slots[queue].flow == flow).map(|queue| queue as u32)
     }
 
-    /// The flow's queue, or the first queue if the flow no longer has one.
     fn of(&self, flow: FlowHash) -> u32 {
         self.find(flow).unwrap_or(0)
     }

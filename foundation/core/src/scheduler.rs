@@ -149,7 +149,6 @@ mod tests {
     use crate::buffer::Limit;
     use crate::probe::Unit;
 
-    /// A scheduler that counts its calls, and does nothing else.
     #[derive(Default)]
     struct Counts(u32);
 

@@ -336,7 +336,6 @@ fn scaled(text: &str, units: &Units, wanted: &'static str) -> Result<u64, UnitEr
     Ok(value as u64)
 }
 
-/// The nearest integer to a non-negative number; halves round up.
 fn rounded(number: f64) -> f64 {
     let rest = number % 1.0;
     number - rest + if rest >= 0.5 { 1.0 } else { 0.0 }
@@ -358,7 +357,6 @@ fn split<'a>(text: &'a str, wanted: &'static str) -> Result<(f64, &'a str), Unit
     }
 }
 
-/// The end of the number at the start of `text`, its exponent included.
 fn end_of_number(text: &str) -> usize {
     let is_sign = |c: char| matches!(c, '-' | '+');
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || is_sign(c))).unwrap_or(text.len());

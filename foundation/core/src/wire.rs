@@ -282,7 +282,6 @@ impl Wire {
     }
 }
 
-/// Draws whether an event with this probability happens; impossible events draw nothing.
 #[inline]
 fn happens(rng: &mut Rng, probability: f64) -> bool {
     probability > 0.0 && rng.uniform() < probability

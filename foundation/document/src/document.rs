@@ -61,7 +61,6 @@ impl Locations {
         named.join(".")
     }
 
-    /// The path of the value at exactly `span`.
     fn path_at(&self, span: &Range<usize>) -> Option<&str> {
         // The longest path, because `[a.b]` gives `a` and `a.b` one location.
         let at = self.spans.iter().filter(|(_, s)| *s == span).map(|(path, _)| path.as_str());
@@ -133,7 +132,6 @@ pub fn read_changes<T: DeserializeOwned>(
     value(root, locations)
 }
 
-/// The value in `root`, or all its mistakes.
 fn value<T: DeserializeOwned>(root: Spanned<DeTable<'_>>, locations: &Locations) -> Result<T, DocumentError> {
     reader::read(&root).map_err(|first| {
         let mut found = mistakes::all::<T>(root, first);

@@ -294,7 +294,6 @@ fn joined(items: &[String], before_last: &str) -> String {
     }
 }
 
-/// Splits the message: the given value, and the allowed values if named.
 fn halves(message: &str) -> (&str, Option<&str>) {
     message.split_once("; allowed: ").map_or((message, None), |(given, allowed)| (given, Some(allowed)))
 }

@@ -123,7 +123,6 @@ fn excerpt(text: &str, span: Range<usize>) -> Excerpt {
     Excerpt { text: out, span: shown }
 }
 
-/// The bytes of `line` to show, with `focus` among them.
 fn window(line: &str, focus: usize) -> Range<usize> {
     if line.len() <= MAX_LINE {
         return 0..line.len();
@@ -140,7 +139,6 @@ fn can_stay(c: char) -> bool {
     c == '\t' || is_printable(c)
 }
 
-/// The nearest character boundary at or before `at`.
 fn floor_boundary(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..=at).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)

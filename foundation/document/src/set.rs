@@ -58,7 +58,6 @@ fn remove_below(value: &mut DeValue<'_>, above: &str, path: &str, len: usize) {
     }
 }
 
-/// The form of an argument, for errors.
 const FORM: &str =
     "PATH=VALUE, such as `link.buffer=\"390 packets\"`, `flow.tcp.count=20` or `discipline.red.gentle=false`";
 
@@ -110,7 +109,6 @@ fn value(text: &str, start: usize) -> Result<Spanned<DeValue<'_>>, SetError> {
     }
 }
 
-/// The value with every location in it moved by `by`.
 fn shifted(value: Spanned<DeValue<'_>>, by: usize) -> Spanned<DeValue<'_>> {
     let span = value.span().start + by..value.span().end + by;
     let inner = match value.into_inner() {

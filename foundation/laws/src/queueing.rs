@@ -30,7 +30,6 @@ macro_rules! queueing {
         }
 
         impl From<Amount> for $name {
-            /// A buffer of the given size, with defaults for the other parameters.
             fn from(buffer: Amount) -> Self {
                 $name { buffer: Some(Quantity(buffer)), ..$name::default() }
             }

@@ -333,7 +333,6 @@ impl<T, I: Moment> Link<T, I> {
         now
     }
 
-    /// Handles a packet that has begun to leave the queue.
     #[inline]
     fn transmit(&mut self, Service { packet, sent }: Service) {
         self.sent.begun_bits += f64::from(packet.len) * 8.0;
@@ -405,7 +404,6 @@ impl<T, I> fmt::Debug for Link<T, I> {
     }
 }
 
-/// Receives the queue's drops, and counts marks.
 struct Accounts<'a, T> {
     inside: &'a mut [Option<Inside<T>>],
     free: &'a mut Vec<u32>,

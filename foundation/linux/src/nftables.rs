@@ -135,7 +135,6 @@ impl Nftables {
     }
 }
 
-/// The first message of `answer`; `None` if it is truncated.
 fn first_message(answer: &[u8]) -> Option<&[u8]> {
     let len = u32::from_ne_bytes(*answer.first_chunk()?) as usize;
     answer.get(..len).filter(|_| len >= HEADER_BYTES)

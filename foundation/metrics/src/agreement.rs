@@ -149,7 +149,6 @@ pub fn is_called(measure: &str, name: &str) -> bool {
     measure.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The difference of two sets of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Difference {
     value: Value,

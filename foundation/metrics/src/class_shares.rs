@@ -68,7 +68,6 @@ mod tests {
     use fairwire_core::Weight;
     use proptest::prelude::*;
 
-    /// Classes and their offers, each given as parent, weight and offer.
     fn split(classes: &[(Option<u32>, f64, f64)]) -> (Vec<ClassTerms>, Vec<f64>) {
         let one = |&(parent, weight, offered): &(Option<u32>, f64, f64)| {
             (ClassTerms::new(parent).with_weight(Weight::new(weight).expect("a weight")), offered)

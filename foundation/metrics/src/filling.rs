@@ -114,7 +114,6 @@ impl<'a> Filling<'a> {
         level.map(|level| self.rising.insert((level, link)));
     }
 
-    /// Fixes the shares of `flows`, which no longer rise.
     fn settle(&mut self, flows: impl Iterator<Item = (usize, f64)>) {
         let mut touched = BTreeSet::new();
         for (at, share) in flows {

@@ -112,7 +112,6 @@ impl Presence {
         edges.iter().copied().zip(ends).map(|(from, until)| [from, until]).collect()
     }
 
-    /// The change at the start of the interval with index `at`, if any.
     fn change(
         &self,
         at: usize,

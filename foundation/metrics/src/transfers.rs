@@ -50,7 +50,6 @@ pub struct TransferMeter {
     within_bytes: f64,
 }
 
-/// Times and slowdowns.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     times: DelayHistogram,

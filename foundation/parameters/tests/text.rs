@@ -26,7 +26,6 @@ fn is_same_table(ours: &Table, theirs: &toml::Table) -> bool {
         && ours.entries().all(|(key, _, value)| theirs.get(key).is_some_and(|theirs| is_same(value, theirs)))
 }
 
-/// Pieces of typical TOML texts, right or wrong.
 const PIECES: &[&str] = &[
     "a",
     "b.c",

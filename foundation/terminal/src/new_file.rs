@@ -5,7 +5,6 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The longest name.
 const MAX_NAME: usize = 64;
 
 /// The file's name in the form that scenarios and gateways use: letters, digits, `-` and `_`.

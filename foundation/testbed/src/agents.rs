@@ -94,7 +94,6 @@ impl Agents {
     }
 }
 
-/// One agent.
 #[derive(Debug)]
 struct Agent {
     role: Role,

@@ -119,7 +119,6 @@ fn read(folder: &Path, area: &str) -> Area {
     toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Splits a command line into words. Blanks within single quotes do not split.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -180,7 +179,6 @@ impl Case {
         Ran { text: format!("### {}\n$ {} {line}\n{shown}{said}", self.name, program.name), wrong }
     }
 
-    /// Creates the files in `scratch`, with the mistake. Returns a description of the mistake.
     fn prepare(&self, area: &Area, scratch: &Path) -> String {
         let file = self.file.as_ref().unwrap_or(&area.file);
         let mut shown = String::new();

@@ -44,7 +44,6 @@ fn reports(mut discipline: Boxed) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// The gauges after round trips that grow to a second.
 fn after_round_trips(mut discipline: Boxed) -> Vec<(&'static str, f64)> {
     for i in 0..1000 {
         let now = Time::from_ns(i * 10_000_000);

@@ -201,13 +201,11 @@ impl FlowHasher {
 }
 
 impl NetworkBits {
-    /// The number of bits that identify a network, for an address of `octets` octets.
     fn of(self, octets: usize) -> u8 {
         if octets == 4 { self.ipv4 } else { self.ipv6 }
     }
 }
 
-/// `octets`, with zeros after the first `bits` bits.
 fn masked<const N: usize>(mut octets: [u8; N], bits: u8) -> [u8; N] {
     for (at, octet) in octets.iter_mut().enumerate() {
         let kept = usize::from(bits).saturating_sub(at * 8).min(8) as u32;

@@ -192,7 +192,6 @@ impl MadeUp {
     }
 }
 
-/// The non-empty blocks.
 fn blocks(sack: &[Option<[u32; 2]>]) -> impl Iterator<Item = [u32; 2]> + '_ {
     sack.iter().copied().map_while(|block| block)
 }
@@ -300,7 +299,6 @@ fn block(out: &mut Vec<u8>, kind: u32, fill: impl FnOnce(&mut Vec<u8>)) {
     out.extend(length.to_le_bytes());
 }
 
-/// Appends an option, cut to the limit of its length field.
 fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
     let value = &value[..value.len().min(usize::from(u16::MAX) - 3)];
     out.extend(code.to_le_bytes());
@@ -328,7 +326,6 @@ mod tests {
         MadeUp { flow, is_reverse, ip_bytes: 552, dscp: 46, ecn: Ecn::Ce, transport }
     }
 
-    /// The entire frame: the headers, and zeros for the payload.
     fn frame(packet: &MadeUp) -> Vec<u8> {
         let headers = packet.headers();
         let mut bytes = headers.bytes().to_vec();

@@ -17,7 +17,6 @@ pub(crate) struct Train<'a> {
     pub(crate) wraps: Wraps,
 }
 
-/// A segment's position.
 #[derive(Clone, Copy)]
 struct Position {
     index: usize,
@@ -109,7 +108,6 @@ impl Train<'_> {
         write_at(segment, at + 6, never_zero(sum.checksum()).to_be_bytes());
     }
 
-    /// The sum over pseudo header, transport header and payload.
     fn transport_sum(&self, segment: &[u8]) -> Sum {
         let at = self.network.offset;
         let addresses = match self.network.version {

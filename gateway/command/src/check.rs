@@ -55,7 +55,6 @@ pub(crate) fn built(config: &Config) -> Result<Option<u64>, Failure> {
     Ok(resident)
 }
 
-/// A count in words: for example `no classes`, `1 class`, `2 classes`.
 fn counted((count, one, several): (usize, &str, &str)) -> String {
     match count {
         0 => format!("no {several}"),
@@ -157,7 +156,6 @@ fn write_way(out: &mut String, way: &WayExplanation) {
     write_tree(out, &way.tree);
 }
 
-/// Writes the tree from the top, with each class indented under its parent.
 fn write_tree(out: &mut String, tree: &[ClassExplanation]) {
     if tree.is_empty() {
         return;

@@ -319,7 +319,6 @@ impl Discards {
         *last = Some(from);
     }
 
-    /// Logs the discards, at most once per [`QUIET`].
     fn say(&mut self, dropped: u32) {
         let is_new = dropped != self.dropped || !self.counts.is_empty();
         if !is_new || self.said.is_some_and(|said| clock::now().since(said) < QUIET) {

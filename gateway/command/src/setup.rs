@@ -106,7 +106,6 @@ fn described(interface: &Surveyed) -> String {
     format!("{name}: {}", parts.join(", "))
 }
 
-/// The firewall's rules; `None` if no program shows them.
 fn ruleset() -> Option<String> {
     let mut found = None;
     for (program, arguments) in [("nft", &["list", "ruleset"][..]), ("iptables-save", &["-t", "nat"])] {
@@ -137,7 +136,6 @@ fn translation(ruleset: &Option<String>) -> String {
     said
 }
 
-/// Does the interface's hardware merge packets? False if `ethtool` does not report it.
 fn has_large_receive(name: &str) -> bool {
     let Ok(output) = Command::new("ethtool").args(["-k", name]).output() else { return false };
     let text = String::from_utf8_lossy(&output.stdout);
@@ -277,7 +275,6 @@ impl Answers {
     }
 }
 
-/// Parses the name of an existing interface other than `other`.
 fn interface(survey: &Survey, text: &str, other: Option<&str>) -> Result<String, String> {
     let names = survey.interfaces.iter().map(|interface| interface.name.clone());
     let names: Vec<String> = names.filter(|name| Some(name.as_str()) != other).collect();

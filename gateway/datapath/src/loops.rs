@@ -204,7 +204,6 @@ impl Echoes {
         slot.back.is_cutting(now)
     }
 
-    /// The record of `frame`, if it left recently.
     fn passed(&mut self, frame: &[u8], now: Time) -> Option<&mut SentFrame> {
         let hash = self.keys.hash_one(frame);
         let slot = &mut self.left[hash as usize % SLOTS];
@@ -214,7 +213,6 @@ impl Echoes {
 }
 
 impl SentFrame {
-    /// The arrivals of the frame within the last `span`, including this one.
     fn repeats(&mut self, span: Duration, now: Time) -> u32 {
         if now.since(self.since) > span {
             (self.since, self.repeats) = (now, 0);
@@ -223,7 +221,6 @@ impl SentFrame {
         self.repeats
     }
 
-    /// Did the frame recently leave by the port `side`, by which it arrives now?
     fn is_back(&self, side: Side, now: Time) -> bool {
         is_recent(self.at[side as usize], now, WINDOW)
     }

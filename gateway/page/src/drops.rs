@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, VecDeque};
 pub const KEPT: usize = 500;
 /// The most events that are named per look. If there are more, the newest represent all of them.
 const NAMED: usize = 256;
-/// Seconds counted.
 const MINUTE: usize = 60;
 /// Rows counted per second. All further rows are counted together.
 const MAX_ROWS: usize = 256;

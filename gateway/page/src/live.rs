@@ -23,7 +23,6 @@ use std::time::Duration;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::time::{MissedTickBehavior, interval};
 
-/// The most viewers.
 const MAX_VIEWERS: usize = 16;
 const MAX_PICKS: usize = 8;
 /// The interval between readings.
@@ -187,7 +186,6 @@ impl Live {
         found
     }
 
-    /// Sends a message to all viewers. Returns whether any viewer is left.
     fn send(&self, message: &Bytes) -> bool {
         let mut viewers = lock(&self.viewers);
         viewers.retain_mut(|viewer| match viewer.messages.try_send(message.clone()) {

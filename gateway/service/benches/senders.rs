@@ -135,7 +135,6 @@ impl Round {
     }
 }
 
-/// The time that all threads of this process have waited for a processor.
 fn waited_s() -> f64 {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.map(|task| waited(&task.path()).secs()).sum()
@@ -201,7 +200,6 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Prints the gain of two threads, by the clock and by processor time.
 fn ratios(bytes: usize, rounds: &[Vec<Round>; 2]) {
     let pairs = || rounds[0].iter().zip(&rounds[1]);
     let quiet: Vec<f64> = pairs()

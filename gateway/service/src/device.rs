@@ -80,7 +80,6 @@ pub(crate) fn holder(index: u32) -> Option<Holder> {
     }
 }
 
-/// Describes a process by its number and its command.
 fn called(pid: i32) -> String {
     // The process is in a PID namespace invisible from here, such as the host's.
     if pid == 0 {

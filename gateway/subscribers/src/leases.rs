@@ -107,7 +107,6 @@ fn mac_of_duid(duid: &str) -> Option<[u8; 6]> {
 const NOT_ONE: &str = "an address that one subscriber can have";
 
 impl LeaseText {
-    /// Adds a lease in use. `mac` is `None` if unknown.
     fn add(&mut self, mac: Option<[u8; 6]>, prefix: Prefix, line: usize) {
         match mac {
             _ if !is_plausible(&prefix) => self.bad.push(bad(line, &written(&prefix), NOT_ONE)),

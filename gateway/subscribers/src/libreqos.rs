@@ -135,7 +135,6 @@ pub fn circuits(text: &str) -> Result<Noted<Circuit>, String> {
     }
 }
 
-/// The circuit of one row, or the reason why the row is invalid.
 fn device(values: [&str; COLUMNS.len()]) -> Result<Circuit, String> {
     let name = values[CIRCUIT].to_owned();
     checked_name(&name).map_err(|bad| {
@@ -310,7 +309,6 @@ fn scaled(
     circuits.iter().zip(above).map(of).collect()
 }
 
-/// Limits the total of the node `place` to its capacity `most`, if any.
 fn keep(place: usize, most: Option<Rate>, totals: &mut [u128], parts: &mut [(u128, u128)]) {
     if let Some(most) = most.map(|most| u128::from(most.bps())).filter(|most| *most < totals[place]) {
         parts[place] = (most, totals[place]);

@@ -367,7 +367,6 @@ impl Sheet<'_> {
         Ok(())
     }
 
-    /// Combines an outer and an inner VLAN into one key.
     fn join_vlans(&self, row: &mut SubscriberRow) -> Result<(), DocumentError> {
         let key = match row.vlans {
             [None, None] => return Ok(()),

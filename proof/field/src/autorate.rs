@@ -258,7 +258,6 @@ fn vary(run: &Run, way: Way) -> Fallible<f64> {
     }
 }
 
-/// Bulk TCP and pings in the direction `way` of the gateway under test.
 fn traffic(way: Way, seconds: u64) -> Traffic {
     let duration_ns = seconds * 1_000_000_000;
     let bulk = |number| flow("tcp", Sends::Tcp("cubic".into()), in_world(way), number, duration_ns);

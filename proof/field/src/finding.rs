@@ -72,7 +72,6 @@ impl Finding {
     }
 }
 
-/// Is each packet in direction `way` accounted for?
 fn balance(way: &WaySnapshot) -> Finding {
     let (came, placed) = way.totals.balance();
     let what = format!("{}: {came} packets in = {placed} out, dropped, lost or inside", way.way);

@@ -345,7 +345,6 @@ fn pings(traffic: &Traffic, seen: &HostCounts, group: &str, case: &Case) -> Ping
     Pings { p50_ms, p95_ms, loss: (1.0 - came as f64 / sent).max(0.0) }
 }
 
-/// The gateway's configuration.
 fn document(row: &Method, case: &Case) -> Document {
     let mut document = case.document();
     let spec = &mut document.spec;

@@ -176,7 +176,6 @@ fn used(gateway: &Gateway) -> Used {
     Used { forwarding: (after[0] - before[0]) / took, others: (after[1] - before[1]) / took }
 }
 
-/// The name of the forwarding thread.
 const FORWARDING: &str = "datapath";
 
 /// The result of `measure` while [`VIEWERS`] watch, and the readings per second of the slowest
@@ -259,7 +258,6 @@ fn list(happened: &mut Happened) -> Fallible<()> {
     happened.check_conservation(run.gateway())
 }
 
-/// The numbers of connections and of threads that open them.
 const CONNECTIONS: usize = 10_000;
 const OPENERS: usize = 8;
 /// After this many further connections, a thread sends one more byte of the header over each of its

@@ -85,7 +85,6 @@ fn rate(happened: &mut Happened) -> Fallible<()> {
     Ok(())
 }
 
-/// Sends until the reader closes the connection.
 fn send_on(mut connection: &TcpStream) {
     let some = [0; 65536];
     while connection.write_all(&some).is_ok() {}

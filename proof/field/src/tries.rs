@@ -3,7 +3,6 @@
 
 use crate::finding::{Finding, Subject};
 
-/// The most attempts.
 const MAX_TRIES: usize = 3;
 /// A gateway counts as starved if its threads and those of the path behind it were together ready
 /// without a processor for longer than this fraction of the run. On 4 processors with a load of 3

@@ -54,7 +54,6 @@ impl Default for Wiring {
 }
 
 impl Wiring {
-    /// The path between the gateway and the subscribers; `None` without delay.
     fn path(&self) -> Option<Path> {
         let lane = |way| Lane { others_ns: self.delays[way as usize].ns(), ..Lane::default() };
         let path = Path { to_sink: lane(Way::Download), to_source: lane(Way::Upload), ..Path::default() };

@@ -171,7 +171,6 @@ fn row_of(
     }
 }
 
-/// The standard error of the mean; 0 for a single value.
 fn standard_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     if n < 2.0 {

@@ -197,7 +197,6 @@ enum Failure {
     System(String, std::io::Error),
 }
 
-/// A run of the guest, named NAME-SEED, and its seed.
 fn run_of(name: &str, seed: u64, work: &Work) -> (Run, u64) {
     (Run { name: format!("{name}-{seed}"), work: serde_json::to_value(work).expect("plain data") }, seed)
 }

@@ -32,7 +32,6 @@ impl Signals for Ledger<'_> {
 }
 
 impl Shaper<'_> {
-    /// Sends all packets that are due up to `now`.
     fn run_until(&mut self, now: Time) {
         while !self.discipline.backlog().is_empty() && self.transmitter.free_at() <= now {
             if !self.poll(self.transmitter.free_at()) {
@@ -48,7 +47,6 @@ impl Shaper<'_> {
         }
     }
 
-    /// Polls for one packet. Returns false if there was none.
     fn poll(&mut self, now: Time) -> bool {
         let Some(packet) = self.discipline.dequeue(now, &mut self.ledger) else { return false };
         self.transmitter.start(packet.len, now);

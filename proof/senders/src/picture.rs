@@ -61,7 +61,6 @@ fn range(rows: &[ComparedCell]) -> [f64; 2] {
     rows.iter().fold([0.5, 2.0], ends)
 }
 
-/// The distinct texts, in order of first occurrence.
 fn distinct<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for text in texts {

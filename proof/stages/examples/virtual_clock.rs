@@ -23,7 +23,6 @@ const STARTS: &[u8] = b"/virtual-clock-starts";
 const STEP_NS: u64 = 256;
 
 static IS_VIRTUAL: AtomicBool = AtomicBool::new(false);
-/// The virtual clock.
 static NOW_NS: AtomicU64 = AtomicU64::new(0);
 /// The time at which the timer expires; 0 while it is not set.
 static RINGS_NS: AtomicU64 = AtomicU64::new(0);

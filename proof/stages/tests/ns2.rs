@@ -255,7 +255,6 @@ fn a_killed_stage_ends_ns2_and_leaves_no_file() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The scenarios that are compared with ns-2.
 fn cells() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/suite/ns2");
     let files =
@@ -293,7 +292,6 @@ fn every_cell_runs_in_ns2_and_bounds_goodput_and_loss_per_class() {
     }
 }
 
-/// Watches nothing.
 struct Unwatched;
 
 impl WatchRuns for Unwatched {

@@ -132,7 +132,6 @@ fn simulated(name: &str, ecn: &str, trace: &[Arrival]) -> Fate {
     Fate { sent, drops: record.drops, marks: record.marks }
 }
 
-/// The counts by cause, except zeros.
 fn by_cause(counts: &[u64]) -> BTreeMap<String, u64> {
     let counted = Cause::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
     counted.map(|(cause, count)| (cause.name().to_owned(), *count)).collect()

@@ -64,7 +64,6 @@ fn is_picture(path: &str) -> bool {
     path.ends_with(PICTURE)
 }
 
-/// The path of a page in the book. A folder's `README.md` becomes `index.md`.
 fn index(path: &str) -> String {
     match path.strip_suffix("README.md") {
         Some(folder) if folder.is_empty() || folder.ends_with('/') => format!("{folder}index.md"),
@@ -114,7 +113,6 @@ fn mapped(line: &str, change: impl Fn(&str) -> String) -> String {
     text
 }
 
-/// The address of the repository on the web, from the root `Cargo.toml`.
 fn repository(tree: &Tree) -> Result<&str, String> {
     let manifest = tree.file("Cargo.toml").ok_or("Cargo.toml is not there")?;
     let line = manifest.text.lines().find_map(|line| line.strip_prefix("repository = \""));

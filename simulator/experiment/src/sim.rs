@@ -44,7 +44,6 @@ impl Stage for Sim {
         Ok(run_single(plan.scenario, plan.discipline, seed, &mut go_on, None)?)
     }
 
-    /// Runs with observers.
     fn run_all(
         &self,
         scenario: &Scenario,

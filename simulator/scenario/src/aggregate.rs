@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 const MAX_WINDOW: u32 = 65_536;
 
 impl EstimatorSpec {
-    /// The estimator, with the simulator's defaults for omitted values.
     fn plan(&self) -> EstimatorPlan {
         let default = EstimatorPlan::default();
         EstimatorPlan {
@@ -91,7 +90,6 @@ impl AggregateSpec {
         check_marker(&self.marker(spec), &format!("{path}.marker"), &site)
     }
 
-    /// The aggregate's name, as errors quote it.
     fn given(&self) -> String {
         format!("`{}`", self.name)
     }

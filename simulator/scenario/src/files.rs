@@ -168,7 +168,6 @@ fn refused(locations: &Locations, path: &str, name: &str, why: String, allowed: 
     locations.refuse(path, problem)
 }
 
-/// The allowed values of `trace`, with the name that was most likely meant.
 fn allowed_traces(given: &str) -> String {
     let names = || traces::ALL.iter().map(|trace| trace.name);
     let listed: Vec<String> = names().map(|name| format!("`{name}`")).collect();
@@ -183,12 +182,10 @@ fn allowed_traces(given: &str) -> String {
 const ALLOWED_DELAYS: &str =
     "the JSON of irtt, or a file of seconds and round trips in ms, such as `0.01,48.5`, with -1 in an outage";
 
-/// The named traces, each with the key that names it.
 fn traces_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.trace"), of.trace?.as_str())))
 }
 
-/// The named files of delays, each with the key that names it.
 fn delays_of(spec: &Spec) -> impl Iterator<Item = (String, &str)> {
     tables(spec).into_iter().filter_map(|(path, of)| Some((format!("{path}.delays"), of.delays?.as_str())))
 }

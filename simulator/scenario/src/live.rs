@@ -167,7 +167,6 @@ impl Live {
     }
 }
 
-/// The error if a discipline of a checked scenario could not be built.
 fn unbuilt(error: &BuildError) -> ScenarioError {
     let problem = Problem::BadValue { key: "disciplines".into(), message: error.to_string() };
     ScenarioError { problem, location: None, more: Box::default() }

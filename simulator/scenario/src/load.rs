@@ -280,7 +280,6 @@ struct Choices {
     seeds: Option<Seeds>,
 }
 
-/// The scenario `own` with the disciplines and seeds chosen by `overrides`.
 fn chosen(own: &Spec, overrides: &Overrides, locations: &mut Locations) -> Result<Spec, ScenarioError> {
     let choices = choices(overrides);
     let Choices { disciplines, seeds } =

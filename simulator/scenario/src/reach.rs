@@ -52,7 +52,6 @@ impl Reach<'_> {
         }
     }
 
-    /// The shortest round-trip time without queueing.
     fn shortest_trip(self, way: Duration) -> Duration {
         match self {
             Reach::Access(delay) => way + delay.shortest() * 4,

@@ -336,7 +336,6 @@ impl ProcessingSpec {
 }
 
 impl DelayedAckSpec {
-    /// The delay of acknowledgements; `None` if each segment is acknowledged at once.
     fn delayed_ack(self) -> Option<DelayedAck> {
         let segments = self.segments.unwrap_or(2); // RFC 5681, section 4.2
         let timeout = self.timeout.map_or(Duration::from_ms(40), |timeout| timeout.0); // Linux's minimum

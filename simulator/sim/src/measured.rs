@@ -191,7 +191,6 @@ impl<T: Tap, E: Events> Model<T, E> {
     }
 }
 
-/// The types of lasting events that a source times.
 fn lasting(source: &Source) -> Vec<Kind> {
     match source {
         Source::Tcp { load, .. } => load.lasting().collect(),

@@ -181,7 +181,6 @@ fn members<'a>(flows: &'a [FlowRecord], groups: &str) -> Vec<&'a FlowRecord> {
     flows.iter().filter(|flow| groups.split('+').any(|group| *group == *flow.group)).collect()
 }
 
-/// The measure `what` for the `flows` together; `None` if there are none.
 fn of_flows(what: &str, flows: &[&FlowRecord]) -> Option<f64> {
     if flows.is_empty() {
         return None;

@@ -27,7 +27,6 @@ impl Field {
         self.path.iter().try_fold(row, |value, key| value.get(key))
     }
 
-    /// Cells of the field's type, for `rows` rows without a value.
     fn none(&self, rows: usize) -> Cells {
         match self.kind {
             Kind::Real => Cells::Reals(vec![None; rows]),

@@ -350,7 +350,6 @@ impl Batch {
         }
     }
 
-    /// The batch's rows, except those of the runs in `taken`.
     fn without(&self, taken: &HashSet<(Arc<str>, u64)>) -> Table {
         self.rows.filtered(|row| {
             let (cell, seed) = self.run(row);

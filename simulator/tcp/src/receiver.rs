@@ -85,7 +85,6 @@ impl Quick {
 /// The storage of segments beyond the next one expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// There are none.
     Nothing,
     InFew,
     InMany,

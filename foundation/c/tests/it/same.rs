@@ -14,7 +14,6 @@ type Left = (u64, Option<u32>);
 
 const STEPS: u64 = 5000;
 
-/// The arrival in a step: its flow, size and class.
 fn arrival(step: u64) -> (u64, u32, u32) {
     (step * step % 11, 100 + (step * 37 % 1400) as u32, (step % 3) as u32)
 }

@@ -63,7 +63,6 @@ fn draw_family(
             continue;
         }
         let colour = COLOURS[at % COLOURS.len()];
-        // Once all colours are used, they repeat with thinner lines.
         let style = colour.stroke_width(if at < COLOURS.len() { 2 } else { 1 });
         chart
             .draw_series(LineSeries::new(points, style))?

@@ -391,7 +391,6 @@ fn shape(rate: Rate, burst: Option<Quantity<Size>>, site: &Site<'_>) -> Shape {
     Shape { rate, burst: burst_time(burst, rate, site.packet_bytes) }
 }
 
-/// Refuses a queue for a class that has children.
 fn refuse_contents(class: &Class) -> Result<(), BadParameter> {
     if class.discipline.is_none() && class.buffer.is_none() {
         return Ok(());

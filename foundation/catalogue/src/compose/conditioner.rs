@@ -59,7 +59,6 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "conditioner";
 
-/// The maximum number of classes with a separate marker.
 const MAX_MARKERS: usize = 1 << 16;
 
 static DEFAULT: Choice = Choice::named("rio");
@@ -116,7 +115,6 @@ impl Spec {
         check_slots(NAME, &self.placed(site))
     }
 
-    /// The numbers of the classes, as they were listed.
     fn checked_ids(&self) -> Result<Vec<u32>, BadParameter> {
         let class = Parameter { discipline: NAME, name: "class" };
         let classes = self.class.as_deref().unwrap_or_default();
@@ -134,7 +132,6 @@ impl Spec {
         }
     }
 
-    /// The marker of all unlisted classes, then the marker of each listed class.
     fn markers(&self) -> impl Iterator<Item = &MarkerChoice> {
         let own = self.marker.as_ref().unwrap_or(&*DEFAULT_MARKER);
         let listed = self.class.iter().flatten().map(move |class| class.marker.as_ref().unwrap_or(own));
@@ -153,7 +150,6 @@ impl Spec {
         self.class.iter().flatten().enumerate().try_for_each(of_class)
     }
 
-    /// The inner discipline.
     fn nested(&self) -> Nested<'_> {
         let choice = self.discipline.as_ref().unwrap_or(&DEFAULT);
         let typed_as = Parameter { discipline: NAME, name: "discipline" };

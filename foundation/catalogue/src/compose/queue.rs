@@ -58,7 +58,6 @@ pub const ABOUT: About = About {
 
 const NAME: &str = "queue";
 
-/// The default dropper.
 static DEFAULT: Choice = Choice::named("tail-drop");
 
 /// Parameters of `queue`.
@@ -103,7 +102,6 @@ impl Spec {
         self.dropper.as_ref().unwrap_or(&DEFAULT)
     }
 
-    /// The result of `answer` for the dropper; `None` if the dropper does not exist.
     fn of_dropper<R>(&self, answer: impl FnOnce(&dyn Part) -> R) -> Option<R> {
         let nothing = Parameters::default();
         let given = self.choice().parameters().unwrap_or(&nothing);
@@ -152,7 +150,6 @@ impl Spec {
         }
     }
 
-    /// The result of `made` for the dropper with the queue's parameters.
     fn with_whole<R>(
         &self,
         site: &Site<'_>,

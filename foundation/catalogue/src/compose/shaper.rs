@@ -110,7 +110,6 @@ impl Spec {
         check_slots(NAME, &self.placed(site))
     }
 
-    /// The inner discipline.
     fn nested(&self) -> Nested<'_> {
         let choice = self.discipline.as_ref().unwrap_or(&DEFAULT);
         let typed_as = Parameter { discipline: NAME, name: "discipline" };
@@ -131,7 +130,6 @@ impl Spec {
         self.rate.map_or(site.rate, |rate| rate.0)
     }
 
-    /// The parameters by which the rate follows the line, if it does.
     fn followed(&self, site: &Site<'_>) -> Result<Option<autorate::Config>, BadParameter> {
         let check = |spec: &autorate::Spec| spec.check(self.shaped_rate(site));
         self.autorate.as_ref().map(check).transpose().map_err(|bad| bad.inside(NAME))

@@ -21,7 +21,6 @@ struct Table {
     fields: &'static [Field],
 }
 
-/// The tables of all disciplines and markers, and the tables inside them.
 fn tables() -> Vec<Table> {
     let discipline = |entry: &catalogue::Entry| Table {
         discipline: entry.name,

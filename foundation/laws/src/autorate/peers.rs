@@ -2,7 +2,6 @@
 
 use fairwire_core::{Duration, RoundTrip, Time};
 
-/// The maximum number of known peers.
 const PEERS: usize = 64;
 /// A peer that is not heard for this long yields its place to a new one.
 const SILENT: Duration = Duration::from_secs(5);
@@ -169,7 +168,6 @@ impl Peer {
         self.before.min(self.lately)
     }
 
-    /// Was the peer heard so lately that it is expected soon?
     fn is_awaited(&self, now: Time) -> bool {
         now.since(self.seen) <= PATIENCE.max(self.trip * 2)
     }

@@ -93,7 +93,6 @@ impl Line {
         }
     }
 
-    /// Adds what other peers report when a round trip of bulk took `time`.
     fn hear_those_beside(&mut self, time: Duration) {
         let ms = self.now.ns() / 1_000_000;
         match self.beside {
@@ -118,7 +117,6 @@ impl Line {
         }
     }
 
-    /// Runs for `ms`; returns the use of the line and the worst delay.
     fn use_of(&mut self, ms: u64) -> (f64, Duration) {
         let before = self.came_bits;
         self.worst = Duration::ZERO;

@@ -42,7 +42,6 @@ impl Carried {
         self.added += 1;
     }
 
-    /// The count that is `ago` steps older than the latest.
     fn before(&self, ago: usize) -> Option<Count> {
         let at = self.added.checked_sub(1 + ago).filter(|_| ago < COUNTS)?;
         Some(self.counts[at % COUNTS])
@@ -202,7 +201,6 @@ impl Way {
         self.rest(now);
     }
 
-    /// Returns the rate to its start after time without use.
     fn rest(&mut self, now: Time) {
         if now.since(self.used_at) >= self.config.given.idle {
             self.bps = self.config.start.bps() as f64;
@@ -236,7 +234,6 @@ impl Way {
         }
     }
 
-    /// Lets the rate grow, `seconds` after the previous step.
     fn grow(&mut self, seconds: f64) {
         let known = self.good.map_or(0.0, |good| self.config.given.keep * good);
         if self.bps < known {

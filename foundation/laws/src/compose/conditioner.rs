@@ -101,7 +101,6 @@ impl Control for Conditioner {
         }
     }
 
-    /// Takes over the parameters if the markers stay the same.
     fn retune(&mut self, fresh: &dyn Discipline, now: Time) -> bool {
         let Some(fresh) = (fresh as &dyn Any).downcast_ref::<Self>() else { return false };
         let is_alike = |(own, fresh): (&Labelled, &Labelled)| {

@@ -26,7 +26,6 @@ impl<D: Discipline> Device<D> {
         Device { inner, held: VecDeque::with_capacity(room), bytes: 0, room }
     }
 
-    /// Polls the discipline for as many packets as there is room for.
     fn fill(&mut self, now: Time, signals: &mut dyn Signals) {
         while self.held.len() < self.room {
             let Some(packet) = self.inner.dequeue(now, signals) else { return };

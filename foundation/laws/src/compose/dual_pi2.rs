@@ -430,7 +430,6 @@ impl DualPi2 {
         }
     }
 
-    /// Is the L4S queue's packet next?
     fn serves_scalable(&self) -> Option<bool> {
         let (scalable, classic) = (self.scalable.head_arrived(), self.classic.head_arrived());
         match (scalable, classic) {

@@ -82,7 +82,6 @@ impl<D: Discipline> Control for Ingress<D> {
     }
 }
 
-/// Charges drops, and passes signals on.
 struct Charged<'a> {
     inner: &'a mut dyn Signals,
     paid: &'a mut Transmitter,

@@ -37,7 +37,6 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         &self.laws[queue as usize]
     }
 
-    /// The number of the queue for packets like `packet`, and its backlog.
     #[inline]
     fn queue(packet: &Packet, buffer: &Buffer) -> (usize, Backlog) {
         let number = buffer.queue_of(packet);
@@ -52,7 +51,6 @@ impl<L: Law, R: Dropper> PerFlow<L, R> {
         (place(buffer.flow_hash(flow)), buffer.flow_backlog(flow))
     }
 
-    /// Calls the law of the queue that loses the waiting packet `key`.
     fn overflowed(&mut self, key: Key, buffer: &Buffer, now: Time) {
         let flow = buffer.flow_of(key);
         let law = &mut self.laws[place(buffer.flow_hash(flow))];

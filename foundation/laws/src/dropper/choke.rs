@@ -209,7 +209,6 @@ impl Spec {
         Ok((queue, Config { red, draws, compare: given.compare }))
     }
 
-    /// RED's parameters among those given.
     fn red(&self, given: &Checked) -> red::Spec {
         red::Spec {
             queue: self.queue.clone(),

@@ -208,7 +208,6 @@ impl Cobalt {
         self.next += terms.gap(self.count);
     }
 
-    /// Changes BLUE's probability, at most once per target.
     fn change(&mut self, terms: &Terms, by: f64, now: Time) {
         if now.since(self.changed) > terms.control.target {
             self.probability = (self.probability + by).clamp(0.0, 1.0);
@@ -216,7 +215,6 @@ impl Cobalt {
         }
     }
 
-    /// Steps the count back on a short wait, as often as the schedule demands.
     fn step_back(&mut self, terms: &Terms, now: Time) {
         let mut steps = 0;
         while self.count > 0 && now >= self.next {
@@ -230,7 +228,6 @@ impl Cobalt {
         }
     }
 
-    /// Is a signal of CoDel due?
     #[inline]
     fn is_due(&mut self, terms: &Terms, sojourn: Duration, queues: u32, now: Time) -> bool {
         let is_due = self.count > 0 && now >= self.next;

@@ -204,7 +204,6 @@ impl Codel {
         self.phase != Phase::Calm
     }
 
-    /// Has the wait been above the target for an interval?
     #[inline]
     fn is_above(&mut self, terms: &Terms, sojourn: Duration, queue: Backlog, now: Time) -> bool {
         if sojourn < terms.control.target || queue.bytes <= terms.mtu {

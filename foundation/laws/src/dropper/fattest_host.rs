@@ -87,7 +87,6 @@ impl FattestHost {
         at
     }
 
-    /// Puts `queue`, which holds `bytes`, into its bin of `host`.
     fn link(&mut self, queue: u32, host: u32, bytes: u64) {
         let bin = (bytes.max(1).ilog2() as usize).min(BINS - 1);
         let of = &mut self.hosts[host as usize];

@@ -256,7 +256,6 @@ impl Fred {
         };
     }
 
-    /// Has the flow more queued than permitted?
     #[inline]
     fn is_over(&self, waiting: f64, strikes: u32) -> bool {
         let many = self.average >= self.config.ramp.max;

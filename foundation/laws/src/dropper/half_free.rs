@@ -52,7 +52,6 @@ mod tests {
     use fairwire_core::scheduler::Fcfs;
     use fairwire_core::{Discipline, FlowHash, Ignore, Limit, Queue};
 
-    /// Offers packets of `flow` until one is refused; returns the total backlog.
     fn fill(queue: &mut Queue<Fcfs, HalfFree>, flow: u64) -> u32 {
         loop {
             let before = queue.backlog().packets;

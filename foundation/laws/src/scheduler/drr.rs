@@ -61,7 +61,6 @@ impl Drr {
         Drr { filling: quantum, ..self }
     }
 
-    /// Adapts the quantum to the backlogged queues, if it depends on their number.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {

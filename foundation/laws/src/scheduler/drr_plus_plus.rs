@@ -222,7 +222,6 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         queues
     }
 
-    /// Adapts the quantum to the backlogged queues, if it depends on their number.
     #[inline]
     fn follow(&mut self, buffer: &Buffer) {
         if let Some(quantum) = &self.filling {
@@ -248,7 +247,6 @@ impl<const GATED: bool> DrrPlusPlus<GATED> {
         self.quantum / i64::from(bulky)
     }
 
-    /// Sets a queue's status, and counts its host's bulky queues.
     #[inline]
     fn put(&mut self, queue: u32, status: Status) {
         let before = core::mem::replace(&mut self.turns[queue as usize].status, status);

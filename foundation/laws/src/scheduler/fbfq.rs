@@ -37,7 +37,6 @@ struct Frames {
 }
 
 impl Frames {
-    /// The index of the frame that contains `start`.
     #[inline]
     fn place(&self, start: Tag) -> usize {
         let ahead = start.saturating_sub(self.begin);

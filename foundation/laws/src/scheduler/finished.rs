@@ -83,7 +83,6 @@ impl Finished {
         self.unswept = self.table.len();
     }
 
-    /// Removes forgotten flows from the next few table entries.
     #[inline]
     fn sweep(&mut self) {
         for _ in 0..SWEPT.min(self.unswept) {

@@ -355,7 +355,6 @@ impl Hosts {
         at
     }
 
-    /// Moves a queue from its previous host, if any, to the host called `name`.
     fn follow(&mut self, queue: u32, name: u32) {
         let had = self.queues[queue as usize].host;
         if had != NONE {
@@ -374,7 +373,6 @@ impl Hosts {
         self.turns[host as usize].packets += packets;
     }
 
-    /// Frees the slot of `host` if none of its queues takes turns any more.
     fn forget_if_gone(&mut self, host: u32) {
         if self.hosts[host as usize].flows.count == 0 {
             self.round.leave(host, &mut self.turns);

@@ -28,7 +28,6 @@ pub enum Kind {
 
 /// Bytes of a queue in a bounded table of queues.
 const QUEUE: u64 = 64;
-/// The minimum number of idle flows remembered by a scheduler that remembers them.
 const REMEMBERED: u64 = 1024;
 
 impl Kind {

@@ -53,7 +53,6 @@ impl Wf2qPlus {
         }
     }
 
-    /// Puts a queue into the heap that its start tag calls for.
     fn enter(&mut self, flow: usize, packet: &Packet) {
         let head = &mut self.heads[flow];
         head.is_eligible = head.start <= self.fluid.virtual_time();

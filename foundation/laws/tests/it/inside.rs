@@ -34,7 +34,6 @@ fn fast() -> Transmitter {
     Transmitter::new(Rate::from_bps(10_000_000).expect("not zero"))
 }
 
-/// A tree of two classes, with the discipline in the default leaf.
 fn classful(inner: Boxed) -> Classful {
     let spec: Spec = toml::from_str("class = [{ id = 8 }, { id = 9 }]\ndefault = 9").expect("well-formed");
     let contents = |label: &str, inner| Contents { label: label.into(), inner: Some(Inner::Made(inner)) };

@@ -59,7 +59,6 @@ fn gaps(spreading: Spreading) -> Vec<usize> {
     gaps
 }
 
-/// Asserts that all gaps in `range` are equally likely, and no gap is outside.
 fn assert_uniform(gaps: &[usize], range: core::ops::RangeInclusive<usize>) {
     let total: usize = gaps.iter().sum();
     let inside = &gaps[range.clone()];

@@ -66,7 +66,6 @@ impl Variant {
     }
 }
 
-/// The settings of the conformance suite for an entry, without those for `parameter`.
 fn own(entry: &Entry, parameter: &str) -> String {
     let own = OWN_SETTINGS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, typed)| *typed);
     let is_other = |line: &&str| line.split(' ').next() != Some(parameter);
@@ -91,7 +90,6 @@ fn near(default: &str) -> Vec<String> {
     [0.5, 2.0].map(|factor| typed(factor * number)).into()
 }
 
-/// Variants of an entry: each parameter at a few allowed values, and other buffers.
 fn changed(entry: &Entry) -> Vec<Variant> {
     let page = entry.page().expect("documented");
     let guesses = ["\"10 packets\"", "\"7 ms\"", "0.3", "3", "\"2000 B\"", "\"6000 B\""];

@@ -29,7 +29,6 @@ impl Link {
         Link { queue, offered: 0 }
     }
 
-    /// The packets sent of each class while `offers` packets are offered.
     fn sent(&mut self, offers: u64) -> [u32; 3] {
         let mut sent = [0; 3];
         for _ in 0..offers {

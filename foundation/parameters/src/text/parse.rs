@@ -190,7 +190,6 @@ impl<'a> Reader<'a> {
         Ok(Value::Table(table))
     }
 
-    /// Reads a text of one line, in quotes of either kind.
     fn quoted(&mut self) -> Read<String> {
         let quote = self.next().expect("a quote was seen");
         let mut text = String::new();

@@ -132,7 +132,6 @@ mod tests {
         Time::ZERO + Duration::from_ms(ms)
     }
 
-    /// An IPv4 packet of `bytes` bytes that ends with `last`.
     fn packet(bytes: usize, last: u8) -> Vec<u8> {
         let [high, low] = (bytes as u16).to_be_bytes();
         let header = [0x45, 0, high, low, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];

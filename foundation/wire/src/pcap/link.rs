@@ -95,7 +95,6 @@ fn ip(data: &[u8], skipped: usize) -> Option<Found<'_>> {
     found(Packet::Ip(data.get(skipped..)?), 0)
 }
 
-/// A packet at `at`, whose EtherType is at `ethertype`.
 fn typed(data: &[u8], ethertype: usize, at: usize) -> Option<Found<'_>> {
     found(Packet::Typed(u16_at(data, ethertype)?, data.get(at..)?), 0)
 }

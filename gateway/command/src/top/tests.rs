@@ -241,7 +241,6 @@ fn read(line: &str) -> Request {
     Request::of_line(line.as_bytes()).expect("a request")
 }
 
-/// A gateway that answers the next client with `steps` snapshots.
 fn gateway(socket: &Path, steps: u64) -> std::thread::JoinHandle<String> {
     use std::io::{BufRead, BufReader, Write};
     let listener = UnixListener::bind(socket).expect("a new socket");

@@ -73,7 +73,6 @@ fn copy(from: &Tun, to: &Tun, is_over: &AtomicBool) {
     }
 }
 
-/// Lets the firewall accept connections from interface `from` to `to`.
 fn accept(home: &Home, from: &str, to: &str) {
     let rule = format!("nft insert rule inet filter forward iifname {from} oifname {to} accept");
     if home.edge.at(|| Command::new("nft").arg("--version").output()).is_ok() {

@@ -365,7 +365,6 @@ impl Classifier {
     }
 }
 
-/// Is `address` unspecified, multicast or broadcast, and thus of no single host?
 #[inline]
 fn is_group(address: IpAddr) -> bool {
     let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());

@@ -196,7 +196,6 @@ fn is_flat<N: Address>(prefixes: &[Claimed<N>]) -> bool {
     prefixes.windows(2).all(|pair| pair[0].0.1 < pair[1].0.0)
 }
 
-/// Removes the range with these ends, if it belongs to `class`.
 fn take_out<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class: u32) -> Option<()> {
     let place = ranges.binary_search_by(|range| range.first.cmp(&first)).ok()?;
     let is_that = ranges[place] == Range { first, last, class };
@@ -205,7 +204,6 @@ fn take_out<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, clas
     })
 }
 
-/// Inserts a range with these ends, if no range overlaps it.
 fn put_in<N: Address>(ranges: &mut Vec<Range<N>>, (first, last): Ends<N>, class: u32) -> Option<()> {
     let place = ranges.partition_point(|range| range.last < first);
     let is_free = ranges.get(place).is_none_or(|range| range.first > last);

@@ -225,7 +225,6 @@ impl Diversion {
         Ok(Diversion { nftables, passage, interfaces })
     }
 
-    /// Are interfaces and tables unchanged?
     fn is_whole(&self) -> bool {
         let is = |name: &str, index: u32| link::index_of(name).is_ok_and(|found| found == Some(index));
         let down = link::name_of(self.interfaces.down).ok().flatten();
@@ -437,7 +436,6 @@ impl RouterEnd {
         }
     }
 
-    /// Calls `call` with each device, and drops missing devices.
     fn each(&mut self, mut call: impl FnMut(&mut Tun) -> Result<(), PortError>) -> Result<(), PortError> {
         for (_, port) in &mut self.passages {
             match port.as_mut().map(|port| call(&mut port.tap)) {
@@ -481,7 +479,6 @@ impl RouterEnd {
     }
 }
 
-/// Closes `port`, whose counts are added to `past`.
 fn close(port: &mut Option<RouterPort>, past: &mut PortHealth) {
     let health = port.as_mut().map(|port| port.tap.health()).unwrap_or_default();
     past.overflows += health.overflows;

@@ -120,7 +120,6 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Frames for one port.
 #[derive(Debug)]
 struct Parcel {
     side: usize,

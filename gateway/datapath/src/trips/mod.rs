@@ -304,7 +304,6 @@ impl ClassTrips {
         ClassTrips { all: vec![TripCount::default(); classes.max(1)].into(), gone: TripCount::default() }
     }
 
-    /// The measurements of `class`; an unknown number means the first class.
     #[inline]
     fn entry(&mut self, class: u32) -> &mut TripCount {
         let place = if (class as usize) < self.all.len() { class as usize } else { 0 };

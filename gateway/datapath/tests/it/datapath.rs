@@ -62,7 +62,6 @@ fn late_datapath_of(link: ShaperPlan, pool: PoolSize) -> Datapath {
     Datapath::new(plan)
 }
 
-/// Feeds `arrivals` in on the left, and returns the departures on the right.
 fn through(datapath: &mut Datapath, arrivals: Vec<Arrival>) -> Vec<Departure> {
     let mut wire = Wire { left: MemoryPort::new(arrivals), right: MemoryPort::new(vec![]) };
     run(datapath, &mut wire, Time::MAX);

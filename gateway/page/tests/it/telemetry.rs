@@ -474,7 +474,6 @@ fn only_metrics_are_served() {
     assert!(!answer.starts_with(b"HTTP/1.1 200"), "a head of 100 kB is refused");
 }
 
-/// A connection from `peer`, which is a loopback address.
 fn connected_from(peer: [u8; 4], to: SocketAddr) -> TcpStream {
     use rustix::net::{AddressFamily, SocketAddrV4, SocketType, bind, connect, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
@@ -613,7 +612,6 @@ fn a_token_is_required_beyond_loopback() {
     assert!(listen("0.0.0.0:0".parse().expect("an address"), Some("secret")).is_ok());
 }
 
-/// The path of a file for Prometheus or Grafana in this repository.
 fn monitoring(name: &str) -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/monitoring").join(name)
 }

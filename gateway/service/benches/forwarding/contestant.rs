@@ -262,7 +262,6 @@ fn carry<P: Port + AsFd, E: Into<Failure>>(
     Ok(outcome?)
 }
 
-/// The datapath of a configuration file with `keys` in both directions.
 fn configured(keys: &str) -> Result<Datapath, Failure> {
     let way = format!("rate = \"{BOTTLENECK}\"\n{keys}\n");
     let text = format!(

@@ -67,7 +67,6 @@ impl Row {
     }
 }
 
-/// The median of `values`; NaN without values.
 fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
@@ -77,7 +76,6 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The median of the ratios of `ours` to `theirs` in each round.
 fn ratio(ours: &[f64], theirs: &[f64]) -> f64 {
     median(&ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect::<Vec<_>>())
 }

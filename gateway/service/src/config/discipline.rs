@@ -81,7 +81,6 @@ pub(super) fn share_between_hosts(name: &str, typed: &mut Parameters) -> bool {
     part_of(name, typed).set_hosts()
 }
 
-/// The parameters `typed` of the discipline `name`, which is in the catalogue.
 fn part_of<'a>(name: &str, typed: &'a mut Parameters) -> &'a mut dyn Part {
     catalogue::part_mut(name, typed).expect("it is in the catalogue")
 }
@@ -233,7 +232,6 @@ impl<'a> DisciplinePlan<'a> {
         self.book.class(class)?.bounds[self.way as usize].each
     }
 
-    /// The classes in which each host has a ceiling.
     fn with_hosts(&self) -> impl Iterator<Item = u32> {
         self.book.iter().map(|(number, _)| number).filter(|number| self.each(*number).is_some())
     }
@@ -351,7 +349,6 @@ impl<'a> DisciplinePlan<'a> {
         upwards.find_map(|number| self.leaves.place(number)).map_or(0, |place| place + 1)
     }
 
-    /// The highest rate that the leaf `number` can get.
     fn leaf_rate(&self, number: u32, whole: Option<Rate>) -> Rate {
         let up = |number: &u32| self.book.class(*number)?.parent;
         let upwards = std::iter::successors(Some(number), up);

@@ -503,7 +503,6 @@ const MIN_FRAME: usize = 34;
 const MAX_POOL: u32 = 128 << 20;
 const MAX_FRAMES: u32 = 1 << 22;
 
-/// Parses the configuration in `text`, called `name` in errors.
 fn typed(name: &str, text: &str) -> Result<(Spec, Locations), DocumentError> {
     read_document(name, text).map_err(|error| error.with_owners(&catalogue::owners))
 }

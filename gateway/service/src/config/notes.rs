@@ -64,7 +64,6 @@ pub(super) fn notes(
     notes
 }
 
-/// The first of `names`, and the number of the others; `None` without names.
 fn first_of(names: &[&str]) -> Option<String> {
     let first: Vec<String> = names.iter().take(NAMED).map(|name| tree::quoted(name)).collect();
     let more = names.len().saturating_sub(NAMED);

@@ -45,7 +45,6 @@ pub(super) fn table_by(
 /// The maximum length of a journal, in bytes: enough to change every line of the longest file.
 pub const MAX_JOURNAL: u64 = 4 * sheet::MAX_BYTES;
 
-/// The text of the journal; empty if there is none.
 fn lines(journal: &Path, read: &mut ReadFile<'_>) -> Result<String, DocumentError> {
     match read(journal, MAX_JOURNAL, "a journal of changes of subscribers") {
         Err(DocumentError { problem: Problem::NotFound { .. }, .. }) => Ok(String::new()),

@@ -294,7 +294,6 @@ impl Ingress {
         Ok(report)
     }
 
-    /// The requests of `report` for the classes that exist here.
     fn requests(&mut self, report: &EdgeReport) -> Vec<(u32, RateRequest)> {
         let known = |one: &ClassReport| Some((*self.classes.get(&one.class)?, one.request));
         let requests: Vec<_> = report.classes.iter().filter_map(known).collect();
@@ -331,7 +330,6 @@ impl Ingress {
     }
 }
 
-/// Classes with packets of their own.
 fn leaves(book: &ClassBook) -> impl Iterator<Item = (u32, &str)> {
     let has_packets = |number: u32| number != UNCLAIMED && book.is_leaf(number);
     book.iter()
@@ -375,7 +373,6 @@ mod tests {
         Now { time: Time::from_ns(ms * 1_000_000), real_ns: 1_000_000 * S + ms * 1_000_000 }
     }
 
-    /// The two edges, connected over loopback.
     fn ends() -> (Egress, Ingress) {
         let listening = local();
         let to = listening.local_addr().expect("it is bound");

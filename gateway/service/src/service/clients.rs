@@ -292,7 +292,6 @@ impl Client {
         }
     }
 
-    /// Parses the next line as a request. An error says why it is none.
     fn take_request(&mut self, now: Time) -> Result<Request, String> {
         let end = self.input.iter().position(|byte| *byte == b'\n').unwrap_or(self.input.len() - 1);
         let line: Vec<u8> = self.input.drain(..=end).collect();
@@ -461,7 +460,6 @@ mod tests {
             stream
         }
 
-        /// Runs one round. Returns the number of requests answered.
         fn serve(&mut self, now: Time) -> usize {
             let TestServer { clients, served, status_bytes, .. } = self;
             let before = served.len();

@@ -60,7 +60,6 @@ impl Signals {
     }
 }
 
-/// Has a byte arrived? Several bytes count as one.
 fn has_come(mut pipe: &UnixStream) -> bool {
     let mut bytes = [0; 4096];
     pipe.read(&mut bytes).is_ok_and(|count| count > 0)
@@ -279,7 +278,6 @@ impl Control<'_> {
         outcome
     }
 
-    /// Changes the rows of subscribers, and reports this as a reload.
     fn change_subscribers(&mut self, handed: &Handed) -> Result<Option<Reloaded>, String> {
         let done = self.present.change_subscribers(handed)?;
         if let Some(done) = &done {
@@ -349,7 +347,6 @@ impl Control<'_> {
         }
     }
 
-    /// Orders the datapath thread to hand over once the other process is ready.
     fn step_offer(&mut self, now: Time) {
         let Some(offer) = &mut self.offer else { return };
         if let Some(stream) = offer.step() {
@@ -384,7 +381,6 @@ impl Control<'_> {
     }
 }
 
-/// For example `1 change`, `2 changes`.
 fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

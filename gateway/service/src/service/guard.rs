@@ -118,7 +118,6 @@ pub(super) fn request_leave(socket: &Path) -> Result<(), ServiceError> {
 
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Is the interface with this index a port of a bridge?
 fn is_port(index: u32) -> bool {
     link::about(index).is_ok_and(|about| about.master.is_some())
 }

@@ -412,7 +412,6 @@ impl<'a> ReadyGateway<'a> {
     }
 }
 
-/// The datapath of the gateway of `config`, and the context that built it.
 fn built(config: &Config) -> Result<(PlanContext, Datapath), ServiceError> {
     let spec = config.spec();
     let context = PlanContext {

@@ -156,7 +156,6 @@ impl Drop for Reporter {
     }
 }
 
-/// The status of a single gateway, or of each gateway with its name.
 fn status_of(members: &[Member]) -> String {
     match members {
         [only] => only.status.clone(),

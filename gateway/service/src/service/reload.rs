@@ -48,13 +48,11 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// The set weights, by the numbers of the classes in `config`.
     fn numbered(&self, config: &Config) -> Vec<(u32, Weight)> {
         let number = |(name, weight): (&String, &Weight)| Some((config.book().number(name)?, *weight));
         self.weights.iter().filter_map(number).collect()
     }
 
-    /// A line for each set value that is not in `kept`.
     fn lines_without(&self, kept: &Set) -> Vec<String> {
         let weights = self.weights.keys().filter(|name| !kept.weights.contains_key(*name));
         let weights = weights.map(|name| format!("weight of {name}: what the file says, again"));

@@ -226,7 +226,6 @@ const FRAMES: &[libc::c_long] = &[
     libc::SYS_eventfd2,
 ];
 
-/// Clocks and sleep.
 const TIME: &[libc::c_long] = &[
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,

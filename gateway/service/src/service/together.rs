@@ -44,7 +44,6 @@ impl Claim {
         }
     }
 
-    /// The values that are allowed instead, for an error's text.
     fn allowed(&self) -> &'static str {
         match self {
             Claim::Name(_) => "a name for each gateway, and each file once",

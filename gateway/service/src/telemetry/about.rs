@@ -163,7 +163,6 @@ fn address(key: &FlowKey, end: End) -> Option<IpAddr> {
     }
 }
 
-/// The address of the host at `end`; for a non-IP flow, its entire key.
 fn host(key: &FlowKey, end: End) -> String {
     address(key, end).map_or_else(|| key.to_string(), |address| address.to_string())
 }

@@ -102,7 +102,6 @@ impl Store {
         }
     }
 
-    /// The digest of a direction, recomputed if there is a new copy.
     fn digest(&mut self, way: Way) -> Arc<Digest> {
         let Store { about, weights, kept, digests, .. } = self;
         let digest = &mut digests[way as usize];

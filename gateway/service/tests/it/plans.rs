@@ -56,7 +56,6 @@ const MS: u64 = 1_000_000;
 /// Bytes on the link of a datagram with a payload of 1400 B.
 const DATAGRAM: u32 = 1400 + 42 + 24;
 
-/// A periodic sender.
 struct Source {
     /// The class of packet number n.
     class: Box<dyn Fn(u64) -> u32>,
@@ -257,7 +256,6 @@ fn disciplines_of_linux_and_gateway_defaults_mark_packets_by_default() {
     }
 }
 
-/// Three classes, of which two have leaves of one discipline with different limits.
 fn leaves(gold: u32, silver: u32) -> Config {
     let class = |name: &str, leaf: String| format!("[[class]]\nname = \"{name}\"\n{leaf}");
     let own = |packets: u32| format!("leaf = {{ tail-drop = {{ buffer = \"{packets} packets\" }} }}\n");

@@ -124,7 +124,6 @@ fn pair(word: &str) -> Option<[f64; 2]> {
     Some([number(rx)?, number(tx)?])
 }
 
-/// A number, with an optional suffix for 10^3, 10^6 or 10^9.
 fn number(text: &str) -> Option<f64> {
     let (digits, unit) = match text.char_indices().last()? {
         (at, 'k' | 'K') => (&text[..at], 1e3),

@@ -292,7 +292,6 @@ impl<'a> Work<'a> {
         done(if has_changed { format!("{}: a session ended", row.name) } else { String::new() })
     }
 
-    /// Removes `addresses`, except those that the subscriber's other sessions have.
     fn give_back(&mut self, row: &'a SubscriberRow, addresses: &[Prefix]) {
         let held: BTreeSet<Prefix> = self.open(row).values().flatten().copied().collect();
         let is_over = |address: &Prefix| addresses.contains(address) && !held.contains(address);

@@ -81,7 +81,6 @@ impl Measure {
         }
     }
 
-    /// The value of this measure; `None` if there was nothing to measure.
     fn of(self, way: &WayJudged) -> Option<f64> {
         match self {
             Measure::Utilization => Some(way.utilization),

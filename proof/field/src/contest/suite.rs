@@ -100,7 +100,6 @@ struct Classes {
     class: Vec<ClassSpec>,
 }
 
-/// The most bytes in a file.
 const MAX_BYTES: u64 = 1 << 20;
 
 pub(crate) fn read<T: DeserializeOwned>(file: &Path) -> Result<(T, Locations), DocumentError> {
@@ -136,7 +135,6 @@ pub fn read_all(folder: &Path) -> Result<Vec<Case>, DocumentError> {
     Ok(promises.discipline.iter().flat_map(under).collect())
 }
 
-/// The `.toml` files of the folder, sorted by name.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, DocumentError> {
     let unreadable = |cause| Problem::Unreadable { path: folder.into(), cause };
     let entries = fs::read_dir(folder).map_err(unreadable)?.collect::<Result<Vec<_>, _>>();
@@ -298,7 +296,6 @@ mod tests {
         }
     }
 
-    /// The promise of `measure` in a contest, and its known miss.
     fn promise(name: &str, measure: Measure) -> (Allowed, Option<Allowed>) {
         let case = find(name);
         let promise =

@@ -105,7 +105,6 @@ pub fn all(is_wanted: &dyn Fn(&str) -> bool) -> Vec<Happened> {
     wanted.map(held).collect()
 }
 
-/// A running domain.
 struct Run {
     domain: Domain,
     ingress: Gateway,
@@ -242,7 +241,6 @@ fn classes(gateway: &Gateway) -> Fallible<Snapshot> {
     gateway.status_with_classes()
 }
 
-/// The bytes of the class that left in the download direction.
 fn bytes_out(snapshot: &Snapshot, name: &str) -> f64 {
     let classes = snapshot.ways.first().map(|way| way.classes.as_slice()).unwrap_or_default();
     classes.iter().find(|class| class.class == name).map_or(f64::NAN, |class| class.bytes_out as f64)

@@ -250,7 +250,6 @@ fn v6(host: u8, next: u8, body: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// A datagram with `bytes` of payload, with a different port for each number.
 fn udp(n: u64, bytes: usize) -> Vec<u8> {
     ports([(n % 60_000) as u16 + 1024, (n / 7 % 60_000) as u16 + 1024], &vec![0xab; bytes])
 }

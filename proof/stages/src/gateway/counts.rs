@@ -249,7 +249,6 @@ impl<'a> Waits<'a> {
 mod tests {
     use super::*;
 
-    /// A flow's counters copied at `at_s`: departed packets of 100 B, and drops.
     fn flow(name: &str, at_s: f64, packets: u64, dropped: u64) -> FlowCounts {
         let bytes_out = packets * 100;
         FlowCounts {

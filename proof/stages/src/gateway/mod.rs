@@ -33,7 +33,6 @@ use std::{fs, io};
 #[derive(Clone, Copy, Debug)]
 pub struct Gateway;
 
-/// The gateway's program.
 const PROGRAM: &str = "fairwire-gateway";
 /// The name of the configuration, also in errors.
 const CONFIG: &str = "gateway.toml";
@@ -103,7 +102,6 @@ fn rate_steps(law: &RateLaw, duration: Duration) -> Result<Vec<RateStep>, Cannot
     Ok(steps.iter().map(step).collect())
 }
 
-/// Refuses an interval of samples shorter than that of the gateway's totals.
 fn check_interval(every: Option<Duration>) -> Result<(), CannotRun> {
     match every.filter(|every| *every < INTERVAL) {
         Some(every) => {
@@ -114,7 +112,6 @@ fn check_interval(every: Option<Duration>) -> Result<(), CannotRun> {
     }
 }
 
-/// A scratch folder with the configuration and an empty log.
 fn folder(plan: &Plan<'_>, contest: &ContestPlan) -> io::Result<Scratch> {
     let folder = Scratch::new("fairwire-gateway-")?;
     let text = config::text(plan, contest, &folder.path().join(SOCKET));
@@ -154,7 +151,6 @@ fn hold(
 
 const LAST_WORDS: usize = 3;
 
-/// Adds the gateway's last log lines to `error`, if the gateway failed.
 fn with_last_words(error: ContestError, folder: &Path) -> ContestError {
     let is_of_gateway = match &error {
         ContestError::Gateway(_) => true,

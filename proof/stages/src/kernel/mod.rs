@@ -135,7 +135,6 @@ struct Ends<'a> {
     seen: Option<WatchedPackets>,
     /// Departures received but not matched yet.
     leaving: Vec<Passing>,
-    /// The snapshots of the link, if samples are requested.
     samples: Option<Samples>,
 }
 

@@ -107,7 +107,6 @@ fn missing(error: UmlError) -> CannotRun {
     CannotRun::lacking(error.to_string(), "another stage")
 }
 
-/// The faults of `law`, or an error if netem does not support one.
 fn faults(law: &WireLaw, seed: u64) -> Result<Faults, CannotRun> {
     let WireLaw { delays: _, outages, delay_trace: _, loss, jitter, overtakes, reorder, duplicate } = law;
     let others = [loss.is_some(), jitter.is_some(), reorder.is_some()];

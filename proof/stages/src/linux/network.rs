@@ -42,7 +42,6 @@ const BOTTLENECK: End<'static> = End { name: "bottleneck", index: 100 };
 pub(super) const LEFT: End<'static> = End { name: "left", index: 100 };
 const FAULTY: End<'static> = End { name: "faulty", index: 101 };
 const RECEIVERS_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 9];
-/// The interface of senders.
 const SENDERS: End<'static> = End { name: "senders", index: 100 };
 /// The index of the router's interface to the senders of class 0; those of other classes follow.
 const FIRST_FROM_SENDERS: u32 = 101;
@@ -124,7 +123,6 @@ fn shaping(contest: &Contest) -> Shaping {
     Shaping { rate_bps, changes: Vec::new(), overhead, burst_bytes: 1, discipline }
 }
 
-/// Connects two interfaces. Each has a host and an address.
 fn join(a: (&Host, End<'_>, Ipv4Addr), b: (&Host, End<'_>, Ipv4Addr), mtu: u32) -> Result<(), Trouble> {
     a.0.join(b.0, Wire { here: a.1, there: b.1, mtu })?;
     [a, b].into_iter().try_for_each(|(host, end, ip)| set_up(host, end, ip))

@@ -137,7 +137,6 @@ impl Sockets {
         self.done() >= 1.0
     }
 
-    /// The elapsed fraction of the run, including the time in which packets drain.
     fn done(&self) -> f64 {
         clock::now().since(self.began).secs() / (self.duration + DRAIN).secs()
     }
@@ -367,7 +366,6 @@ fn flow_of(peer: Option<SocketAddrAny>) -> Option<usize> {
     peer.port().checked_sub(FIRST_PORT).map(usize::from)
 }
 
-/// Returns `None` if the call would block.
 fn unless_busy<T>(result: rustix::io::Result<T>) -> rustix::io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),

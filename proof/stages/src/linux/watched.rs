@@ -17,7 +17,6 @@ pub(crate) struct WatchedPackets {
     /// Arrival times by source port and IPv4 identification, which together are unique in the
     /// network.
     waiting: BTreeMap<Name, Time>,
-    /// The wire behind the bottleneck, if watched.
     on_wire: Option<OnWire>,
     tally: Tally,
 }

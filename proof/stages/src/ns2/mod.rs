@@ -118,7 +118,6 @@ fn simulate(
     if status.success() { Ok(Some(printed)) } else { Err(failure(status, complaints)) }
 }
 
-/// The output of ns-2, line by line, until it ends.
 fn lines(stdout: ChildStdout) -> Receiver<String> {
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {

@@ -40,7 +40,6 @@ pub(super) fn a_stopped_gateway_leaves_nothing() {
     assert_eq!(helpers_of(std::process::id()), before);
 }
 
-/// The gateway's process among the descendants of `ancestor`.
 fn gateway_of(ancestor: u32) -> Option<u32> {
     let is_gateway = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();

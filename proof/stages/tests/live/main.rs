@@ -119,7 +119,6 @@ fn short(discipline: &str, seed: u64) -> Scenario {
     )
 }
 
-/// One run on `stage`; `None` if it was stopped.
 fn run(
     stage: &dyn Stage,
     scenario: &Scenario,

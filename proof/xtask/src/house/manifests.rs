@@ -3,7 +3,6 @@
 use super::breach::Breach;
 use super::tree::Tree;
 
-/// The keys that each crate inherits from the workspace.
 const INHERITED: &[&str] = &[
     "\nversion.workspace = true\n",
     "\nedition.workspace = true\n",

@@ -1,6 +1,5 @@
 //! The links and headings of Markdown pages, outside code blocks.
 
-/// The lines of a page outside its code blocks, numbered from 1.
 fn without_code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut is_code = false;
     text.lines().enumerate().filter_map(move |(at, line)| {

@@ -143,7 +143,6 @@ fn ns3(case: &Case, size: InNs3, program: &Path) -> Vec<String> {
     program.chain(options.map(|(name, value)| format!("--{name}={value}"))).collect()
 }
 
-/// The parameters of a case for ns-2 and ns-3.
 fn sizes(case: &Case, lasts: Duration) -> [(&'static str, String); 6] {
     [
         ("flows", case.tcp.to_string()),

@@ -82,7 +82,6 @@ impl Options {
         self.only.is_empty() || self.only.iter().any(|only| only == what)
     }
 
-    /// Refuses unknown names in `--only`.
     fn check_names(&self) -> Result<(), Failure> {
         let known: Vec<&str> = COMPARED.into_iter().chain(["ladder", SET_UP]).collect();
         match self.only.iter().find(|only| !known.contains(&only.as_str())) {
@@ -122,7 +121,6 @@ fn compare(options: &Options) -> Result<ExitCode, Failure> {
     Ok(if options.check && !broken.is_empty() { ExitCode::from(3) } else { ExitCode::SUCCESS })
 }
 
-/// ns-2 and ns-3, if the options need them and they are installed.
 fn peers(options: &Options, root: &Path) -> Vec<Contestant> {
     let mut peers = Vec::new();
     if !COMPARED.into_iter().any(|name| options.wants(name)) {
@@ -193,7 +191,6 @@ fn ns3_version(options: &Options) -> String {
     format!("{}, the distribution's package", version.trim())
 }
 
-/// The checkout that this benchmark was built in.
 fn root() -> PathBuf {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     crates.and_then(Path::parent).expect("the crate is in <root>/simulator/command").to_path_buf()

@@ -246,7 +246,6 @@ impl Report {
     }
 }
 
-/// The processor's name as Linux reports it.
 fn processor() -> String {
     let shown = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let line = shown.lines().find(|line| line.starts_with("model name"));

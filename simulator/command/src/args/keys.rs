@@ -45,7 +45,6 @@ fn keys(schema: &Value, spec: Option<&Spec>, current: &str) -> Vec<String> {
     all
 }
 
-/// The forms that a value may have, with references resolved.
 fn forms<'a>(schema: &'a Value, form: &'a Value) -> Vec<&'a Value> {
     if let Some(name) = form["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/")) {
         return forms(schema, &schema["$defs"][name]);

@@ -159,7 +159,6 @@ fn reported(run: Result<(Judged, Option<Failure>), Failure>) -> Judged {
     }
 }
 
-/// The worst verdict on a file, in a word.
 fn word(judged: &Judged) -> &'static str {
     match judged.ending {
         Ending::Failed(_) | Ending::Agent(_) | Ending::Command(_) => "failed",

@@ -329,7 +329,6 @@ fn lessons(folders: &[PathBuf]) -> Result<Vec<Lesson>, Failure> {
     Ok(lessons)
 }
 
-/// The columns of a lesson: file, title, question.
 fn shown((path, scenario): &Lesson) -> [String; 3] {
     let spec = scenario.spec();
     let question = spec.lesson.as_ref().map_or("", |lesson| lesson.question.as_str());

@@ -132,7 +132,6 @@ impl Answers {
         }
     }
 
-    /// The reason why the scenario cannot run; `None` if it can.
     fn refusal(&self) -> Option<String> {
         let error = parse("scenario", &scenario(self, "scenario"), &Overrides::default()).err()?;
         let advice = error.problem.advice().map_or_else(String::new, |advice| format!("; {advice}"));
@@ -276,7 +275,6 @@ struct Text<'a> {
 const COLUMNS: usize = 98;
 
 impl Text<'_> {
-    /// Adds a line for a key, below its description in the schema.
     fn key(&mut self, table: &str, key: &str, value: &str) {
         let properties = match table {
             "Spec" => &self.schema["properties"],
@@ -294,7 +292,6 @@ impl Text<'_> {
         }
     }
 
-    /// Describes a discipline or another component in one line.
     fn part(&mut self, kind: &str, name: &str) {
         if let Some(part) =
             fairwire_scenario::parts::all().find(|part| part.kind == kind && part.name == name)
@@ -342,7 +339,6 @@ fn source_of(kind: &Kind, rate: Option<Rate>) -> String {
     }
 }
 
-/// The example with its rate replaced by `rate`.
 fn at_rate(example: &str, rate: Rate) -> String {
     let is_rate = |part: &&str| part.starts_with("rate = ");
     // A comma can also be inside a value, so the example is split only after `", ` and `}, `.

@@ -242,7 +242,6 @@ fn rate(scenario: &Scenario, link: &LinkSpec) -> String {
     }
 }
 
-/// The shared link's delay, or the mean if the delays come from a file.
 fn delay(scenario: &Scenario, link: &LinkSpec) -> String {
     let delay = scenario.queues().next().map_or(Duration::ZERO, |queue| queue.delay);
     match &link.delays {

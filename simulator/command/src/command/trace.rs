@@ -54,7 +54,6 @@ fn packets(file: &Path, quiet: bool) -> Result<Vec<TracePacket>, Failure> {
     Ok(packets.into_iter().map(|p| TracePacket { at: p.at, flow: p.flow, bytes: p.bytes }).collect())
 }
 
-/// The number of flows, which are numbered from 0.
 fn flows(packets: &[TracePacket]) -> u32 {
     packets.iter().map(|packet| packet.flow).max().map_or(0, |last| last + 1)
 }

@@ -60,7 +60,6 @@ pub(crate) const RATE: Over<'static> = Over {
 };
 
 impl Over<'_> {
-    /// Is the row needed, for a line or for the capacity?
     fn wants(&self, row: &SampleValue<'_>) -> bool {
         let is_drawn = row.measure == self.measure || self.part(row.measure).is_some();
         (is_drawn && row.unit == self.unit && self.kinds.contains(&row.kind))
@@ -147,7 +146,6 @@ impl Sampled {
         curves.map(|(at, curve)| self.line(curve.label(), at, &curve.points, over)).collect()
     }
 
-    /// All curves, except those of internal queues if there are too many.
     fn drawn(&self) -> impl Iterator<Item = &Curve> {
         let parts = self.curves.iter().filter(|curve| curve.part.is_some()).count();
         self.curves.iter().filter(move |curve| curve.part.is_none() || parts <= MAX_PARTS)

@@ -80,7 +80,6 @@ impl Show {
         }
     }
 
-    /// The options that refine a drawing of this type.
     fn options(self) -> &'static [&'static str] {
         match self {
             Show::Rate | Show::Queue | Show::Delay | Show::Window => &["--of", "--only", "--seed"],
@@ -91,7 +90,6 @@ impl Show {
         }
     }
 
-    /// Refuses an option that has no effect on this type.
     fn refuse_unused(self, wanted: &Wanted) -> Result<(), Failure> {
         let given = [
             ("--of", !wanted.of.is_empty()),

@@ -115,14 +115,12 @@ impl Writer for Files<'_> {
     }
 }
 
-/// The path with `part` inserted before the suffix `.flent.gz`.
 fn named(place: &Destination, part: &str) -> std::path::PathBuf {
     let name = place.path.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(SUFFIX).unwrap_or(&name);
     place.path.with_file_name(format!("{stem}.{part}{SUFFIX}"))
 }
 
-/// Samples one run.
 struct Sampling<'a> {
     files: &'a Files<'a>,
     at: Place,

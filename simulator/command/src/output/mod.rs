@@ -256,7 +256,6 @@ struct Watcher<'a> {
 const MAX_ROWS: usize = 1_000_000;
 const MAX_SERIES: usize = 1000;
 
-/// Keeps a row. If there are too many rows, drops all of them.
 fn keep(kept: &mut Option<SampledRows>, at: Time, row: SampleRow<'_>) {
     let Some(rows) = kept else { return };
     rows.add(at, row);

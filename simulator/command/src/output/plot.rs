@@ -65,7 +65,6 @@ impl Recorder for OfRun<'_> {
     }
 }
 
-/// The picture.
 fn draw(runs: &[Sampled], title: &str, warm_up: Time, form: Form) -> Vec<u8> {
     let measured_from = Some(warm_up.since(Time::ZERO).secs()).filter(|from| *from > 0.0);
     let (first, panels) = over_time(runs, &RATE, measured_from);

@@ -111,7 +111,6 @@ fn is_off(mark: &Mark, printed: Option<&Mark>) -> bool {
     })
 }
 
-/// `value` with as many decimals as the paper's numbers on the same line.
 fn as_printed(line: &Line, value: f64) -> String {
     let decimals = |mark: &Mark| mark.y.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = line.published.iter().map(decimals).max().unwrap_or(0).min(6);

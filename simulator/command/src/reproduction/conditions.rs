@@ -30,7 +30,6 @@ fn numbers_came(exhibit: &Exhibit) -> String {
     }
 }
 
-/// The list of `seeds`, with consecutive seeds as a range.
 fn listed(seeds: &[u64]) -> String {
     let runs = seeds.chunk_by(|first, second| first.checked_add(1) == Some(*second));
     let text: Vec<String> = runs

@@ -58,7 +58,6 @@ fn written(contest: &Contest, name: &str) -> (String, BTreeMap<String, f64>) {
     (path, flows.collect())
 }
 
-/// The path of flent, from the variable `FLENT` or else from `PATH`.
 fn flent() -> Option<String> {
     let program = std::env::var("FLENT").unwrap_or_else(|_| "flent".into());
     Command::new(&program).arg("--version").output().ok().map(|_| program)

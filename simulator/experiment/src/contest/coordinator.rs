@@ -69,9 +69,7 @@ enum Phase {
         until: Time,
         counted: Counted,
     },
-    /// Everything is known.
     Done(Counted, HostCounts),
-    /// It failed.
     Failed(ContestError),
 }
 

@@ -165,7 +165,6 @@ impl At<'_> {
         NoOffer(Why::Refused(Fault { path, problem }))
     }
 
-    /// The path of a parameter, or of the source if `key` is empty.
     fn key_path(self, key: &str) -> String {
         let dot = if key.is_empty() { "" } else { "." };
         format!("{}.source.{}{dot}{key}", self.path, self.key)

@@ -134,7 +134,6 @@ impl At<'_> {
         Ok(Sends { source: Source::Datagrams { traffic, header_bytes }, packet_bytes })
     }
 
-    /// The command that shows the ranges of the parameters.
     fn page(self) -> String {
         format!("the ranges that `fairwire describe {}` shows", self.key)
     }

@@ -39,7 +39,6 @@ fn group(name: &str, class: u32, count: u32, sends: Sends) -> String {
     )
 }
 
-/// The share of a host with one flow, against a host with nine.
 fn part_of_one(one: Sends, nine: Sends) -> f64 {
     part_of_one_under("", one, nine)
 }

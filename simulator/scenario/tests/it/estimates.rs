@@ -123,7 +123,6 @@ fn excessive_memory_is_refused_with_remedies() {
     assert_eq!(said(&far, at_once(1)), "fine", "10 Mbit/s of it pass");
 }
 
-/// Is a run stopped if its watcher breaks at call number `at`?
 fn stopped(scenario: &Scenario, at: usize) -> Result<bool, RunError> {
     let mut calls = 0;
     let mut watch = |_| {

@@ -21,7 +21,6 @@ fn holds(result: Result<impl Sized, ScenarioError>, texts: &[&str]) -> Result<()
     Ok(())
 }
 
-/// The demo scenario, with `length` characters at `from` replaced by `with`.
 fn mutated(from: usize, length: usize, with: &str) -> String {
     let chars: Vec<char> = GOOD.chars().collect();
     let from = from % chars.len();

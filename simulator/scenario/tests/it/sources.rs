@@ -50,7 +50,6 @@ fn says(message: &str, parts: &[&str]) {
     }
 }
 
-/// Asserts that the offered rate is within this fraction of `expected_bps`.
 fn is_about(flow: &str, expected_bps: f64, part: f64) {
     let measured = offered(flow);
     assert!((measured / expected_bps - 1.0).abs() < part, "{flow}: {measured}, not {expected_bps}");

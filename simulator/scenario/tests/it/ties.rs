@@ -55,12 +55,10 @@ struct Row {
 }
 
 impl Row {
-    /// Is zero outside the interval of the difference?
     fn differs(&self) -> bool {
         self.difference.mean.abs() > half_width(&self.difference)
     }
 
-    /// Is the difference no larger than the sum of both half-widths?
     fn agrees(&self) -> bool {
         self.difference.mean.abs() <= half_width(&self.random) + half_width(&self.fifo)
     }
@@ -80,7 +78,6 @@ fn half_width(estimate: &Estimate) -> f64 {
     estimate.half_width_95.expect("there are several seeds")
 }
 
-/// The runs of `text` under `rule`, one list per discipline.
 fn runs(text: &str, rule: &str, seeds: &str, set: &[&str]) -> Vec<(String, Vec<RunRecord>)> {
     let mut set: Vec<String> = set.iter().map(|text| text.to_string()).collect();
     set.push(format!("tie_rule={rule}"));

@@ -42,7 +42,6 @@ impl Tag {
         Tag(color & COLOR)
     }
 
-    /// The tag of a request, without a colour.
     fn of_request(request: RateRequest) -> Self {
         Tag(match request {
             RateRequest::Keep => 0,

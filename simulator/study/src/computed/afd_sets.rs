@@ -32,7 +32,6 @@ struct Membership {
     replaced: u64,
 }
 
-/// An observed [`FlowSet`].
 #[derive(Debug)]
 struct Watched {
     inner: FlowSet,

@@ -44,7 +44,6 @@ pub struct SeedsSpec {
 }
 
 impl Default for SeedsSpec {
-    /// Three, and ten.
     fn default() -> Self {
         let seeds = |text: &str| text.parse().expect("a range of seeds");
         SeedsSpec { quick: seeds("1..=3"), full: seeds("1..=10") }

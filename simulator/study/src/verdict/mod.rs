@@ -200,7 +200,6 @@ impl Check<'_, '_> {
             .collect()
     }
 
-    /// The named series; without names, all series that have the measure.
     fn series(&self, names: &Names, measure: &str) -> Vec<String> {
         if !names.list().is_empty() {
             return names.list().to_vec();
@@ -416,7 +415,6 @@ impl Published {
     }
 }
 
-/// The estimate of a difference, over the seeds that `a` and `b` share.
 fn paired(a: &Number, b: &Number, difference: impl Fn(f64, f64) -> f64) -> Option<Estimate> {
     let both = a.values.iter().filter_map(|(seed, a)| Some((*a, *b.values.get(seed)?)));
     estimate(&both.map(|(a, b)| difference(a, b)).collect::<Vec<_>>())

@@ -6,7 +6,6 @@ use fairwire_core::{Probe, Rate, Time, Transmitter, Unit};
 
 pub(super) struct Ceiling {
     paid: Transmitter,
-    /// The bucket of the peak rate, if the class has a peak.
     peak: Option<Box<Transmitter>>,
 }
 

@@ -84,7 +84,6 @@ impl Classful {
         true
     }
 
-    /// The discipline of the leaf `at`, removed from it.
     fn taken_leaf(&mut self, at: usize) -> Option<Box<dyn Discipline>> {
         match self.nodes[at].contents.inner.take()? {
             Inner::Made(leaf) => Some(leaf),

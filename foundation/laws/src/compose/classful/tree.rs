@@ -285,7 +285,6 @@ impl Classful {
         }
     }
 
-    /// A packet from under `at`, if one may leave now.
     fn serve(&mut self, at: usize, now: Time, signals: &mut dyn Signals) -> Option<Packet> {
         if self.nodes[at].contents.inner.is_some() {
             return self.serve_leaf(at, now, signals);
@@ -335,7 +334,6 @@ impl Classful {
         packet
     }
 
-    /// The child of `at` that is next among those that may send.
     #[inline]
     fn next_child(&self, at: usize, now: Time) -> Option<Rank> {
         let node = &self.nodes[at];

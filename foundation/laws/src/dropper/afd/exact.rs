@@ -207,7 +207,6 @@ struct Sent {
 }
 
 impl Sent {
-    /// Makes `period` the current one.
     #[inline]
     fn turn(&mut self, period: u32) {
         let passed = period.wrapping_sub(self.period);

@@ -336,7 +336,6 @@ impl Faba {
         }
     }
 
-    /// Creates a bucket for a new flow; at `max_flows` it replaces a random bucket.
     #[inline]
     fn open(&mut self, payer: FlowHash, class: u32) -> usize {
         if self.accounts.is_full() {
@@ -346,7 +345,6 @@ impl Faba {
         self.accounts.create(payer, class)
     }
 
-    /// Is the backlog small enough to admit any packet?
     #[inline]
     fn is_free(&self, packet: &Packet, buffer: &Buffer) -> bool {
         let Config { free_below, given: Checked { measure, .. }, .. } = self.config;

@@ -185,13 +185,11 @@ fn longest_of(ranking: &Ranking, number: u32) -> Option<(Rank, u32)> {
     (last.0 == number).then_some((last, end))
 }
 
-/// The least integer length above `part`.
 #[inline]
 fn more_than(part: f64) -> u64 {
     part as u64 + 1
 }
 
-/// A random number below `count`; draws only if there is a choice.
 #[inline]
 fn draw(count: u32, rng: &mut Rng) -> Option<u32> {
     match count {

@@ -247,7 +247,6 @@ struct Penalty {
 }
 
 impl Penalty {
-    /// Takes over the parameters of `fresh`. Full credit remains full.
     fn retune(&mut self, fresh: &Penalty) {
         let is_full = self.credit == self.most;
         (self.interval, self.most) = (fresh.interval, fresh.most);
@@ -287,7 +286,6 @@ impl Sfb {
         &self.bins
     }
 
-    /// Starts or ends warm-ups that are due.
     #[cold]
     fn change(&mut self, buffer: &Buffer, now: Time) {
         let Config { given: Checked { rehash_interval, measure, .. }, warmup_time, .. } = self.config;

@@ -72,7 +72,6 @@ fn sender(kbps: u64, len: u32, class: u32) -> Sender {
     Sender { bps: kbps * 1000, len, class, ecn: Ecn::NotEct }
 }
 
-/// The mean of every ten rates.
 fn groups(rates: &[f64]) -> Vec<f64> {
     rates.chunks(10).map(|group| group.iter().sum::<f64>() / group.len() as f64).collect()
 }

@@ -64,7 +64,6 @@ impl Reference {
         }
     }
 
-    /// The reason for dropping an arrival of flow `i` before it reaches the buffer.
     fn judged(&mut self, i: u64) -> Option<Cause> {
         let (qlen, strike) = self.flows.get(&i).map_or((0.0, 0), |flow| (flow.qlen, flow.strike));
         let mut maxq = self.min_th;
@@ -198,7 +197,6 @@ fn it_decides_as_the_pseudo_code_does_under_both_switches_and_measures() {
     assert_met(&met, &["overflow"], 20);
 }
 
-/// The fates of `offers` packets of `flow`, which are all offered before any departs.
 fn offered(queue: &mut Queue<Fcfs, Fred>, flow: u64, offers: u32) -> Vec<OfferOutcome> {
     (0..offers)
         .map(|frame| OfferOutcome::of(Packet::new(frame, 1000, flow.into(), Time::ZERO), queue))

@@ -243,7 +243,6 @@ fn the_new_flow_table_counts_as_the_shadow_buffer_does_and_the_plain_one_does_no
     assert!(ft[4] > 1.04 * theory(4) && ft[0] < 0.9 * theory(0), "FT {ft:?}");
 }
 
-/// Checks that all structures that hold samples are consistent.
 fn assert_sound<R: Record>(sampled: &Sampled<R>, fed: &[(u64, u16)], b: u32) {
     let counts = sampled.counts();
     let samples: u32 = counts.iter().map(|(_, samples, _)| samples).sum();

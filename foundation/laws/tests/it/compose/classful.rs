@@ -38,7 +38,6 @@ fn leaf(id: u32, demand: f64) -> Node {
 }
 
 impl Node {
-    /// The guarantee of the class: at least the sum of its children's guarantees.
     fn promised(&self) -> f64 {
         self.rate.unwrap_or_else(|| self.below.iter().map(Node::promised).sum())
     }

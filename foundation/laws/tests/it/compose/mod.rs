@@ -74,7 +74,6 @@ impl<D: Discipline> Control for Classified<D> {
     }
 }
 
-/// Asserts that packets of `classes` classes are conserved in `inner`, whatever the operations.
 fn assert_conserves(inner: impl Discipline, classes: u64, sequence: &[Operation]) {
     Driver::new(Classified { inner, classes }).run(sequence);
 }

@@ -30,7 +30,6 @@ fn plain(number: u32) -> Option<Acknowledgement> {
     Some(Acknowledgement { number, marks: 0, echoes_mark: false, is_plain: true })
 }
 
-/// The frames that the filter drops if `acks` arrive in a flow at once.
 fn dropped(filter: &str, acks: &[Option<Acknowledgement>]) -> Vec<u32> {
     let mut cake = built("cake-like", &format!("ack_filter = \"{filter}\""), &site(1000));
     assert_eq!(cake.reads_acknowledgements(), filter != "off");

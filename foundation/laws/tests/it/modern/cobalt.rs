@@ -56,7 +56,6 @@ impl PlainCobalt {
         }
     }
 
-    /// The cause of a drop, and whether to mark instead.
     fn should_drop(&mut self, packet: &Offer, now: i64) -> (Option<Cause>, bool) {
         let sojourn = now - packet.arrived.cast_signed();
         let over_target = sojourn > self.t.control.target.ns().cast_signed()

@@ -248,7 +248,6 @@ impl Bench {
         Bench { pie: Pie::default(), common, now: Time::from_ns(10_000_000_000) }
     }
 
-    /// Lets a packet that waited `wait` leave every 100 us for `time`.
     fn depart(&mut self, wait: Duration, time: Duration) {
         let end = self.now + time;
         while self.now < end {

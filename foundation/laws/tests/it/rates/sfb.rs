@@ -340,7 +340,6 @@ fn contest(config: Config, seconds: u64) -> (Queue<Fcfs, Sfb>, Vec<u32>) {
     (queue, got)
 }
 
-/// A configuration for a buffer of 200 packets, which gives bins of 19 packets.
 fn roomy() -> Config {
     let spec = Spec { queue: Queueing::from(Amount::Packets(200)), ..Spec::default() };
     spec.check(&site()).expect("allowed").1

@@ -74,7 +74,6 @@ impl Printed {
         }
     }
 
-    /// The frame and the length of the first packet of a flow.
     fn head(&self, flow: u64) -> (u32, u64) {
         let head = self.packets.iter().find(|packet| packet.1 == flow).expect("backlogged");
         (head.0, head.2)
@@ -205,7 +204,6 @@ struct Pair {
     drops_on_departure: bool,
 }
 
-/// Every third packet.
 fn is_picked(frame: u32) -> bool {
     frame.is_multiple_of(3)
 }

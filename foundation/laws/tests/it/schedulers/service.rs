@@ -7,7 +7,6 @@ use fairwire_core::{
 };
 use std::collections::BTreeMap;
 
-/// The names of the schedulers in the parameter `scheduler`.
 const SCHEDULERS: [&str; 5] = ["drr", "fbfq", "scfq", "sfq", "wf2q+"];
 
 fn offer(queue: &mut dyn Discipline, frame: u32, flow: u64, class: u32, len: u32) -> Drops {
@@ -21,7 +20,6 @@ fn request(queue: &mut dyn Discipline) -> Option<Packet> {
     queue.dequeue(Time::ZERO, &mut Drops::default())
 }
 
-/// The bytes sent of each flow, over the next `requests` packets.
 fn bytes_by_flow(queue: &mut dyn Discipline, requests: u32) -> BTreeMap<u64, u32> {
     let mut bytes = BTreeMap::new();
     for _ in 0..requests {
@@ -130,7 +128,6 @@ fn many_flows_in_turn_through_a_short_queue_are_all_remembered() {
     }
 }
 
-/// Drops every other packet of flow 1 on departure.
 #[derive(Default)]
 struct DropsOnDeparture {
     of_one: u32,

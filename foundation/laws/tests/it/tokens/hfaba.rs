@@ -23,7 +23,6 @@ fn queue((limit, config): &(Limit, Config), seed: u64) -> Queue<Fcfs, Hfaba> {
     Queue::new(*limit, Fcfs, Hfaba::new(config.clone(), Seed(seed).stream("hfaba")))
 }
 
-/// Classes as (id, weight, parent).
 fn tree(classes: &[(u32, f64, Option<u32>)]) -> Spec {
     let class = |&(id, weight, parent)| TreeClass { id: Some(id), weight: Some(weight), parent };
     Spec { class: Some(classes.iter().map(class).collect()), ..Spec::default() }

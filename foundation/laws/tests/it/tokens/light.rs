@@ -14,7 +14,6 @@ const MIN_BYTES: u32 = 84;
 const FLOOD: u32 = 1;
 const OTHERS: u32 = 2;
 
-/// Packets of one length at a constant interval.
 struct Source {
     next_ns: u64,
     every_ns: u64,

@@ -35,7 +35,6 @@ fn of_class(class: u32, flow: u64, len: u32) -> Packet {
     Packet { class, ..Packet::new(0, len, flow.into(), Time::ZERO) }
 }
 
-/// Random sequences of arrivals, each with its flow and length, and departures (`None`).
 fn events() -> impl Strategy<Value = Vec<Option<(u64, u32)>>> {
     prop::collection::vec(prop_oneof![3 => (0..30u64, 40..1500u32).prop_map(Some), 2 => Just(None)], 0..400)
 }
@@ -132,7 +131,6 @@ fn shares<D: Dropper>(mut queue: Queue<Fcfs, D>, senders: &[(u32, u32, f64)], pa
     sent.iter().map(|&bytes| bytes as f64 / all as f64).collect()
 }
 
-/// The max-min fair shares of a link, for senders given as (demand, weight).
 fn max_min(link: f64, senders: &[(f64, f64)]) -> Vec<f64> {
     let claims: Vec<Claim> = senders.iter().map(|&(demand, weight)| Claim { demand, weight }).collect();
     fairwire_metrics::max_min::max_min(&claims, link)

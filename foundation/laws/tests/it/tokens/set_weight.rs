@@ -18,7 +18,6 @@ fn faba(typed: &str) -> Queue<Fcfs, Faba> {
     Queue::new(Limit::packets(PACKETS), Fcfs, Faba::new(config, Seed(1).stream("faba")))
 }
 
-/// Classes 1 and 2 under the root, 3 to 5 under class 2.
 fn hfaba(weights: [f64; 5]) -> Queue<Fcfs, Hfaba> {
     let class = |(id, weight): (u32, &f64)| {
         let parent = (id > 2).then_some(2);
@@ -35,7 +34,6 @@ fn weights() -> impl Strategy<Value = Vec<(usize, u32, f64)>> {
     prop::collection::vec((0..400usize, 1..6u32, weight), 0..60)
 }
 
-/// Applies an arrival of a flow of class 1 to 5, or a departure.
 fn apply<D: Dropper>(queue: &mut Queue<Fcfs, D>, event: Option<(u64, u32)>) {
     match event {
         Some((flow, len)) => queue.enqueue(of_class(1 + flow as u32 % 5, flow, len), Time::ZERO, &mut Ignore),

@@ -165,7 +165,6 @@ fn missing(config: &Config, key: &str, there: &[String]) -> DocumentError {
     refused(config, &format!("wire.{key}"), name, why, format!("{allowed}{near}"))
 }
 
-/// Can the interface be used? True if the kernel does not report its type.
 fn is_fit(name: &str) -> bool {
     let about = link::index_of(name).ok().flatten().and_then(|index| link::about(index).ok());
     about.is_none_or(|about| about.is_ethernet && !about.is_loopback)
@@ -319,7 +318,6 @@ fn needs(
     Err(refused(config, path, given, format!("the right {called} is missing"), REMEDY.into()))
 }
 
-/// Is the capability effective, by the text of /proc/self/status?
 fn has_capability(status: &str, capability: u32) -> bool {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let effective = effective.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());

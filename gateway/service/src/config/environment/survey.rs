@@ -115,7 +115,6 @@ impl Survey {
         }
     }
 
-    /// Ethernet interfaces that carry frames, without an address and without a master.
     fn bare(&self) -> impl Iterator<Item = &Surveyed> {
         let is_bare = |interface: &&Surveyed| {
             let about = interface.about;
@@ -158,7 +157,6 @@ fn surveyed(name: String) -> Option<Surveyed> {
     })
 }
 
-/// The interface of IPv4's default route, or else of IPv6's.
 fn default_route() -> Option<String> {
     let read = |file| fs::read_to_string(file).unwrap_or_default();
     route4(&read("/proc/self/net/route")).or_else(|| route6(&read("/proc/self/net/ipv6_route")))

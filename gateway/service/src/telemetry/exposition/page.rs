@@ -96,7 +96,6 @@ impl Page {
     }
 }
 
-/// Escapes a label value: backslash, quote and line feed.
 fn escaped(value: &str) -> String {
     value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

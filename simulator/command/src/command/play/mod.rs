@@ -60,7 +60,6 @@ fn broken(error: io::Error) -> Failure {
     Failure::Ours(format!("the page cannot be served: {error}"))
 }
 
-/// Reads the text of a scenario. Fails if the page cannot play it.
 fn read(path: &Path) -> Result<String, Failure> {
     let scenario = load(path, &Overrides::default())?;
     let text = scenario.toml().to_owned();

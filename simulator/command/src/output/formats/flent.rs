@@ -100,7 +100,6 @@ fn series(run: &Sampled) -> Vec<(String, Option<&str>, &'static str, Values)> {
     all
 }
 
-/// The sum of the values at each sample; `None` at a sample without values.
 fn added<'a>(all: impl Iterator<Item = &'a Values> + Clone, len: usize) -> Values {
     let at = |sample: usize| all.clone().filter_map(|values| values[sample]).reduce(|sum, value| sum + value);
     (0..len).map(at).collect()

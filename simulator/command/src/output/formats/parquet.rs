@@ -20,7 +20,6 @@ pub(in crate::output) fn transfers(path: &Path, completed: &[CompletedRecord]) -
     write(path, &records::table(completed.iter())).map_err(|error| file::fault(path, &error))
 }
 
-/// A run and one of its flows.
 type SampleRow<'a> = (&'a RunRecord, &'a FlowRecord);
 
 fn write(path: &Path, table: &Table) -> io::Result<()> {
@@ -43,7 +42,6 @@ fn table(report: &Report) -> Table {
     Table::new(run.into_iter().chain(columns).collect())
 }
 
-/// The column at index `at` of `rows`; an absent value is null.
 fn column(holds: Holds, at: usize, rows: &[Vec<Cell>]) -> Cells {
     let cells = rows.iter().map(|row| &row[at]);
     match holds {

@@ -158,7 +158,6 @@ impl Machine {
         }
     }
 
-    /// Requests the next object, if any, over the connection numbered `place`.
     fn request(&mut self, place: u16, now: Time, rng: &mut Rng, steps: &mut Vec<Step>) {
         if let State::Objects { to_request, .. } = &mut self.state
             && *to_request > 0

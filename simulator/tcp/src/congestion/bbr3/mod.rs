@@ -164,7 +164,6 @@ struct Growth {
 /// BBR.ack_phase: the phase of the current acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AckPhase {
-    /// Nothing special.
     Init,
     Refilling,
     /// The probe has begun, and its acknowledgements are still to come.

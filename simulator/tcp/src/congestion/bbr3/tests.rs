@@ -57,7 +57,6 @@ impl Rounds {
         }
     }
 
-    /// Acknowledges up to 100 rounds without a loss, until BBR is in `state`.
     fn until(mut self, state: Bbr3State) -> Self {
         for _ in 0..100 {
             if self.bbr.state() == state {
