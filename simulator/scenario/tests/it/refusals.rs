@@ -222,7 +222,7 @@ fn choices_of_the_command_line_are_checked_like_the_file() {
     assert_eq!(scenario.spec().seeds.as_slice(), [5, 6]);
     assert_eq!(scenario.sha256(), read(GOOD, &[]).unwrap().sha256(), "a choice is no other scenario");
     says(&choose(&["fabba"], None).unwrap_err().to_string(), &["--discipline:1:", "did you mean `faba`?"]);
-    says(&choose(&[], Some("ten")).unwrap_err().to_string(), &["--seeds:1:", "not made of whole numbers"]);
+    says(&choose(&[], Some("ten")).unwrap_err().to_string(), &["--seeds:1:", "not a whole number"]);
 }
 
 #[test]
