@@ -220,7 +220,7 @@ fn report(report: &BuilderMessage, descriptors: &[BorrowedFd<'_>]) -> Result<(),
     send(io::stdout(), report, descriptors).during("reporting")
 }
 
-/// Receives instructions. Their end, which is the end of the run, ends the process at once.
+/// Receives instructions. When the input closes, at the end of the run, the process ends at once.
 fn instructions() -> Receiver<Instruction> {
     let (sender, receiver) = channel();
     thread::spawn(move || {

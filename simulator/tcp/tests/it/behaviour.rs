@@ -1,5 +1,5 @@
-//! Complete flows on a path: marks, pacing, finite data, delayed acknowledgements, and their
-//! effects in the modern profile.
+//! Complete flows on a path: marks, pacing, flows of limited length, delayed acknowledgements, and
+//! the modern profile.
 
 use crate::path;
 
