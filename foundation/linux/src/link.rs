@@ -1,7 +1,7 @@
 //! Reads the state of an interface from the kernel (rtnetlink(7)).
 
 use crate::netlink::Netlink;
-use crate::request::{HEADER_BYTES, IS_UP, Link, Request};
+use crate::request::{HEADER_BYTES, IS_UP, Link, Request, first_message, type_of};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -70,21 +70,18 @@ pub fn listen() -> io::Result<OwnedFd> {
 /// The notifications in `bytes`. Messages about other objects are skipped.
 pub fn news(mut bytes: &[u8]) -> Vec<News> {
     let mut news = Vec::new();
-    while bytes.len() >= HEADER_BYTES + LINK_BYTES {
-        let len = bytes.first_chunk().map_or(0, |len| u32::from_ne_bytes(*len) as usize);
-        if !(HEADER_BYTES + LINK_BYTES..=bytes.len()).contains(&len) {
-            break;
+    while let Some((message, rest)) = first_message(bytes) {
+        bytes = rest;
+        if message.len() < HEADER_BYTES + LINK_BYTES {
+            continue;
         }
-        let (message, rest) = bytes.split_at(len);
-        let kind = u16::from_ne_bytes([message[4], message[5]]);
         // A bridge reports its ports in messages of another family, which are skipped.
         let is_plain = i32::from(message[HEADER_BYTES]) == libc::AF_UNSPEC;
-        match (kind, message[HEADER_BYTES + 4..].first_chunk()) {
+        match (type_of(message), message[HEADER_BYTES + 4..].first_chunk()) {
             (libc::RTM_NEWLINK, _) if is_plain => news.extend(parse(message).map(News::Is)),
             (libc::RTM_DELLINK, Some(index)) if is_plain => news.push(News::Gone(u32::from_ne_bytes(*index))),
             _ => {}
         }
-        bytes = rest.get(len.next_multiple_of(4) - len..).unwrap_or_default();
     }
     news
 }

@@ -1,7 +1,7 @@
 //! Tables of the kernel's packet filter through netlink (`linux/netfilter/nf_tables.h`): only the
 //! messages and expressions for the gateway's router mode and the NAT of tests.
 
-use crate::request::{CREATE, HEADER_BYTES, Request, attribute};
+use crate::request::{CREATE, HEADER_BYTES, Request, attribute, first_message, type_of};
 use rustix::io::{Errno, write};
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, netlink, recv, socket_with};
 use std::io;
@@ -94,15 +94,15 @@ impl Nftables {
             let count = recv(&self.0, &mut answer[..], RecvFlags::empty())?.1;
             let mut rest = &answer[..count.min(8192)];
             errors(rest)?;
-            while let Some(message) = first_message(rest) {
-                if message.get(4..6) == Some(&(libc::NLMSG_DONE as u16).to_ne_bytes()[..]) {
+            while let Some((message, after)) = first_message(rest) {
+                if i32::from(type_of(message)) == libc::NLMSG_DONE {
                     return Ok(names);
                 }
                 // Attributes follow struct nlmsghdr and struct nfgenmsg.
                 let name = attribute(message.get(HEADER_BYTES + 4..).unwrap_or_default(), TABLE_NAME);
                 let name = name.and_then(|name| name.strip_suffix(b"\0"));
                 names.extend(name.map(|name| String::from_utf8_lossy(name).into_owned()));
-                rest = rest.get(message.len().next_multiple_of(4)..).unwrap_or_default();
+                rest = after;
             }
         }
     }
@@ -135,20 +135,16 @@ impl Nftables {
     }
 }
 
-fn first_message(answer: &[u8]) -> Option<&[u8]> {
-    let len = u32::from_ne_bytes(*answer.first_chunk()?) as usize;
-    answer.get(..len).filter(|_| len >= HEADER_BYTES)
-}
-
+/// The first error that the kernel reports in `answer`.
 fn errors(mut answer: &[u8]) -> io::Result<()> {
-    let u32_at = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(*bytes.get(at..)?.first_chunk()?));
-    while let Some(len) = u32_at(answer, 0).map(|len| len as usize).filter(|len| *len >= HEADER_BYTES) {
-        let kind = answer.get(4..6).map_or(0, |b| u16::from_ne_bytes([b[0], b[1]]));
-        let code = u32_at(answer, HEADER_BYTES).filter(|_| i32::from(kind) == libc::NLMSG_ERROR).unwrap_or(0);
+    while let Some((message, after)) = first_message(answer) {
+        let code = message.get(HEADER_BYTES..).and_then(|rest| rest.first_chunk()).copied();
+        let code =
+            code.filter(|_| i32::from(type_of(message)) == libc::NLMSG_ERROR).map_or(0, u32::from_ne_bytes);
         if code != 0 {
             return Err(io::Error::from_raw_os_error(code.cast_signed().wrapping_neg()));
         }
-        answer = answer.get(len.next_multiple_of(4)..).unwrap_or_default();
+        answer = after;
     }
     Ok(())
 }

@@ -247,7 +247,7 @@ impl LinkKind {
     pub fn length(self, frame: &[u8], way: Way) -> usize {
         let added = match (self, way) {
             (LinkKind::Ethernet, _) => 0,
-            (LinkKind::Ip, _) => 14,
+            (LinkKind::Ip, _) => headers::ETHERNET_BYTES,
             (LinkKind::Routed, Way::Upload) => tunnel_bytes(frame, 4),
             (LinkKind::Routed, Way::Download) => tunnel_bytes(frame, 10),
         };

@@ -94,6 +94,18 @@ impl Request {
     }
 }
 
+/// The first message of `bytes`, and the bytes after it. `None` if no complete message is left.
+pub(crate) fn first_message(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let len = u32::from_ne_bytes(*bytes.first_chunk()?) as usize;
+    let message = bytes.get(..len).filter(|_| len >= HEADER_BYTES)?;
+    Some((message, bytes.get(len.next_multiple_of(4)..).unwrap_or_default()))
+}
+
+/// The type of a message (`nlmsg_type`).
+pub(crate) fn type_of(message: &[u8]) -> u16 {
+    message.get(4..6).map_or(0, |kind| u16::from_ne_bytes([kind[0], kind[1]]))
+}
+
 /// The value of the first attribute of this `kind`; `None` if it is missing or truncated.
 pub(crate) fn attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
     loop {

@@ -20,6 +20,7 @@ use crate::interface::{control, request, with_flags, with_mtu};
 use crate::link::{about, index_of};
 use crate::netlink::Netlink;
 use crate::port::{LinkKind, MAX_FRAMES_AT_ONCE, Outgoing, Port, PortError, PortHealth, Refused, Take};
+use fairwire_wire::headers::ETHERNET_BYTES;
 use fairwire_wire::vnet::{self, VnetHeader};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
@@ -57,8 +58,6 @@ const MAX_AT_ONCE: usize = crate::port::TAKEN_AT_ONCE;
 const TAP_QUEUE: u32 = 4096;
 /// The longest IP packet, an Ethernet header with a VLAN tag, and a virtio-net header.
 const PACKET_BYTES: usize = vnet::LEN + 18 + 65_536;
-/// Octets of an Ethernet header without a tag.
-const ETHERNET: usize = 14;
 
 impl Tun {
     /// Creates the TUN device `name` in this network namespace, brings it up, and sets its MTU to
@@ -172,22 +171,8 @@ impl Tun {
             return rustix::io::read(&self.device, &mut self.packet[..]);
         }
         // The packet is read to its final position, and the headers are written before it.
-        let count = rustix::io::read(&self.device, &mut self.packet[ETHERNET..])?;
-        let message = &self.packet[ETHERNET..ETHERNET + count];
-        let packet = message.get(vnet::LEN..).unwrap_or_default();
-        let Some((vnet, ether_type)) = VnetHeader::read(message).zip(ether_type(packet)) else {
-            // For some tunnels (VTI, XFRM) the kernel keeps an Ethernet header before the packet.
-            let inner = packet.get(ETHERNET..).and_then(ether_type);
-            if inner.is_none_or(|inner| inner != packet[ETHERNET - 2..ETHERNET]) {
-                return Ok(0); // no IP packet: `receive` ignores it
-            }
-            self.packet.copy_within(ETHERNET..ETHERNET + count, 0);
-            return Ok(count);
-        };
-        self.packet[vnet::LEN..vnet::LEN + 12].fill(0);
-        self.packet[vnet::LEN + 12..vnet::LEN + ETHERNET].copy_from_slice(&ether_type);
-        vnet.after(ETHERNET as u16).write(&mut self.packet);
-        Ok(ETHERNET + count)
+        let count = rustix::io::read(&self.device, &mut self.packet[ETHERNET_BYTES..])?;
+        Ok(headed(&mut self.packet[..ETHERNET_BYTES + count]))
     }
 
     /// Should the frame in the buffer be ignored? On a TAP device: if the kernel originated it,
@@ -289,6 +274,27 @@ impl AsFd for Tun {
     }
 }
 
+/// Prepends an Ethernet header to a message that begins at [`ETHERNET_BYTES`]: a virtio-net header
+/// and an IP packet. The new message begins at 0. Returns its length, or 0 for any other message,
+/// which is ignored.
+fn headed(bytes: &mut [u8]) -> usize {
+    let message = &bytes[ETHERNET_BYTES..];
+    let packet = message.get(vnet::LEN..).unwrap_or_default();
+    if let Some((vnet, ether_type)) = VnetHeader::read(message).zip(ether_type(packet)) {
+        bytes[vnet::LEN..vnet::LEN + 12].fill(0);
+        bytes[vnet::LEN + 12..vnet::LEN + ETHERNET_BYTES].copy_from_slice(&ether_type);
+        vnet.after(ETHERNET_BYTES as u16).write(bytes);
+        return bytes.len();
+    }
+    // For some tunnels (VTI, XFRM) the kernel keeps an Ethernet header before the packet.
+    let inner = packet.get(ETHERNET_BYTES..).and_then(ether_type);
+    if inner.is_none_or(|inner| inner != packet[ETHERNET_BYTES - 2..ETHERNET_BYTES]) {
+        return 0;
+    }
+    bytes.copy_within(ETHERNET_BYTES.., 0);
+    bytes.len() - ETHERNET_BYTES
+}
+
 /// The EtherType of the IP packet `packet`; `None` if it is no IP packet of at most this length.
 fn ether_type(packet: &[u8]) -> Option<[u8; 2]> {
     let number = |at: usize| Some(usize::from(u16::from_be_bytes(*packet.get(at..)?.first_chunk()?)));
@@ -339,6 +345,30 @@ mod tests {
         );
         (packet[0], packet[5]) = (0x60, 20);
         assert_eq!(ether_type(&packet), Some([0x86, 0xdd]));
+    }
+
+    #[test]
+    fn a_header_is_prepended_to_ip_packets_that_have_none() {
+        let mut ip = [7; 20];
+        (ip[0], ip[2], ip[3]) = (0x45, 0, 20);
+        let ethernet = [&[1; 12][..], &[0x08, 0x00]].concat();
+        let vnet = VnetHeader { csum_start: 20, hdr_len: 28, ..VnetHeader::PLAIN };
+        let given = |frame: &[u8]| {
+            let mut bytes = vec![0; ETHERNET_BYTES + vnet::LEN];
+            vnet.write(&mut bytes[ETHERNET_BYTES..]).expect("it fits");
+            bytes.extend(frame);
+            let len = headed(&mut bytes);
+            bytes.truncate(len);
+            (VnetHeader::read(&bytes), bytes.get(vnet::LEN..).unwrap_or_default().to_vec())
+        };
+        let prepended = [&[0; 12][..], &[0x08, 0x00], &ip].concat();
+        assert_eq!(given(&ip), (Some(vnet.after(14)), prepended));
+        assert_eq!((vnet.after(14).csum_start, vnet.after(14).hdr_len), (34, 42));
+        let kept = [&ethernet[..], &ip].concat();
+        assert_eq!(given(&kept), (Some(vnet), kept));
+        for other in [&[][..], &ip[..19], &ethernet, &[1; 60]] {
+            assert_eq!(given(other), (None, Vec::new()));
+        }
     }
 
     #[test]

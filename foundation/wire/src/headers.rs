@@ -22,8 +22,8 @@ pub const SCTP: u8 = 132;
 const DCCP: u8 = 33;
 const UDP_LITE: u8 = 136;
 
-/// Two addresses and the type.
-const ETHERNET_BYTES: usize = 14;
+/// Bytes of an Ethernet header without a tag: two addresses and the type.
+pub const ETHERNET_BYTES: usize = 14;
 const VLAN_TAG_BYTES: usize = 4;
 /// The EtherTypes of VLAN tags: 802.1Q, 802.1ad, and three that stacked tags had before 802.1ad.
 const VLAN_TYPES: [u16; 5] = [0x8100, 0x88a8, 0x9100, 0x9200, 0x9300];

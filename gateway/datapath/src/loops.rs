@@ -12,7 +12,7 @@
 //! - An identical frame to a group arrives repeatedly by one port, [`REPEATS`] times within a tenth
 //!   of a second: it circles in one direction.
 //!
-//! Of the frames to groups, only one that was proved to circle is cut, in either direction, until
+//! A frame to a group is cut only if it was itself proved to circle, in either direction, until
 //! [`CUT`] after the last proof. So a host that repeats a broadcast, or has its datagrams
 //! reflected, cuts no frames of others. For frames to one host, echoes prove the loop. While the
 //! loop lasts, each such frame is remembered, and two types are not forwarded:

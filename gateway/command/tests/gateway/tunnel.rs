@@ -121,6 +121,9 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s");
     let all: f64 = got.iter().sum();
+    // Of 1538 B on the link, 1368 B are data: 28.1 Mbit/s of 30 in packets of 1420 B, less what a
+    // busy machine does not send. Slow start and the last buffer of 50 ms move a share by up to 3
+    // points in 3 s.
     assert!((24.0..31.5).contains(&all), "{got:?}");
     assert!(got.iter().all(|rate| (rate / all - 1.0 / 3.0).abs() < 0.03), "{got:?}");
     let status = home.status(&path)["ways"][0].to_string();
@@ -133,6 +136,7 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
     assert!(reload.status.success(), "{}", String::from_utf8_lossy(&reload.stderr));
     let got = rates(&home, &peers);
     println!("{got:.2?} Mbit/s with a ceiling of 5 for one");
+    // The receiver may count 50 ms more. In 3 s, slow start costs a connection up to a seventh.
     assert!(got[1] < 5.3 && got[1] > 4.0 && (got[0] / got[2] - 1.0).abs() < 0.15, "{got:?}");
 
     // Uploads are taken once, and the router sees them arrive at `wg0`.
@@ -152,7 +156,8 @@ fn peers_of_a_tunnel_share_the_link_and_a_tunnel_that_returns_is_shaped_within_a
             reaches(&one, world_v4(), Duration::from_millis(50));
         }
         println!("shaped {:?} after its return", came.elapsed());
-        home.taken(&path) >= before + 5
+        // A second is promised; the five packets and a busy machine take more.
+        home.taken(&path) >= before + 5 && came.elapsed() < Duration::from_secs(3)
     };
     assert!(is_taken(), "{:?}", gateway.said);
 
@@ -230,22 +235,24 @@ fn end_of_vpn(host: &Host, name: &str, ip: &str, [own, peer]: [&str; 2]) {
 #[test]
 fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
     let Some(home) = Home::new("vpn") else { return };
+    let rates = |text: String| text.replace("95 Mbit/s", "20 Mbit/s").replace("19 Mbit/s", "10 Mbit/s");
+    let shaped = |text: String| {
+        let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
+        rates(text).replace("[wire]\n", &tunnels)
+    };
+    let check = |path: &std::path::Path| {
+        let output = home.call(&["check", path.to_str().expect("UTF-8")]);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let path = home.config(shaped);
+    assert!(check(&path).contains("the tunnel `vpn0` is missing"), "{}", check(&path));
     end_of_vpn(&home.edge, "vpn0", CLIENT, [PUBLIC, SERVER]);
     end_of_vpn(&home.world, "tun0", VPN_SERVER, [SERVER, PUBLIC]);
     let route = Route::Via(CLIENT.parse().expect("an address"));
     home.world.add_route(address(&format!("{}/32", HOSTS[1])), route).expect("it is there");
     accept(&home, LAN.name, "vpn0");
-    let rates = |text: String| text.replace("95 Mbit/s", "20 Mbit/s").replace("19 Mbit/s", "10 Mbit/s");
     let path = home.config(rates);
-    let check = |path: &std::path::Path| {
-        let output = home.call(&["check", path.to_str().expect("UTF-8")]);
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    };
     assert!(check(&path).contains("`vpn0` is a tunnel"), "{}", check(&path));
-    let shaped = |text: String| {
-        let tunnels = format!("[wire]\ntunnels = [{{ interface = \"vpn0\", overhead_bytes = {ADDED} }}]\n");
-        rates(text).replace("[wire]\n", &tunnels)
-    };
     let path = home.config(shaped);
     assert!(!check(&path).contains("is a tunnel"), "{}", check(&path));
     let gateway = home.start(&path);
@@ -256,11 +263,12 @@ fn hosts_behind_the_routers_vpn_client_share_the_link_with_the_others() {
         let seconds = 3;
         let got =
             transfers_to(&home, is_upload, &[direct, direct, through, through, through, through], seconds);
-        // Of a packet of 1500 B, 1448 B are data, and it takes 1538 B of the link. In the tunnel,
-        // 1368 of 1420 B are data, and a packet takes 1420 + ADDED + 38 B.
+        // A packet of 1500 B has 1448 B of data and takes 1538 B of the link. In the tunnel, a packet
+        // of 1420 B has 1368 B of data and takes 1420 + ADDED + 38 B.
         let direct = rate_of(got[..2].iter().sum(), seconds) * 1538.0 / 1448.0;
         let through = rate_of(got[2..].iter().sum(), seconds) * f64::from(1420 + ADDED + 38) / 1368.0;
         println!("of {mbps} Mbit/s, {direct:.2} direct and {through:.2} in the tunnel");
+        // Slow start and a busy machine cost up to a tenth in 3 s; the buffer of 50 ms adds 2 %.
         assert!((direct / through - 1.0).abs() < 0.1, "{direct} and {through}");
         assert!((0.8..1.05).contains(&((direct + through) / mbps)), "{direct} and {through}");
     }

@@ -99,10 +99,10 @@ fn wire(spec: &Spec, texts: &Texts<'_>) -> Result<(), DocumentError> {
         }
         span(&format!("wire.tunnels.{at}.overhead_bytes"), Some(*overhead_bytes), 0..=512, texts)?;
     }
-    let mut taps = BTreeSet::new();
-    for passage in passages(spec).iter().filter(|_| is_router) {
+    let (passages, mut taps) = (if is_router { passages(spec) } else { Vec::new() }, BTreeSet::new());
+    for passage in &passages {
         if !passage.taps().into_iter().all(|tap| taps.insert(tap)) {
-            let why = "the names of its devices would be those of another interface's";
+            let why = "its devices would have the same names as those of another interface";
             let allowed = "interfaces whose names differ in their last 10 bytes";
             return Err(texts.refuse("wire.inside", quoted(&passage.inside), why, allowed));
         }

@@ -1,7 +1,7 @@
 //! The datapath thread's work besides forwarding: commands, observations, the check whether the
 //! guard is gone, and shutdown.
 
-use super::mailbox::Letters;
+use super::mailbox;
 use super::pace::{interval, longest_stay};
 use super::port::Common;
 use crate::config::Config;
@@ -118,7 +118,7 @@ pub(super) struct Shared {
 
 /// Everything besides forwarding.
 pub(super) struct Engine {
-    pub commands: Letters<Command>,
+    pub commands: mailbox::Receiver<Command>,
     pub observer: Observer,
     pub shared: Arc<Shared>,
     pub common: Rc<RefCell<Common>>,

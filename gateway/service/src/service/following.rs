@@ -3,7 +3,7 @@
 
 use super::engine::{Command, Shared};
 use super::log::say;
-use super::mailbox::Mailbox;
+use super::mailbox;
 use crate::config::Config;
 use crate::telemetry::Board;
 use fairwire_core::{Duration, Rate, RateLaw, RoundTrip, Step, Time};
@@ -67,7 +67,13 @@ impl Following {
         self.given == given(config)
     }
 
-    pub(super) fn step(&mut self, shared: &Shared, commands: &Mailbox<Command>, board: &Board, now: Time) {
+    pub(super) fn step(
+        &mut self,
+        shared: &Shared,
+        commands: &mailbox::Sender<Command>,
+        board: &Board,
+        now: Time,
+    ) {
         // A step takes at most one buffer of trips, however fast they arrive.
         for (trip, at) in self.trips.try_iter().take(HEARD) {
             self.autorate.hear(trip, at);

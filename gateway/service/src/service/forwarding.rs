@@ -6,7 +6,7 @@ use super::guarding::GuardPipes;
 use super::heartbeat::Heartbeat;
 use super::links::LinkView;
 use super::log::{self, say};
-use super::mailbox::Letters;
+use super::mailbox;
 use super::opening::{self, Held, OpenInterface};
 use super::pace::{coalesce, interval, longest_stay, watchdog};
 use super::port::{Common, LivePort};
@@ -86,7 +86,7 @@ impl Forwarding {
     /// taken over, if any. Returns the stream to the process that has taken over, if any.
     pub(super) fn run(
         self,
-        commands: Letters<Command>,
+        commands: mailbox::Receiver<Command>,
         shared: &Arc<Shared>,
         guard: Option<GuardPipes>,
         begun: &SyncSender<Option<UnixStream>>,

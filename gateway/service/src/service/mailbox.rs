@@ -10,32 +10,32 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 /// The queue; `None` once its reader has ended.
 type Queue<T> = Arc<Mutex<Option<VecDeque<T>>>>;
 
-/// The end that writes. All clones write to one queue.
-pub(crate) struct Mailbox<T>(Queue<T>);
+/// The end that writes.
+pub(crate) struct Sender<T>(Queue<T>);
 
 /// The end that reads.
-pub(crate) struct Letters<T>(Queue<T>);
+pub(crate) struct Receiver<T>(Queue<T>);
 
-pub(crate) fn mailbox<T>() -> (Mailbox<T>, Letters<T>) {
+pub(crate) fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let queue = Queue::new(Mutex::new(Some(VecDeque::new())));
-    (Mailbox(queue.clone()), Letters(queue))
+    (Sender(queue.clone()), Receiver(queue))
 }
 
-impl<T> Mailbox<T> {
-    /// Appends `letter`. Returns it if the reader has ended.
-    pub(crate) fn send(&self, letter: T) -> Result<(), T> {
+impl<T> Sender<T> {
+    /// Appends `message`. Returns it if the reader has ended.
+    pub(crate) fn send(&self, message: T) -> Result<(), T> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
             Some(queue) => {
-                queue.push_back(letter);
+                queue.push_back(message);
                 Ok(())
             }
-            None => Err(letter),
+            None => Err(message),
         }
     }
 }
 
-impl<T> Letters<T> {
-    /// Takes the first letter. `None` if there is none, or while a writer is at work.
+impl<T> Receiver<T> {
+    /// Takes the first message. `None` if there is none, or while a writer is at work.
     pub(crate) fn take(&self) -> Option<T> {
         let mut queue = match self.0.try_lock() {
             Ok(queue) => queue,
@@ -46,10 +46,10 @@ impl<T> Letters<T> {
     }
 }
 
-impl<T> Drop for Letters<T> {
+impl<T> Drop for Receiver<T> {
     fn drop(&mut self) {
         let queue = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // The letters are dropped after the lock is released.
+        // The messages are dropped after the lock is released.
         drop(queue);
     }
 }
@@ -59,23 +59,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_arrive_in_order_and_a_reader_passes_by_a_writer_at_work() {
-        let (mailbox, letters) = mailbox();
-        assert_eq!(letters.take(), None);
-        (1..4).for_each(|letter| mailbox.send(letter).expect("the reader is there"));
-        let at_work = mailbox.0.lock().expect("no holder panics");
-        assert_eq!(letters.take(), None);
-        drop(at_work);
-        assert_eq!(std::iter::from_fn(|| letters.take()).collect::<Vec<_>>(), [1, 2, 3]);
+    fn messages_arrive_in_order_and_the_receiver_does_not_wait_for_a_sender() {
+        let (sender, receiver) = channel();
+        assert_eq!(receiver.take(), None);
+        (1..4).for_each(|message| sender.send(message).expect("the reader is there"));
+        let sending = sender.0.lock().expect("no holder panics");
+        assert_eq!(receiver.take(), None);
+        drop(sending);
+        assert_eq!(std::iter::from_fn(|| receiver.take()).collect::<Vec<_>>(), [1, 2, 3]);
     }
 
     #[test]
-    fn letters_end_with_their_reader() {
-        let (mailbox, letters) = mailbox();
-        let letter = Arc::new(());
-        mailbox.send(letter.clone()).expect("the reader is there");
-        drop(letters);
-        assert_eq!(Arc::strong_count(&letter), 1);
-        assert!(mailbox.send(letter).is_err());
+    fn messages_are_dropped_with_their_receiver() {
+        let (sender, receiver) = channel();
+        let message = Arc::new(());
+        sender.send(message.clone()).expect("the reader is there");
+        drop(receiver);
+        assert_eq!(Arc::strong_count(&message), 1);
+        assert!(sender.send(message).is_err());
     }
 }

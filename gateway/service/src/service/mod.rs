@@ -62,7 +62,6 @@ use forwarding::{Forwarding, Source, Thread, Waiting};
 use guarding::{GuardPipes, Guarding};
 use links::Links;
 use log::say;
-use mailbox::{Letters, mailbox};
 use notify::{Notifier, Reporter};
 use opening::Waiter;
 use place::{Listener, NameLock};
@@ -437,7 +436,7 @@ fn forward(
     priority::lower();
     let ReadyGateway { config, path, lock, context, mut datapath, source, links, .. } = ready;
     let ReadyGateway { listener, signals, sites, edges, mut guard, .. } = ready;
-    let (commands, received) = mailbox();
+    let (commands, received) = mailbox::channel();
     let shared = Arc::new(Shared::default());
     let sizes = [datapath.forward.sizes(), datapath.backward.sizes()];
     let observer = Observer::of(About::of(&config), clock::now());
@@ -505,7 +504,7 @@ fn forward(
 fn start(
     thread: Waiting,
     forwarding: Forwarding,
-    commands: Letters<Command>,
+    commands: mailbox::Receiver<Command>,
     shared: &Arc<Shared>,
     guard: Option<GuardPipes>,
 ) -> Result<(Thread, Option<UnixStream>), ServiceError> {

@@ -3,7 +3,7 @@
 
 use super::engine::{Command, Edit, NewTerms, Replace, Replaced};
 use super::following::Following;
-use super::mailbox::Mailbox;
+use super::mailbox;
 use super::ports;
 use crate::config::rows::{OtherRows, OtherTerms};
 use crate::config::{Config, PlanContext, is_of};
@@ -31,7 +31,7 @@ pub(crate) struct Present {
     pub path: PathBuf,
     pub context: PlanContext,
     pub sizes: [Sizes; 2],
-    pub commands: Mailbox<Command>,
+    pub commands: mailbox::Sender<Command>,
     pub board: Arc<Board>,
     /// Values set by requests, which may differ from the file.
     pub set: Set,

@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn drops_in_a_burst_follow_the_drops_of_the_link() {
         let copy = |at_s, a, b| vec![flow("a", at_s, 0, a), flow("b", at_s, 0, b)];
-        // Of the link's 60 drops between the two copies, 12 come before the instant, whether it is
+        // The link has 60 drops between the two copies, 12 of them before the instant, whether it is
         // early or late in the half second.
         for at_s in [10.1, 10.4] {
             let mut mark = Mark::at(reading(at_s, [0, 19], copy(10.0, 5, 2)));

@@ -100,8 +100,8 @@ fn sent_packets_are_delivered_or_lost_on_the_wire() {
     assert_eq!((flow.packets_lost, flow.packets_dropped, held_back), (Some(lost), 0, 0));
     assert!(link.drops.is_empty(), "what a wire loses is no drop: {link:?}");
     assert!((lost as f64 - 20_000.0).abs() < 540.0, "{lost}"); // 4 sd of sqrt(200 000 x 0.1 x 0.9)
-    // Of the 180 000 packets that are not lost, 5 % come twice. The bound is four standard
-    // deviations of 93 packets.
+    // 5 % of the 180 000 packets that are not lost come twice. The bound is four standard deviations
+    // of 93 packets.
     assert!((duplicated as f64 - 9000.0).abs() < 370.0, "{duplicated}");
     let delivered = delivered(&measured, 20);
     let under_way = (link.packets_out - lost + duplicated) as f64 - delivered;

@@ -5,7 +5,8 @@
 //! sender: equations (3) to (7)), section 5.1 (filters and ratios), section 5.2.2 (the coder and
 //! the pace: equations (11) to (14)), figures 3 and 5 (the constants, whose names are given).
 //!
-//! Of the IETF RMCAT group's three algorithms, only NADA is described completely, with all numbers.
+//! NADA is the only one of the IETF RMCAT group's three algorithms with a complete description.
+//! Its numbers are all given.
 //! draft-ietf-rmcat-gcc omits how it probes, and browsers differ from its text. RFC 8298 (SCReAM)
 //! describes a window with a separate queue.
 //!
@@ -70,9 +71,9 @@ const GROWTH_DELAY_S: f64 = 0.050;
 const RATIO_WEIGHT: f64 = 0.1;
 /// The number of latest delays whose minimum is used: section 5.1.1.
 const DELAYS: usize = 15;
-/// Of the rate that would empty the sender's buffer within one frame, the fraction BETA_V is
-/// subtracted from the coder's rate, and BETA_S is added to the pace. Neither amount exceeds the
-/// fraction MAX_OF_RATE of NADA's rate.
+/// The coder's rate falls by the fraction BETA_V of the rate that would empty the sender's buffer
+/// within one frame, and the pace rises by BETA_S of that rate. Neither amount exceeds the fraction
+/// MAX_OF_RATE of NADA's rate.
 const BUFFER_TO_CODER: f64 = 0.1;
 const BUFFER_TO_PACE: f64 = 0.1;
 const MAX_OF_RATE: f64 = 0.05;
